@@ -1,0 +1,72 @@
+//! Which bytes stand for these values, and which values do these bytes stand for?
+//!
+//! This crate turns slices of values into fewer bytes and back. It does no I/O, knows no tables, and
+//! treats every byte it decodes as untrusted: wrong bytes are a [`Corrupt`] value, never a panic.
+//!
+//! A *payload* holds the values of one column of one row group, at most [`ROWS_MAX`] rows, in vectors of
+//! [`VECTOR_VALUES`] rows of which the last may be partial. NULLs are not known here: the format above
+//! keeps the validity and fills NULL slots with a neighbour before it calls an encoder.
+//!
+//! | module | answers |
+//! |---|---|
+//! | [`fixed`] | the payload of a column of fixed-width values (integers; floats by their bit patterns) |
+//! | [`boolean`] | the payload of a column of booleans, and of validity |
+//! | [`float`] | ALP, the decimal codec for floating point |
+//! | [`text`] | the payload of a column of byte strings |
+//! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
+//! | [`choose`] | which codec a column should get, and how large the result will be |
+//!
+//! ```
+//! use quire_codec::{CodecId, VECTOR_VALUES, fixed};
+//! use std::sync::Arc;
+//!
+//! let values: Vec<i32> = (0..3000).map(|i| 1_000_000 + i % 50).collect();
+//! let payload = fixed::encode(CodecId::Pfor, &values)?;
+//! assert!(payload.len() < values.len());
+//!
+//! let image: Arc<[u8]> = payload.into();
+//! let length = image.len();
+//! let decoder = fixed::FixedDecoder::<i32>::open(CodecId::Pfor, image, 0..length, values.len())?;
+//! let mut out = [0i32; VECTOR_VALUES];
+//! assert_eq!(decoder.decode_vector(1, &mut out)?, VECTOR_VALUES);
+//! assert_eq!(out[..], values[1024..2048]);
+//! assert_eq!(decoder.value(2999)?, values[2999]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(unsafe_code)]
+
+pub mod boolean;
+pub mod choose;
+mod codec_id;
+mod cursor;
+mod error;
+pub mod fixed;
+pub mod float;
+pub mod int;
+mod physical_type;
+pub mod text;
+mod values;
+
+pub use codec_id::CodecId;
+pub use cursor::Cursor;
+pub use error::{Corrupt, EncodeError};
+pub use physical_type::PhysicalType;
+pub use values::{BytesSlice, BytesVector, Scalar, Values};
+
+/// Rows in a full vector, the unit of decoding.
+pub const VECTOR_VALUES: usize = 1024;
+
+/// Rows a payload can hold: 128 vectors. Encoders refuse more, decoders call more corrupt, so this bounds
+/// what a decoder allocates for a payload of few bytes.
+pub const ROWS_MAX: usize = 128 * VECTOR_VALUES;
+
+/// Number of vectors that hold `row_count` rows.
+pub const fn vector_count(row_count: usize) -> usize {
+    row_count.div_ceil(VECTOR_VALUES)
+}
+
+/// Rows in vector `vector` of a payload of `row_count` rows; 0 beyond its end.
+pub const fn vector_rows(row_count: usize, vector: usize) -> usize {
+    let rest = row_count.saturating_sub(vector.saturating_mul(VECTOR_VALUES));
+    if rest < VECTOR_VALUES { rest } else { VECTOR_VALUES }
+}

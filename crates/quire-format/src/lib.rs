@@ -1,0 +1,4 @@
+//! What does each byte on disk mean?
+#![forbid(unsafe_code)]
+
+pub mod segment;

@@ -1,0 +1,2 @@
+//! Integers.
+pub mod bitpack;

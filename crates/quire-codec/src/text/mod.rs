@@ -1,0 +1,1 @@
+//! The payload of a column of byte strings.
