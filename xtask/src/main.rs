@@ -1,1 +1,58 @@
-fn main() {}
+//! Chores of the repository, run as `cargo xtask NAME`. Which of them exist, and what each one answers, is in `USAGE`.
+#![forbid(unsafe_code)]
+
+mod demo;
+mod generate;
+mod rust_source;
+mod tidy;
+mod tpch;
+mod tree;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  tidy                 check the rules of STYLE.md that a machine can check
+  tidy --tighten       lower the ratchets to what the sources have reached (never raises one)
+  gen                  rewrite the documents that are generated from code
+  tpch --output DIR [--scale 1] [--format csv|tbl] [--threads 2]
+                       write the eight TPC-H tables
+  demo [--scale 1] [--data FILE] [--columns] [--work DIR] [--quire PROGRAM]
+                       load data as a user would, show the sizes, run queries
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (chore, options) = match arguments.split_first() {
+        Some((chore, options)) => (chore.as_str(), options),
+        None => ("help", &[][..]),
+    };
+    let result = match chore {
+        "tidy" => tidy::run(&repository_root(), options),
+        "gen" => generate::write_all(&repository_root()),
+        "tpch" => tpch::run(options),
+        "demo" => demo::run(&repository_root(), options),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        other => Err(format!("no chore is called {other:?}\n{USAGE}")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {chore}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder above `xtask/`: where this program was compiled from.
+fn repository_root() -> PathBuf {
+    let manifest_folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    manifest_folder
+        .parent()
+        .map_or(manifest_folder.clone(), PathBuf::from)
+}

@@ -1,0 +1,84 @@
+"""A database file that is damaged, foreign, newer or in use gives an error and stays as it was."""
+
+import subprocess
+import time
+import unittest
+
+import quire_shell
+from quire_shell import QUIRE, execute, query, run
+
+
+class BadFiles(quire_shell.WorkFolderTest):
+    def make_database(self):
+        execute(
+            self.database,
+            "CREATE TABLE t AS SELECT value AS id, 'row ' || value AS name FROM generate_series(1, 50000)",
+        )
+        return self.database.read_bytes()
+
+    def assert_refused(self, *words):
+        before = self.database.read_bytes()
+        done = run(self.database, "SELECT count(*) FROM t")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertGreater(done.returncode, 0, "killed by a signal")
+        for word in (self.database.name, *words):
+            self.assertIn(word, done.stderr)
+        self.assertNotIn("panicked", done.stderr)
+        self.assertTrue(self.database.read_bytes() == before, "opening it changed the file")
+
+    def test_not_a_quire_file(self):
+        for content in (b"SQLite format 3\0" + bytes(8192), b"id,name\n1,x\n", bytes(65536)):
+            with self.subTest(content=content[:10]):
+                self.database.write_bytes(content)
+                self.assert_refused("not a Quire")
+
+    def test_truncated(self):
+        whole = self.make_database()
+        for length in (1, 100, 4096, 5000, len(whole) // 2, len(whole) - 4096):
+            with self.subTest(length=length):
+                self.database.write_bytes(whole[:length])
+                done = run(self.database, "SELECT count(*), sum(id), max(name) FROM t")
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertNotIn("panicked", done.stderr)
+
+    def test_opened_twice(self):
+        self.make_database()
+        holder = subprocess.Popen(
+            [QUIRE, self.database], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        try:
+            holder.stdin.write("SELECT 'open' AS state;\n")
+            holder.stdin.flush()
+            while "open" not in holder.stdout.readline():
+                time.sleep(0.01)
+            done = run(self.database, "SELECT 1")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(self.database.name, done.stderr)
+            self.assertIn("another process", done.stderr)
+        finally:
+            holder.stdin.close()
+            holder.stdout.close()
+            holder.wait(timeout=30)
+        self.assertEqual(query(self.database, "SELECT count(*) FROM t"), [["50000"]])
+
+    def test_check_passes_and_finds_damage(self):
+        whole = bytearray(self.make_database())
+        self.assertEqual(self.check().returncode, 0)
+        for offset in range(len(whole) // 3, len(whole) - 4096, len(whole) // 5):
+            with self.subTest(offset=offset):
+                damaged = bytearray(whole)
+                damaged[offset] ^= 0x10
+                self.database.write_bytes(damaged)
+                done = self.check()
+                answer = run(self.database, ".mode csv", "SELECT count(*), sum(id), max(name) FROM t")
+                self.assertNotIn("panicked", done.stderr + answer.stderr)
+                # Damage in space that no table uses changes nothing; any other is named.
+                if done.returncode == 0:
+                    self.assertIn("50000,1250025000,row 9999", answer.stdout)
+
+    def check(self):
+        return subprocess.run([QUIRE, "check", self.database], capture_output=True, text=True, timeout=60)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,208 @@
+//! Which room may know which: arrows point down, and what is absent from a room stays absent.
+
+use super::Finding;
+use crate::tree::Tree;
+
+/// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("quire-codec", &[]),
+    ("quire-format", &["quire-codec"]),
+    ("quire-store", &["quire-format", "quire-codec"]),
+    (
+        "quire-engine",
+        &["quire-store", "quire-format", "quire-codec"],
+    ),
+    (
+        "quire",
+        &["quire-engine", "quire-store", "quire-format", "quire-codec"],
+    ),
+    ("quire-cli", &["quire"]),
+    (
+        "quire-testkit",
+        &["quire-store", "quire-format", "quire-codec"],
+    ),
+    (
+        "quire-acceptance",
+        &[
+            "quire",
+            "quire-engine",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+            "quire-testkit",
+        ],
+    ),
+    ("xtask", &["quire-format"]),
+];
+
+/// Dependencies (by the start of their name) that only the named rooms may have.
+const FENCED: [(&str, &[&str]); 5] = [
+    ("datafusion", &["quire", "quire-acceptance"]),
+    ("parquet", &["quire", "quire-acceptance"]),
+    ("object_store", &["quire"]),
+    ("tokio", &["quire", "quire-cli", "quire-acceptance"]),
+    (
+        "arrow",
+        &["quire", "quire-engine", "quire-cli", "quire-acceptance"],
+    ),
+];
+
+/// Rooms that turn values into bytes and back, and never touch the world outside.
+const PURE: [&str; 3] = ["quire-codec", "quire-format", "quire-engine"];
+const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
+
+/// Dependencies between rooms follow `ARROWS`. Dependencies of tests are exempt: a test may look from anywhere.
+pub fn rooms_depend_downwards(tree: &Tree) -> Vec<Finding> {
+    let names: Vec<&str> = tree.crates.iter().map(|room| room.name.as_str()).collect();
+    let mut findings = Vec::new();
+    for room in &tree.crates {
+        let manifest = format!("{}/Cargo.toml", room.folder);
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == room.name) else {
+            findings.push(Finding::new(
+                "arrows",
+                &manifest,
+                0,
+                "this room is not in the table of arrows",
+            ));
+            continue;
+        };
+        for dependency in room.dependencies.iter().map(String::as_str) {
+            if names.contains(&dependency) && !allowed.contains(&dependency) {
+                let message = format!(
+                    "{} must not depend on {dependency}: arrows point down",
+                    room.name
+                );
+                findings.push(Finding::new("arrows", &manifest, 0, message));
+            }
+        }
+    }
+    findings
+}
+
+/// Heavy dependencies are fenced in the room that was cut for them.
+pub fn heavy_dependencies_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for room in &tree.crates {
+        for dependency in &room.dependencies {
+            let fence = FENCED
+                .iter()
+                .find(|(start, _)| dependency.starts_with(start));
+            if let Some((_, rooms)) = fence
+                && !rooms.contains(&room.name.as_str())
+            {
+                let message = format!("only {} may depend on {dependency}", rooms.join(", "));
+                findings.push(Finding::new(
+                    "arrows",
+                    &format!("{}/Cargo.toml", room.folder),
+                    0,
+                    message,
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Codec, format and engine open no file and no socket, and read no environment: the store does.
+pub fn pure_rooms_do_no_io(tree: &Tree) -> Vec<Finding> {
+    let sources = tree
+        .production_sources()
+        .filter(|(room, _, _)| PURE.contains(&room.name.as_str()));
+    let mut findings = Vec::new();
+    for (room, file, source) in sources {
+        for (line, text) in source.code_lines() {
+            if let Some(module) = OUTSIDE_WORLD.iter().find(|module| text.contains(*module)) {
+                let message = format!(
+                    "{} does no input or output of its own, but names {module}",
+                    room.name
+                );
+                findings.push(Finding::new("arrows", &file.path, line, message));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree_of;
+    use super::*;
+
+    const CODEC: (&str, &str) = (
+        "crates/quire-codec/Cargo.toml",
+        "[package]\nname = \"quire-codec\"\n",
+    );
+
+    #[test]
+    fn an_arrow_up_is_found() {
+        let tree = tree_of(&[
+            (
+                "crates/quire-codec/Cargo.toml",
+                "[package]\nname = \"quire-codec\"\n[dependencies]\nquire-store.workspace = true\n",
+            ),
+            (
+                "crates/quire-store/Cargo.toml",
+                "[package]\nname = \"quire-store\"\n[dependencies]\nquire-codec.workspace = true\n",
+            ),
+        ]);
+        let findings = rooms_depend_downwards(&tree);
+        assert_eq!(findings.len(), 1);
+        assert!(
+            findings[0]
+                .message
+                .contains("quire-codec must not depend on quire-store")
+        );
+    }
+
+    #[test]
+    fn an_arrow_of_the_tests_is_free() {
+        let manifest =
+            "[package]\nname = \"quire-store\"\n[dev-dependencies]\nquire.workspace = true\n";
+        let quire = ("crates/quire/Cargo.toml", "[package]\nname = \"quire\"\n");
+        assert_eq!(
+            rooms_depend_downwards(&tree_of(&[
+                ("crates/quire-store/Cargo.toml", manifest),
+                quire
+            ])),
+            []
+        );
+    }
+
+    #[test]
+    fn an_unknown_room_is_found() {
+        let tree = tree_of(&[(
+            "crates/quire-extra/Cargo.toml",
+            "[package]\nname = \"quire-extra\"\n",
+        )]);
+        assert_eq!(rooms_depend_downwards(&tree).len(), 1);
+    }
+
+    #[test]
+    fn a_fenced_dependency_elsewhere_is_found() {
+        let manifest = "[package]\nname = \"quire-engine\"\n[dependencies]\ndatafusion-expr.workspace = true\narrow-array = \"1\"\n";
+        assert_eq!(
+            heavy_dependencies_stay_in_their_room(&tree_of(&[(
+                "crates/quire-engine/Cargo.toml",
+                manifest
+            )]))
+            .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_file_opened_in_a_pure_room_is_found() {
+        let source = "use std::fs::File;\n// std::fs in a comment\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+        let findings = pure_rooms_do_no_io(&tree_of(&[
+            CODEC,
+            ("crates/quire-codec/src/lib.rs", source),
+        ]));
+        assert_eq!(
+            findings
+                .iter()
+                .map(|finding| finding.line)
+                .collect::<Vec<_>>(),
+            [1]
+        );
+    }
+}
