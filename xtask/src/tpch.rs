@@ -74,7 +74,8 @@ pub fn run(options: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn parse_positive(option: &str, value: &str) -> Result<f64, String> {
+/// A number above zero.
+pub fn parse_positive(option: &str, value: &str) -> Result<f64, String> {
     let number = value
         .parse()
         .ok()

@@ -1,0 +1,78 @@
+# What a person does with the repository. `make` lists it. `cargo xtask` lists the smaller chores.
+
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/quire-target
+# Data outside the repository: real tables and the sqllogictest corpus.
+export QUIRE_SHARED ?= $(abspath ../shared)
+export QUIRE := $(CARGO_TARGET_DIR)/release/quire
+
+PYTHON := .venv/bin/python
+CARGO := cargo
+XTASK := $(CARGO_TARGET_DIR)/release/xtask
+SCALE ?= 1
+ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
+
+.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-bits clean-data
+
+help:
+	@echo "make setup       packages, Python environment (needs rustup)"
+	@echo "make demo        TPC-H at SCALE=1 from CSV: sizes and 22 queries; COLUMNS=1 for each column"
+	@echo "make demo DATA=f the same for a file of your own"
+	@echo "make test        everything that has to hold"
+	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
+	@echo "make bench-bits  flip every bit of a small database"
+
+setup: .venv/ready
+	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
+	@command -v cc >/dev/null && command -v pkg-config >/dev/null \
+		|| { apt-get update && apt-get install -y --no-install-recommends build-essential pkg-config; }
+
+.venv/ready: requirements-dev.txt
+	@python3 -m venv .venv || { apt-get update && apt-get install -y python3-venv && python3 -m venv .venv; }
+	.venv/bin/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# One profile for the shell, the tests and the benchmarks: DataFusion is compiled once.
+build:
+	$(CARGO) build --release --locked -p quire-cli -p xtask
+
+tidy:
+	$(CARGO) xtask tidy
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+unit:
+	$(CARGO) test --release --locked --workspace
+
+# The same test as in `unit`, with its counts and causes shown.
+corpus:
+	$(CARGO) test --release --locked -p quire-acceptance --test slt_corpus -- --nocapture
+
+acceptance: setup build
+	$(ACCEPTANCE) discover -v
+
+test: setup
+	@$(MAKE) --no-print-directory tidy
+	@$(MAKE) --no-print-directory format
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory acceptance
+
+demo:
+	$(CARGO) build --release --locked -p quire-cli -p xtask
+	$(XTASK) demo --quire $(QUIRE) --work $(CARGO_TARGET_DIR)/demo --scale $(SCALE) \
+		$(if $(DATA),--data "$(DATA)") $(if $(COLUMNS),--columns)
+
+bench: setup build
+	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
+	$(PYTHON) bench/run.py --scale $(SCALE)
+
+bench-bits: build
+	$(CARGO) test --release --locked --workspace -- --ignored --nocapture every_bit
+
+clean-data:
+	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo

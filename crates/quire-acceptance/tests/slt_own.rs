@@ -1,0 +1,116 @@
+//! The files of `tests/slt` under every configuration that must not change an answer.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use quire::{Connection, Database, DatabaseOptions};
+use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError, Style};
+use sqllogictest::{DBOutput, DefaultColumnType, Runner};
+
+/// Settings made before every file, by name.
+const SETTINGS: [(&str, &[&str]); 6] = [
+    ("as it comes", &[]),
+    ("no pruning", &["SET quire.zone_pruning = off"]),
+    (
+        "filters above the scan",
+        &["SET quire.filter_pushdown = off"],
+    ),
+    ("joins as written", &["SET quire.join_order = off"]),
+    (
+        "small batches, four threads",
+        &["SET batch_rows = 100", "SET threads = 4"],
+    ),
+    ("one thread", &["SET threads = 1"]),
+];
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slt"));
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries
+        .filter(|path| path.extension().is_some_and(|extension| extension == "slt"))
+        .collect();
+    files.sort();
+    assert!(
+        files.len() >= 6,
+        "{} files in {}",
+        files.len(),
+        folder.display()
+    );
+    files
+}
+
+fn connect(database: &Database, settings: &[&str]) -> Connection {
+    let mut connection = database.connect();
+    for setting in settings {
+        connection.execute(setting).unwrap();
+    }
+    connection
+}
+
+/// Runs one file on connections that `open` makes; panics with the place and the difference.
+fn run_file(path: &Path, configuration: &str, open: impl Fn() -> SqlLogicDatabase) {
+    let mut runner = Runner::new(|| async { Ok(open()) });
+    if let Err(error) = runner.run_file(path) {
+        panic!("[{configuration}] {}", error.display(false));
+    }
+}
+
+fn plain(connection: Connection) -> SqlLogicDatabase {
+    SqlLogicDatabase::new(connection, Style::Plain, DeclaredTypes::default())
+}
+
+#[test]
+fn answers_do_not_depend_on_settings() {
+    for (configuration, settings) in SETTINGS {
+        for path in files() {
+            let database = Database::in_memory().unwrap();
+            run_file(&path, configuration, || plain(connect(&database, settings)));
+        }
+    }
+}
+
+#[test]
+fn answers_do_not_depend_on_the_cache() {
+    let options = DatabaseOptions {
+        cache_bytes: 1,
+        ..DatabaseOptions::default()
+    };
+    for path in files() {
+        let database = Database::in_memory_with(options.clone()).unwrap();
+        run_file(&path, "no cache", || plain(database.connect()));
+    }
+}
+
+/// A database that is closed after every statement and opened for the next.
+struct Reopened {
+    file: PathBuf,
+}
+
+impl sqllogictest::DB for Reopened {
+    type Error = SqlLogicError;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, SqlLogicError> {
+        let database = Database::open(&self.file)?;
+        sqllogictest::DB::run(&mut plain(database.connect()), sql)
+    }
+
+    fn error_sql_state(error: &SqlLogicError) -> Option<String> {
+        <SqlLogicDatabase as sqllogictest::DB>::error_sql_state(error)
+    }
+}
+
+#[test]
+fn answers_survive_closing_the_file() {
+    let file = std::env::temp_dir().join(format!("quire-slt-{}.quire", std::process::id()));
+    for path in files() {
+        let mut runner = Runner::new(|| async { Ok(Reopened { file: file.clone() }) });
+        let result = runner.run_file(&path);
+        std::fs::remove_file(&file).unwrap();
+        if let Err(error) = result {
+            panic!("[closed after every statement] {}", error.display(false));
+        }
+    }
+}
