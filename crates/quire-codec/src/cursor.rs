@@ -17,7 +17,11 @@ impl<'a> Cursor<'a> {
         if range.start > range.end || range.end > image.len() {
             return Err(Corrupt::new("section leaves the image", range.start));
         }
-        Ok(Self { image, position: range.start, end: range.end })
+        Ok(Self {
+            image,
+            position: range.start,
+            end: range.end,
+        })
     }
 
     /// Offset of the next byte, from the start of the image.
@@ -48,12 +52,16 @@ impl<'a> Cursor<'a> {
     /// The next `length` bytes.
     pub fn bytes(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Corrupt> {
         let range = self.take(length, what)?;
-        self.image.get(range).ok_or_else(|| Corrupt::new(what, self.position))
+        self.image
+            .get(range)
+            .ok_or_else(|| Corrupt::new(what, self.position))
     }
 
     fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Corrupt> {
         let bytes = self.bytes(N, what)?;
-        bytes.try_into().map_err(|_| Corrupt::new(what, self.position))
+        bytes
+            .try_into()
+            .map_err(|_| Corrupt::new(what, self.position))
     }
 
     pub fn u8(&mut self, what: &'static str) -> Result<u8, Corrupt> {
@@ -76,7 +84,10 @@ impl<'a> Cursor<'a> {
     pub fn finish(self, what: &'static str) -> Result<(), Corrupt> {
         match self.remaining() {
             0 => Ok(()),
-            extra => Err(Corrupt::new(format!("{extra} bytes follow the {what}"), self.position)),
+            extra => Err(Corrupt::new(
+                format!("{extra} bytes follow the {what}"),
+                self.position,
+            )),
         }
     }
 }

@@ -16,7 +16,10 @@ pub struct Corrupt {
 impl Corrupt {
     /// `what` is wrong at byte `offset` of the image.
     pub fn new(what: impl Into<Cow<'static, str>>, offset: usize) -> Self {
-        Self { what: what.into(), offset }
+        Self {
+            what: what.into(),
+            offset,
+        }
     }
 }
 
@@ -25,15 +28,28 @@ impl Corrupt {
 #[non_exhaustive]
 pub enum EncodeError {
     #[error("codec {codec} cannot hold {physical_type} values; choose another codec or none")]
-    Unsupported { codec: CodecId, physical_type: PhysicalType },
-    #[error("codec constant needs all values of a segment to be equal; choose another codec or none")]
+    Unsupported {
+        codec: CodecId,
+        physical_type: PhysicalType,
+    },
+    #[error(
+        "codec constant needs all values of a segment to be equal; choose another codec or none"
+    )]
     NotConstant,
-    #[error("{row_count} rows are more than the {limit} a segment can hold; write smaller row groups")]
+    #[error(
+        "{row_count} rows are more than the {limit} a segment can hold; write smaller row groups"
+    )]
     TooManyRows { row_count: usize, limit: usize },
-    #[error("{bytes} bytes of text are more than the {limit} a segment can hold; write smaller row groups")]
+    #[error(
+        "{bytes} bytes of text are more than the {limit} a segment can hold; write smaller row groups"
+    )]
     TooManyBytes { bytes: usize, limit: usize },
     #[error("validity has {words} words, but {row_count} rows need {expected}")]
-    ValidityLength { words: usize, expected: usize, row_count: usize },
+    ValidityLength {
+        words: usize,
+        expected: usize,
+        row_count: usize,
+    },
     #[error("string offsets are not ascending or leave the data; this is a defect of the caller")]
     BadOffsets,
 }

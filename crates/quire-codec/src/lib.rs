@@ -43,6 +43,8 @@ mod error;
 pub mod fixed;
 pub mod float;
 pub mod int;
+#[allow(unsafe_code)]
+mod kernel;
 mod physical_type;
 pub mod text;
 mod values;
@@ -50,6 +52,7 @@ mod values;
 pub use codec_id::CodecId;
 pub use cursor::Cursor;
 pub use error::{Corrupt, EncodeError};
+pub use kernel::{Backend, active_backend, limit_backend};
 pub use physical_type::PhysicalType;
 pub use values::{BytesSlice, BytesVector, Scalar, Values};
 
@@ -68,5 +71,9 @@ pub const fn vector_count(row_count: usize) -> usize {
 /// Rows in vector `vector` of a payload of `row_count` rows; 0 beyond its end.
 pub const fn vector_rows(row_count: usize, vector: usize) -> usize {
     let rest = row_count.saturating_sub(vector.saturating_mul(VECTOR_VALUES));
-    if rest < VECTOR_VALUES { rest } else { VECTOR_VALUES }
+    if rest < VECTOR_VALUES {
+        rest
+    } else {
+        VECTOR_VALUES
+    }
 }

@@ -36,7 +36,10 @@ impl<'a> BytesSlice<'a> {
         let end = rows.end.min(self.len());
         let start = rows.start.min(end);
         let offsets = self.offsets.get(start..=end).unwrap_or_default();
-        Self { offsets, data: self.data }
+        Self {
+            offsets,
+            data: self.data,
+        }
     }
 
     /// All rows in order.
@@ -56,7 +59,11 @@ impl<'a> BytesSlice<'a> {
     /// Whether the offsets ascend and stay within the data.
     pub fn is_valid(&self) -> bool {
         let ascending = self.offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        ascending && self.offsets.last().is_none_or(|&last| last as usize <= self.data.len())
+        ascending
+            && self
+                .offsets
+                .last()
+                .is_none_or(|&last| last as usize <= self.data.len())
     }
 }
 
@@ -70,7 +77,10 @@ pub struct BytesVector {
 
 impl Default for BytesVector {
     fn default() -> Self {
-        Self { offsets: vec![0], data: Vec::new() }
+        Self {
+            offsets: vec![0],
+            data: Vec::new(),
+        }
     }
 }
 
@@ -108,7 +118,10 @@ impl BytesVector {
 
     /// The rows, borrowed.
     pub fn as_slice(&self) -> BytesSlice<'_> {
-        BytesSlice { offsets: &self.offsets, data: &self.data }
+        BytesSlice {
+            offsets: &self.offsets,
+            data: &self.data,
+        }
     }
 }
 

@@ -1,5 +1,14 @@
-//! Choice of codec.
-use crate::CodecId;
+//! Which codec a column of one row group should get, and how large the result will be.
+//!
+//! Every codec that can hold the type is sized on a sample of whole vectors with the encoder's own planning
+//! code, so an estimate is exact for what was sampled. A dictionary is different: how many distinct values there
+//! are cannot be told from a sample, so when the sample makes it look best, all rows are counted. The smallest
+//! candidate wins, unless another is nearly as small and decodes much faster ([`cost`]).
+
+mod cost;
+mod fixed_width;
+
+use crate::{CodecId, Values, boolean, text};
 
 /// How hard to look for the best codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,10 +22,21 @@ pub enum Effort {
     Thorough,
 }
 
+impl Effort {
+    /// Vectors of a payload of `vector_count` vectors to look at.
+    pub fn sample_vectors(self, vector_count: usize) -> usize {
+        match self {
+            Self::Fast => vector_count.min(4),
+            Self::Normal => vector_count.min(12),
+            Self::Thorough => vector_count,
+        }
+    }
+}
+
 /// What the caller wants of the chooser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChooseOptions {
-    /// The codec the user asked for; it is not questioned.
+    /// The codec the user asked for; it is not questioned. Encoding fails if it cannot hold the values.
     pub forced: Option<CodecId>,
     pub effort: Effort,
 }
@@ -27,8 +47,109 @@ pub struct Choice {
     pub codec: CodecId,
     /// Expected size of the encoded values.
     pub estimated_bytes: usize,
-    /// The best of the others and its expected size.
+    /// The next smallest of the others and its expected size.
     pub runner_up: Option<(CodecId, usize)>,
     /// Size of the values uncompressed.
     pub raw_bytes: usize,
+}
+
+/// A codec, and what it would cost.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    codec: CodecId,
+    estimated_bytes: usize,
+    decode_ns_per_value: f32,
+}
+
+/// Chooses a codec for `values`.
+///
+/// ```
+/// use quire_codec::{CodecId, Values, choose};
+///
+/// let days: Vec<i32> = (0..10_000).map(|i| 8000 + i * 7 % 2500).collect();
+/// let choice = choose::choose(&Values::Int32(&days), &choose::ChooseOptions::default());
+/// assert_eq!(choice.codec, CodecId::Pfor);
+/// assert!(choice.estimated_bytes * 5 < choice.raw_bytes * 2);
+/// ```
+pub fn choose(values: &Values<'_>, options: &ChooseOptions) -> Choice {
+    let mut candidates = candidates(values, options);
+    candidates.sort_by_key(|candidate| candidate.estimated_bytes);
+    let raw_bytes = values.raw_bytes();
+    if let Some(codec) = options.forced {
+        let found = candidates.iter().find(|candidate| candidate.codec == codec);
+        let estimated_bytes = found.map_or(raw_bytes, |candidate| candidate.estimated_bytes);
+        return Choice {
+            codec,
+            estimated_bytes,
+            runner_up: None,
+            raw_bytes,
+        };
+    }
+    let Some(chosen) = pick(&candidates) else {
+        return Choice {
+            codec: CodecId::Plain,
+            estimated_bytes: raw_bytes,
+            runner_up: None,
+            raw_bytes,
+        };
+    };
+    let runner_up = candidates
+        .iter()
+        .find(|candidate| candidate.codec != chosen.codec);
+    Choice {
+        codec: chosen.codec,
+        estimated_bytes: chosen.estimated_bytes,
+        runner_up: runner_up.map(|candidate| (candidate.codec, candidate.estimated_bytes)),
+        raw_bytes,
+    }
+}
+
+/// The smallest candidate, or one that is nearly as small and much faster; `candidates` ascend by size.
+fn pick(candidates: &[Candidate]) -> Option<Candidate> {
+    let smallest = *candidates.first()?;
+    let bytes_max = smallest.estimated_bytes * (100 + cost::SIZE_TOLERANCE_PERCENT) / 100;
+    let fast_enough = smallest.decode_ns_per_value / cost::DECODE_ADVANTAGE;
+    let faster = candidates
+        .iter()
+        .filter(|one| one.estimated_bytes <= bytes_max && one.decode_ns_per_value <= fast_enough)
+        .min_by(|left, right| {
+            left.decode_ns_per_value
+                .total_cmp(&right.decode_ns_per_value)
+        });
+    Some(faster.copied().unwrap_or(smallest))
+}
+
+fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {
+    match values {
+        Values::Bool(values) => booleans(values),
+        Values::Int16(values) => fixed_width::integers(values, options),
+        Values::Int32(values) => fixed_width::integers(values, options),
+        Values::Int64(values) => fixed_width::integers(values, options),
+        Values::Int128(values) => fixed_width::integers(values, options),
+        Values::Float32(values) => fixed_width::floats(values, options),
+        Values::Float64(values) => fixed_width::floats(values, options),
+        Values::Bytes(values) => text::candidates(values, options.effort)
+            .into_iter()
+            .map(|one| Candidate {
+                codec: one.codec,
+                estimated_bytes: one.estimated_bytes,
+                decode_ns_per_value: one.decode_cost_ns_per_value,
+            })
+            .collect(),
+    }
+}
+
+/// All sizes are exact: they take one pass over one bit per row.
+fn booleans(values: &[bool]) -> Vec<Candidate> {
+    let words = boolean::to_words(values);
+    let candidate = |codec| {
+        let bytes = boolean::encoded_bytes(codec, &words, values.len()).ok()?;
+        let decode_ns = cost::decode_ns_per_value(codec, crate::PhysicalType::Bool);
+        Some(Candidate {
+            codec,
+            estimated_bytes: bytes,
+            decode_ns_per_value: decode_ns,
+        })
+    };
+    CodecId::ALL.into_iter().filter_map(candidate).collect()
 }

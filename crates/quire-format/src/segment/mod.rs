@@ -1,32 +1,179 @@
-//! One column of one row group.
+//! One column of one row group: a header, which rows are NULL, and the encoded values.
+//!
+//! # Layout, version 1
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 1 | format version, 1 |
+//! | 1 | 1 | physical type ([`PhysicalType`]) |
+//! | 2 | 1 | codec ([`CodecId`]) |
+//! | 3 | 1 | validity: 0 no row is NULL, 1 every row is NULL, 2 see the validity section |
+//! | 4 | 4 | row count, at most [`ROWS_MAX`] |
+//! | 8 | 4 | NULL count |
+//! | 12 | 4 | `v`, bytes of the validity section; 0 unless validity is 2 |
+//! | 16 | 4 | `p`, bytes of the payload |
+//! | 20 | v | validity: a boolean RLE payload ([`quire_codec::boolean`]), 1 = not NULL |
+//! | 20 + v | p | payload of the codec for that type ([`quire_codec`]) |
+//!
+//! Integers are little endian, and nothing follows the payload. The checksum is the business of the page that
+//! holds the segment.
+//!
+//! # NULLs
+//!
+//! The payload has a value for every row. That of a NULL row means nothing, so the encoder puts there what
+//! costs least: the value of the row before, or for strings that are stored one by one the empty string. So
+//! NULLs disable no codec.
+//!
+//! ```
+//! use quire_codec::{CodecId, Scalar, Values};
+//! use quire_format::segment::{ChooseOptions, SegmentInput, SegmentReader, choose_and_encode};
+//!
+//! let values = [20_000, 0, 20_003];
+//! let input = SegmentInput { values: Values::Int32(&values), validity: Some(&[0b101]) };
+//! let (choice, image) = choose_and_encode(&input, &ChooseOptions::default())?;
+//! let mut reader = SegmentReader::open(image.into())?;
+//! assert_eq!(reader.codec(), choice.codec);
+//! assert_eq!(reader.value(1)?, None);
+//! assert_eq!(reader.value(2)?, Some(Scalar::Int32(20_003)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod fill;
 mod reader;
+#[cfg(test)]
+mod tests;
+mod validity;
+
 pub use quire_codec::choose::{Choice, ChooseOptions, Effort};
-use quire_codec::{EncodeError, Values, CodecId};
 pub use reader::{SegmentReader, SegmentSizes};
+
+use fill::Filled;
+use quire_codec::choose::choose;
+use quire_codec::{CodecId, EncodeError, PhysicalType, ROWS_MAX, Values};
+use quire_codec::{boolean, fixed, float, text};
+use validity::Validity;
+
+/// The version this code writes, and the only one it reads.
+pub const SEGMENT_VERSION: u8 = 1;
+
+/// Bytes of the header.
+pub const SEGMENT_HEADER_BYTES: usize = 20;
 
 /// The values of one column of one row group, and which of them are NULL.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentInput<'a> {
-    /// NULL rows hold an arbitrary value.
+    /// At most [`ROWS_MAX`] rows. NULL rows hold an arbitrary value.
     pub values: Values<'a>,
-    /// One bit per row, least significant first, 1 = valid; `ceil(rows / 64)` words. `None`: no NULLs.
+    /// One bit per row, least significant first, 1 = not NULL; `ceil(rows / 64)` words, bits beyond the rows
+    /// ignored. `None`: no NULLs.
     pub validity: Option<&'a [u64]>,
 }
 
 /// Encodes with that codec.
+///
+/// # Errors
+/// A codec that cannot hold the type or, for [`CodecId::Constant`], the values; more than [`ROWS_MAX`] rows;
+/// a validity of another length than the values.
 pub fn encode_segment(input: &SegmentInput<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
-    let _ = (input, codec);
-    Ok(Vec::new())
+    let validity = Validity::of(input)?;
+    let filled = Filled::new(&input.values, &validity, fill::repeats(codec));
+    assemble(&filled.values(), &validity, codec)
 }
 
-/// Chooses.
+/// Chooses the codec. The sizes are those of the whole segment; the one of the choice is exact when the whole
+/// column was looked at, and otherwise extrapolated from a sample.
 pub fn choose_codec(input: &SegmentInput<'_>, options: &ChooseOptions) -> Choice {
-    let _ = (input, options);
-    Choice { codec: CodecId::Plain, estimated_bytes: 0, runner_up: None, raw_bytes: 0 }
+    match Validity::of(input) {
+        Ok(validity) => {
+            let filled = Filled::for_choice(&input.values, &validity);
+            whole_segment(choose(&filled.values(), options), &validity)
+        }
+        // Encoding will say what is wrong.
+        Err(_) => choose(&input.values, options),
+    }
 }
 
-/// Chooses a codec and encodes with it; the NULL slots are filled once for both.
-pub fn choose_and_encode(input: &SegmentInput<'_>, options: &ChooseOptions) -> Result<(Choice, Vec<u8>), EncodeError> {
-    let choice = choose_codec(input, options);
-    Ok((choice, encode_segment(input, choice.codec)?))
+/// Chooses a codec and encodes with it, preparing the NULL rows once for both.
+///
+/// # Errors
+/// As [`encode_segment`].
+pub fn choose_and_encode(
+    input: &SegmentInput<'_>,
+    options: &ChooseOptions,
+) -> Result<(Choice, Vec<u8>), EncodeError> {
+    let validity = Validity::of(input)?;
+    let filled = Filled::for_choice(&input.values, &validity);
+    let choice = choose(&filled.values(), options);
+    let image = if filled.serves(choice.codec) {
+        assemble(&filled.values(), &validity, choice.codec)?
+    } else {
+        drop(filled);
+        let filled = Filled::new(&input.values, &validity, fill::repeats(choice.codec));
+        assemble(&filled.values(), &validity, choice.codec)?
+    };
+    Ok((whole_segment(choice, &validity), image))
 }
+
+/// Adds what surrounds the payload.
+fn whole_segment(mut choice: Choice, validity: &Validity<'_>) -> Choice {
+    let around = SEGMENT_HEADER_BYTES + validity.section().len();
+    choice.estimated_bytes += around;
+    choice.runner_up = choice
+        .runner_up
+        .map(|(codec, bytes)| (codec, bytes + around));
+    choice
+}
+
+fn encode_payload(values: &Values<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
+    match values {
+        Values::Bool(values) => boolean::encode(codec, &boolean::to_words(values), values.len()),
+        Values::Int16(values) => fixed::encode(codec, values),
+        Values::Int32(values) => fixed::encode(codec, values),
+        Values::Int64(values) => fixed::encode(codec, values),
+        Values::Int128(values) => fixed::encode(codec, values),
+        Values::Float32(values) => float::encode(codec, values),
+        Values::Float64(values) => float::encode(codec, values),
+        Values::Bytes(values) => text::encode(codec, values),
+    }
+}
+
+fn assemble(
+    values: &Values<'_>,
+    validity: &Validity<'_>,
+    codec: CodecId,
+) -> Result<Vec<u8>, EncodeError> {
+    let physical_type = values.physical_type();
+    if !codec.supports(physical_type) {
+        return Err(EncodeError::Unsupported {
+            codec,
+            physical_type,
+        });
+    }
+    let payload = encode_payload(values, codec)?;
+    let section = validity.section();
+    let limit = u32::MAX as usize;
+    let payload_bytes = u32::try_from(payload.len()).map_err(|_| EncodeError::TooManyBytes {
+        bytes: payload.len(),
+        limit,
+    })?;
+    let mut image = Vec::with_capacity(SEGMENT_HEADER_BYTES + section.len() + payload.len());
+    image.extend_from_slice(&[
+        SEGMENT_VERSION,
+        physical_type as u8,
+        codec as u8,
+        validity.form(),
+    ]);
+    image.extend_from_slice(&(values.len() as u32).to_le_bytes());
+    image.extend_from_slice(&(validity.null_count() as u32).to_le_bytes());
+    image.extend_from_slice(&(section.len() as u32).to_le_bytes());
+    image.extend_from_slice(&payload_bytes.to_le_bytes());
+    image.extend_from_slice(section);
+    image.extend_from_slice(&payload);
+    Ok(image)
+}
+
+const _: () = assert!(
+    ROWS_MAX <= u32::MAX as usize,
+    "counts are stored in four bytes"
+);
+const _: () = assert!(PhysicalType::Bytes as u8 == 8, "physical types are stored");

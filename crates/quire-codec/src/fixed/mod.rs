@@ -1,0 +1,216 @@
+//! The payload of a column of fixed-width values.
+//!
+//! Integers come as they are; a float column other than ALP comes as the integers with the same bits, which
+//! [`crate::float`] arranges. Codecs: plain, constant, RLE, PFOR, PFOR-DELTA, dictionary.
+
+mod dictionary;
+mod rle;
+
+use crate::int::element::{Element, Packed};
+use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
+use crate::{vector_count, vector_rows};
+use dictionary::DictionaryDecoder;
+pub(crate) use dictionary::{distinct_values, encoded_bytes_of as dictionary_bytes};
+use rle::RleDecoder;
+pub(crate) use rle::encoded_bytes as rle_bytes;
+use std::ops::Range;
+use std::sync::Arc;
+
+fn unsupported<E: Element>(codec: CodecId) -> EncodeError {
+    let physical_type = match E::BYTES {
+        2 => PhysicalType::Int16,
+        4 => PhysicalType::Int32,
+        8 => PhysicalType::Int64,
+        _ => PhysicalType::Int128,
+    };
+    EncodeError::Unsupported {
+        codec,
+        physical_type,
+    }
+}
+
+pub(crate) fn check_rows(row_count: usize) -> Result<(), EncodeError> {
+    match row_count <= ROWS_MAX {
+        true => Ok(()),
+        false => Err(EncodeError::TooManyRows {
+            row_count,
+            limit: ROWS_MAX,
+        }),
+    }
+}
+
+/// Encodes `values`, at most [`ROWS_MAX`] of them.
+///
+/// # Errors
+/// Too many rows, a codec that integers do not have, or [`CodecId::Constant`] for values that differ.
+pub fn encode<E: Element>(codec: CodecId, values: &[E]) -> Result<Vec<u8>, EncodeError> {
+    check_rows(values.len())?;
+    let mut out = Vec::new();
+    match codec {
+        CodecId::Plain => {
+            out.reserve(values.len() * E::BYTES);
+            values.iter().for_each(|value| value.append(&mut out));
+        }
+        CodecId::Constant => constant_value(values)?.append(&mut out),
+        CodecId::Rle => rle::encode(values, &mut out),
+        CodecId::Pfor => E::Packed::encode(values, false, &mut out),
+        CodecId::PforDelta => E::Packed::encode(values, true, &mut out),
+        CodecId::Dictionary => dictionary::encode(values, &mut out),
+        _ => return Err(unsupported::<E>(codec)),
+    }
+    Ok(out)
+}
+
+/// Size of [`encode`]'s result, which is not written. Fails when `encode` would.
+pub fn encoded_bytes<E: Element>(codec: CodecId, values: &[E]) -> Result<usize, EncodeError> {
+    check_rows(values.len())?;
+    match codec {
+        CodecId::Plain => Ok(values.len() * E::BYTES),
+        CodecId::Constant => constant_value(values).map(|_| E::BYTES),
+        CodecId::Rle => Ok(rle::encoded_bytes(values)),
+        CodecId::Pfor => Ok(E::Packed::encoded_bytes(values, false)),
+        CodecId::PforDelta => Ok(E::Packed::encoded_bytes(values, true)),
+        CodecId::Dictionary => Ok(dictionary::encoded_bytes(values)),
+        _ => Err(unsupported::<E>(codec)),
+    }
+}
+
+fn constant_value<E: Element>(values: &[E]) -> Result<E, EncodeError> {
+    let first = values.first().copied().unwrap_or_default();
+    match values.iter().all(|&value| value == first) {
+        true => Ok(first),
+        false => Err(EncodeError::NotConstant),
+    }
+}
+
+/// Decoder of the payloads that [`encode`] writes.
+#[derive(Clone, Debug)]
+pub struct FixedDecoder<E: Element> {
+    row_count: usize,
+    scheme: Scheme<E>,
+}
+
+#[derive(Clone, Debug)]
+enum Scheme<E: Element> {
+    Plain(Arc<[u8]>, Range<usize>),
+    Constant(E),
+    Rle(Box<RleDecoder<E>>),
+    Packed(E::Packed),
+    Dictionary(Box<DictionaryDecoder<E>>),
+}
+
+impl<E: Element> FixedDecoder<E> {
+    /// Opens the payload of `row_count` values in `image[payload]`.
+    pub fn open(
+        codec: CodecId,
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
+        let start = payload.start;
+        if row_count > ROWS_MAX {
+            return Err(Corrupt::new("more rows than a segment can hold", start));
+        }
+        let scheme = match codec {
+            CodecId::Plain => open_plain::<E>(image, payload, row_count)?,
+            CodecId::Constant => Scheme::Constant(read_constant(&image, payload)?),
+            CodecId::Rle => Scheme::Rle(Box::new(RleDecoder::open(image, payload, row_count)?)),
+            CodecId::Pfor => Scheme::Packed(E::Packed::open(image, payload, row_count, false)?),
+            CodecId::PforDelta => Scheme::Packed(E::Packed::open(image, payload, row_count, true)?),
+            CodecId::Dictionary => Scheme::Dictionary(Box::new(DictionaryDecoder::open(
+                image, payload, row_count,
+            )?)),
+            _ => {
+                return Err(Corrupt::new(
+                    format!("codec {codec} does not hold integers"),
+                    start,
+                ));
+            }
+        };
+        Ok(Self { row_count, scheme })
+    }
+
+    /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.
+    #[inline]
+    pub fn decode_vector(
+        &self,
+        vector: usize,
+        out: &mut [E; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let rows = vector_rows(self.row_count, vector);
+        if vector >= vector_count(self.row_count) {
+            return Err(Corrupt::new("vector is beyond the segment", 0));
+        }
+        match &self.scheme {
+            Scheme::Plain(image, payload) => {
+                let start = payload.start + vector * VECTOR_VALUES * E::BYTES;
+                let bytes = image
+                    .get(start..start + rows * E::BYTES)
+                    .unwrap_or_default();
+                E::read_all(bytes, out);
+            }
+            Scheme::Constant(value) => out.fill(*value),
+            Scheme::Rle(decoder) => decoder.decode_vector(vector, rows, out)?,
+            Scheme::Packed(decoder) => return decoder.decode_vector(vector, out),
+            Scheme::Dictionary(decoder) => return decoder.decode_vector(vector, out),
+        }
+        Ok(rows)
+    }
+
+    /// The value of row `row`, decoding at most its vector.
+    pub fn value(&self, row: usize) -> Result<E, Corrupt> {
+        if row >= self.row_count {
+            return Err(Corrupt::new("row is beyond the segment", 0));
+        }
+        match &self.scheme {
+            Scheme::Plain(image, payload) => {
+                let start = payload.start + row * E::BYTES;
+                let bytes = image.get(start..payload.end).unwrap_or_default();
+                E::read(bytes).ok_or_else(|| Corrupt::new("plain values are cut short", start))
+            }
+            Scheme::Constant(value) => Ok(*value),
+            Scheme::Rle(decoder) => decoder.value(row, vector_rows(self.row_count, row / 1024)),
+            Scheme::Packed(decoder) => decoder.value(row),
+            Scheme::Dictionary(decoder) => decoder.value(row),
+        }
+    }
+
+    /// The distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`].
+    pub fn dictionary(&self) -> Option<&[E]> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => Some(decoder.values()),
+            _ => None,
+        }
+    }
+
+    /// The codes of vector `vector`, each below the length of the dictionary, and its rows.
+    pub fn decode_codes(
+        &self,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
+            _ => Err(Corrupt::new("segment has no dictionary", 0)),
+        }
+    }
+}
+
+fn open_plain<E: Element>(
+    image: Arc<[u8]>,
+    payload: Range<usize>,
+    row_count: usize,
+) -> Result<Scheme<E>, Corrupt> {
+    let mut cursor = Cursor::new(&image, payload.clone())?;
+    cursor.take(row_count * E::BYTES, "plain values")?;
+    cursor.finish("plain values")?;
+    Ok(Scheme::Plain(image, payload))
+}
+
+fn read_constant<E: Element>(image: &[u8], payload: Range<usize>) -> Result<E, Corrupt> {
+    let mut cursor = Cursor::new(image, payload)?;
+    let bytes = cursor.bytes(E::BYTES, "constant value")?;
+    let value = E::read(bytes).ok_or_else(|| cursor.corrupt("constant value is cut short"))?;
+    cursor.finish("constant value")?;
+    Ok(value)
+}

@@ -1,0 +1,201 @@
+//! The payload of a column of floating point numbers.
+//!
+//! Every codec gives back every bit: NaN payloads, −0.0, infinities and subnormals included. Plain, constant,
+//! RLE and dictionary hold the numbers as the integers with the same bits ([`crate::fixed`]); ALP holds them as
+//! decimals ([`alp`]).
+
+pub mod alp;
+
+use crate::fixed::{self, FixedDecoder};
+use crate::int::element::Element;
+use crate::kernel::decimal::{self, Scale};
+use crate::{CodecId, Corrupt, EncodeError, PhysicalType, VECTOR_VALUES};
+use alp::AlpDecoder;
+use bytemuck::Pod;
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A floating point type.
+pub trait Floating: Pod + Debug + PartialEq + Send + Sync {
+    /// The integer of the same size, which holds the bits, or the digits of ALP.
+    type Bits: Element + Pod;
+    const PHYSICAL_TYPE: PhysicalType;
+    /// Largest power of ten ALP tries.
+    const EXPONENT_MAX: usize;
+    /// Digits of each value, and how many values do not come back from theirs bit for bit.
+    #[doc(hidden)]
+    fn encode_digits(values: &[Self], scale: &Scale, digits: &mut [Self::Bits]) -> usize;
+    /// The value of each digits.
+    #[doc(hidden)]
+    fn decode_digits(
+        digits: &[Self::Bits; VECTOR_VALUES],
+        scale: &Scale,
+        out: &mut [Self; VECTOR_VALUES],
+    );
+    /// As `decode_digits`, for one value.
+    #[doc(hidden)]
+    fn decode_one(digits: Self::Bits, scale: &Scale) -> Self;
+    /// Distance of two digits, as an unsigned number.
+    #[doc(hidden)]
+    fn distance(low: Self::Bits, high: Self::Bits) -> u64;
+}
+
+impl Floating for f64 {
+    type Bits = i64;
+    const PHYSICAL_TYPE: PhysicalType = PhysicalType::Float64;
+    const EXPONENT_MAX: usize = 18;
+    fn encode_digits(values: &[Self], scale: &Scale, digits: &mut [i64]) -> usize {
+        decimal::encode_f64(values, scale, digits)
+    }
+    fn decode_digits(
+        digits: &[i64; VECTOR_VALUES],
+        scale: &Scale,
+        out: &mut [Self; VECTOR_VALUES],
+    ) {
+        decimal::decode_f64(digits, scale, out);
+    }
+    fn decode_one(digits: i64, scale: &Scale) -> Self {
+        decimal::decode_one(digits, scale)
+    }
+    fn distance(low: i64, high: i64) -> u64 {
+        high.wrapping_sub(low) as u64
+    }
+}
+
+impl Floating for f32 {
+    type Bits = i32;
+    const PHYSICAL_TYPE: PhysicalType = PhysicalType::Float32;
+    const EXPONENT_MAX: usize = 10;
+    fn encode_digits(values: &[Self], scale: &Scale, digits: &mut [i32]) -> usize {
+        decimal::encode_f32(values, scale, digits)
+    }
+    fn decode_digits(
+        digits: &[i32; VECTOR_VALUES],
+        scale: &Scale,
+        out: &mut [Self; VECTOR_VALUES],
+    ) {
+        decimal::decode_f32(digits, scale, out);
+    }
+    fn decode_one(digits: i32, scale: &Scale) -> Self {
+        decimal::decode_one(digits.into(), scale) as f32
+    }
+    fn distance(low: i32, high: i32) -> u64 {
+        u64::from(high.wrapping_sub(low) as u32)
+    }
+}
+
+/// The bits of floating point numbers.
+pub(crate) fn as_bits<F: Floating>(values: &[F]) -> &[F::Bits] {
+    bytemuck::cast_slice(values)
+}
+
+/// Names the floating point type where the integers beneath named theirs.
+fn of_float<F: Floating>(error: EncodeError) -> EncodeError {
+    match error {
+        EncodeError::Unsupported { codec, .. } => EncodeError::Unsupported {
+            codec,
+            physical_type: F::PHYSICAL_TYPE,
+        },
+        other => other,
+    }
+}
+
+fn check<F: Floating>(codec: CodecId) -> Result<(), EncodeError> {
+    match codec.supports(F::PHYSICAL_TYPE) {
+        true => Ok(()),
+        false => Err(EncodeError::Unsupported {
+            codec,
+            physical_type: F::PHYSICAL_TYPE,
+        }),
+    }
+}
+
+/// Encodes `values`, at most [`crate::ROWS_MAX`] of them.
+///
+/// # Errors
+/// Too many rows, a codec that floats do not have, or [`CodecId::Constant`] for bits that differ.
+pub fn encode<F: Floating>(codec: CodecId, values: &[F]) -> Result<Vec<u8>, EncodeError> {
+    check::<F>(codec)?;
+    if codec == CodecId::Alp {
+        return alp::encode(values);
+    }
+    fixed::encode(codec, as_bits(values)).map_err(of_float::<F>)
+}
+
+/// Size of [`encode`]'s result, which is not written. Fails when `encode` would.
+pub fn encoded_bytes<F: Floating>(codec: CodecId, values: &[F]) -> Result<usize, EncodeError> {
+    check::<F>(codec)?;
+    if codec == CodecId::Alp {
+        return alp::encoded_bytes(values);
+    }
+    fixed::encoded_bytes(codec, as_bits(values)).map_err(of_float::<F>)
+}
+
+/// Decoder of the payloads that [`encode`] writes.
+#[derive(Clone, Debug)]
+pub enum FloatDecoder<F: Floating> {
+    Bits(FixedDecoder<F::Bits>),
+    Alp(AlpDecoder<F>),
+}
+
+impl<F: Floating> FloatDecoder<F> {
+    /// Opens the payload of `row_count` values in `image[payload]`.
+    pub fn open(
+        codec: CodecId,
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
+        if !codec.supports(F::PHYSICAL_TYPE) {
+            return Err(Corrupt::new(
+                format!("codec {codec} does not hold floats"),
+                payload.start,
+            ));
+        }
+        match codec {
+            CodecId::Alp => AlpDecoder::open(image, payload, row_count).map(Self::Alp),
+            _ => FixedDecoder::open(codec, image, payload, row_count).map(Self::Bits),
+        }
+    }
+
+    /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.
+    pub fn decode_vector(
+        &self,
+        vector: usize,
+        out: &mut [F; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match self {
+            Self::Bits(decoder) => decoder.decode_vector(vector, bytemuck::cast_mut(out)),
+            Self::Alp(decoder) => decoder.decode_vector(vector, out),
+        }
+    }
+
+    /// The value of row `row`, decoding at most its vector.
+    pub fn value(&self, row: usize) -> Result<F, Corrupt> {
+        match self {
+            Self::Bits(decoder) => decoder.value(row).map(bytemuck::cast),
+            Self::Alp(decoder) => decoder.value(row),
+        }
+    }
+
+    /// The bits of the distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`].
+    pub fn dictionary(&self) -> Option<&[F]> {
+        match self {
+            Self::Bits(decoder) => decoder.dictionary().map(bytemuck::cast_slice),
+            Self::Alp(_) => None,
+        }
+    }
+
+    /// The codes of vector `vector`, each below the length of the dictionary, and its rows.
+    pub fn decode_codes(
+        &self,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match self {
+            Self::Bits(decoder) => decoder.decode_codes(vector, out),
+            Self::Alp(_) => Err(Corrupt::new("segment has no dictionary", 0)),
+        }
+    }
+}

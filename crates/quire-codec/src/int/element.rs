@@ -1,0 +1,214 @@
+//! The integer types, and what the codecs need of each.
+
+use super::scaled::ScaledDecoder;
+use super::wide::WideDecoder;
+use crate::kernel::{bits, gather, scan};
+use crate::{Corrupt, VECTOR_VALUES};
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An integer a fixed-width payload can hold. Floats are held by their bit patterns.
+pub trait Element:
+    Copy + Ord + Hash + Default + Debug + Send + Sync + 'static + sealed::Sealed
+{
+    /// Bytes of a value.
+    const BYTES: usize;
+    /// Decoder of patched frame-of-reference payloads of this type.
+    type Packed: Packed<Self>;
+    /// The value of the first [`Element::BYTES`] bytes, little endian.
+    fn read(bytes: &[u8]) -> Option<Self>;
+    /// Appends the value, little endian.
+    fn append(self, out: &mut Vec<u8>);
+    /// The value of every [`Element::BYTES`] bytes of `bytes`.
+    fn read_all(bytes: &[u8], out: &mut [Self]);
+    /// Writes `dictionary[code]` for each code; false when a code is out of range.
+    fn gather(
+        dictionary: &[Self],
+        codes: &[i32; VECTOR_VALUES],
+        out: &mut [Self; VECTOR_VALUES],
+    ) -> bool;
+    /// A number that differs for different values often enough to index a hash table.
+    fn hash_seed(self) -> u64;
+}
+
+/// A payload of patched frame-of-reference vectors, plain or over differences.
+pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
+    /// Size of [`Packed::encode`]'s result, without writing it.
+    fn encoded_bytes(values: &[E], delta: bool) -> usize;
+    /// Appends the payload of `values`, at most [`crate::ROWS_MAX`] of them.
+    fn encode(values: &[E], delta: bool, out: &mut Vec<u8>);
+    /// Opens the payload of `row_count` values in `image[payload]`.
+    fn open(
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+        delta: bool,
+    ) -> Result<Self, Corrupt>;
+    /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.
+    fn decode_vector(&self, vector: usize, out: &mut [E; VECTOR_VALUES]) -> Result<usize, Corrupt>;
+    /// The value of row `row`, decoding at most its vector.
+    fn value(&self, row: usize) -> Result<E, Corrupt>;
+}
+
+/// An integer that is packed directly, in lanes of at most 64 bits.
+pub trait Lane: Element {
+    const BITS: usize;
+    fn minus(self, other: Self) -> Self;
+    fn plus(self, other: Self) -> Self;
+    /// The bits, extended with zeros.
+    fn bits(self) -> u64;
+    /// The low bits of a number.
+    fn from_bits(bits: u64) -> Self;
+    fn extremes(values: &[Self]) -> (Self, Self);
+    /// How many values are `threshold` or more above `base`, wrapping and unsigned.
+    fn at_least(values: &[Self], base: Self, threshold: u64) -> usize;
+    fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]);
+    fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]);
+    fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self;
+    fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]);
+    fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]);
+    /// The product, wrapping.
+    fn times(self, other: Self) -> Self;
+    /// Replaces each value by `origin` plus `unit` times it, wrapping.
+    fn rescale(origin: Self, unit: Self, values: &mut [Self; VECTOR_VALUES]);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for i16 {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+    impl Sealed for i128 {}
+}
+
+macro_rules! element {
+    ($type:ty, $packed:ty, $gather:path, $seed:expr) => {
+        impl Element for $type {
+            const BYTES: usize = size_of::<$type>();
+            type Packed = $packed;
+            #[inline]
+            fn read(bytes: &[u8]) -> Option<Self> {
+                bytes
+                    .first_chunk()
+                    .map(|bytes| <$type>::from_le_bytes(*bytes))
+            }
+            #[inline]
+            fn append(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            #[inline]
+            fn read_all(bytes: &[u8], out: &mut [Self]) {
+                for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                    *value = <$type>::from_le_bytes(*bytes);
+                }
+            }
+            #[inline]
+            fn gather(
+                dictionary: &[Self],
+                codes: &[i32; VECTOR_VALUES],
+                out: &mut [Self; VECTOR_VALUES],
+            ) -> bool {
+                $gather(dictionary, codes, out)
+            }
+            #[inline]
+            fn hash_seed(self) -> u64 {
+                $seed(self)
+            }
+        }
+    };
+}
+element!(
+    i16,
+    ScaledDecoder<i16>,
+    gather::gather_i16,
+    |value: i16| value as u16 as u64
+);
+element!(
+    i32,
+    ScaledDecoder<i32>,
+    gather::gather_i32,
+    |value: i32| value as u32 as u64
+);
+element!(
+    i64,
+    ScaledDecoder<i64>,
+    gather::gather_i64,
+    |value: i64| value as u64
+);
+element!(i128, WideDecoder, gather::gather_i128, |value: i128| {
+    (value as u64) ^ ((value >> 64) as u64).rotate_left(32)
+});
+
+macro_rules! lane {
+    ($type:ty, $bits:ty, $extremes:ident, $at_least:ident, $differences:ident, $running_sum:ident, $rescale:ident,
+     $narrow_bits:literal: $narrow_pack:ident, $narrow_unpack:ident, $narrow_one:ident,
+     $pack:ident, $unpack:ident, $unpack_one:ident) => {
+        impl Lane for $type {
+            const BITS: usize = <$bits>::BITS as usize;
+            #[inline]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn bits(self) -> u64 {
+                u64::from(self as $bits)
+            }
+            #[inline]
+            fn from_bits(bits: u64) -> Self {
+                bits as $type
+            }
+            fn extremes(values: &[Self]) -> (Self, Self) {
+                scan::$extremes(values)
+            }
+            fn at_least(values: &[Self], base: Self, threshold: u64) -> usize {
+                match <$bits>::try_from(threshold) {
+                    Ok(threshold) => scan::$at_least(values, base, threshold),
+                    Err(_) => 0,
+                }
+            }
+            fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]) {
+                match width <= $narrow_bits {
+                    true => bits::$narrow_pack(width, values, base, packed),
+                    false => bits::$pack(width, values, base, packed),
+                }
+            }
+            fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]) {
+                match width <= $narrow_bits {
+                    true => bits::$narrow_unpack(width, packed, base, out),
+                    false => bits::$unpack(width, packed, base, out),
+                }
+            }
+            fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self {
+                match width <= $narrow_bits {
+                    true => bits::$narrow_one(width, packed, base, index),
+                    false => bits::$unpack_one(width, packed, base, index),
+                }
+            }
+            fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]) {
+                scan::$differences(values, out)
+            }
+            fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]) {
+                scan::$running_sum(start, values)
+            }
+            #[inline]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            fn rescale(origin: Self, unit: Self, values: &mut [Self; VECTOR_VALUES]) {
+                scan::$rescale(origin, unit, values)
+            }
+        }
+    };
+}
+lane!(i16, u16, extremes_i16, at_least_i16, differences_i16, running_sum_i16, rescale_i16,
+    0: pack_i16, unpack_i16, unpack_one_i16, pack_i16, unpack_i16, unpack_one_i16);
+lane!(i32, u32, extremes_i32, at_least_i32, differences_i32, running_sum_i32, rescale_i32,
+    0: pack_i32, unpack_i32, unpack_one_i32, pack_i32, unpack_i32, unpack_one_i32);
+lane!(i64, u64, extremes_i64, at_least_i64, differences_i64, running_sum_i64, rescale_i64,
+    32: pack_i64_narrow, unpack_i64_narrow, unpack_one_i64_narrow, pack_i64, unpack_i64, unpack_one_i64);

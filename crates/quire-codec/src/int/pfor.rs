@@ -1,0 +1,393 @@
+//! Payloads of patched frame-of-reference vectors, over values (PFOR) or over differences (PFOR-DELTA).
+//!
+//! | size | field |
+//! |---|---|
+//! | … | base of each vector ([`references`]) |
+//! | … | PFOR-DELTA: start of each vector, its entry point ([`references`]) |
+//! | vectors | code width of each vector, in bits |
+//! | 1 | 1 if some vector has exceptions, else 0 |
+//! | 3 · vectors | only if so: width of the high bits (1 byte) and number of exceptions (2 bytes) of each vector |
+//! | … | the vectors, one after the other: codes, exception positions of 10 bits, exception high bits |
+//!
+//! Codes of a full vector are packed in FastLanes order ([`crate::kernel::bits`]), in lanes of 16 bits for
+//! 16-bit values, of 64 bits for 64-bit values of more than 32 code bits, and of 32 bits otherwise. Codes of
+//! a partial last vector, positions and high bits are bit streams ([`bitstream`]), so that a table of a few
+//! rows takes a few bytes.
+//!
+//! PFOR-DELTA: code `i` stands for the difference of value `i` from the value before it, and value `i` is the
+//! start plus the sum of differences 0 to `i`. The first difference repeats the second, so that it costs no
+//! more than the others; the start makes up for it.
+
+use super::bitstream::{self, stream_bytes};
+use super::element::{Lane, Packed};
+use super::frame::{Frame, POSITION_BITS};
+use super::references;
+use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A vector as it will be stored.
+struct Planned<L> {
+    frame: Frame<L>,
+    /// Added to the running sum of the differences; unused without delta.
+    start: L,
+}
+
+/// Turns values into differences, all but the start.
+fn to_differences<L: Lane>(values: &[L; VECTOR_VALUES], rows: usize) -> ([L; VECTOR_VALUES], L) {
+    let mut differences = [L::default(); VECTOR_VALUES];
+    L::differences(values, &mut differences);
+    if rows > 1 {
+        differences[0] = differences[1];
+    }
+    (differences, values[0].minus(differences[0]))
+}
+
+/// Calls `each` with every vector, the last filled up with zeros, and its number of rows.
+fn for_each_vector<L: Lane>(
+    values: &[L],
+    delta: bool,
+    mut each: impl FnMut(&[L; VECTOR_VALUES], usize, Planned<L>),
+) {
+    let mut visit = |vector: &[L; VECTOR_VALUES], rows: usize| {
+        if delta {
+            let (differences, start) = to_differences(vector, rows);
+            each(
+                &differences,
+                rows,
+                Planned {
+                    frame: Frame::choose(&differences[..rows]),
+                    start,
+                },
+            );
+        } else {
+            let frame = Frame::choose(&vector[..rows]);
+            each(
+                vector,
+                rows,
+                Planned {
+                    frame,
+                    start: L::default(),
+                },
+            );
+        }
+    };
+    let (full, rest) = values.as_chunks::<VECTOR_VALUES>();
+    full.iter().for_each(|vector| visit(vector, VECTOR_VALUES));
+    if !rest.is_empty() {
+        let mut last = [L::default(); VECTOR_VALUES];
+        last[..rest.len()].copy_from_slice(rest);
+        visit(&last, rest.len());
+    }
+}
+
+fn directory_bytes<L: Lane>(planned: &[Planned<L>], delta: bool) -> usize {
+    let bases: Vec<L> = planned.iter().map(|one| one.frame.base).collect();
+    let mut bytes = references::encoded_bytes(&bases) + planned.len() + 1;
+    if delta {
+        let starts: Vec<L> = planned.iter().map(|one| one.start).collect();
+        bytes += references::encoded_bytes(&starts);
+    }
+    if has_exceptions(planned) {
+        bytes += 3 * planned.len();
+    }
+    bytes
+}
+
+fn has_exceptions<L: Lane>(planned: &[Planned<L>]) -> bool {
+    planned.iter().any(|one| one.frame.exception_count > 0)
+}
+
+fn append_directory<L: Lane>(planned: &[Planned<L>], delta: bool, out: &mut Vec<u8>) {
+    let bases: Vec<L> = planned.iter().map(|one| one.frame.base).collect();
+    references::append(&bases, out);
+    if delta {
+        let starts: Vec<L> = planned.iter().map(|one| one.start).collect();
+        references::append(&starts, out);
+    }
+    out.extend(planned.iter().map(|one| one.frame.width));
+    out.push(u8::from(has_exceptions(planned)));
+    if has_exceptions(planned) {
+        for one in planned {
+            out.push(one.frame.high_width);
+            out.extend_from_slice(&one.frame.exception_count.to_le_bytes());
+        }
+    }
+}
+
+fn append_vector<L: Lane>(
+    values: &[L; VECTOR_VALUES],
+    rows: usize,
+    frame: &Frame<L>,
+    out: &mut Vec<u8>,
+) {
+    let width = usize::from(frame.width);
+    let distance = |value: &L| value.minus(frame.base).bits();
+    if rows == VECTOR_VALUES {
+        let start = out.len();
+        out.resize(start + frame.code_bytes(rows), 0);
+        L::pack(width, values, frame.base, &mut out[start..]);
+    } else {
+        bitstream::append(values[..rows].iter().map(distance), width, out);
+    }
+    if frame.exception_count == 0 {
+        return;
+    }
+    let exceptions = || {
+        let distances = values[..rows].iter().map(distance).enumerate();
+        distances.filter(|(_, distance)| distance >> width != 0)
+    };
+    assert_eq!(
+        exceptions().count(),
+        usize::from(frame.exception_count),
+        "exceptions of a vector"
+    );
+    bitstream::append(exceptions().map(|(row, _)| row as u64), POSITION_BITS, out);
+    bitstream::append(
+        exceptions().map(|(_, high)| high >> width),
+        frame.high_width.into(),
+        out,
+    );
+}
+
+/// One vector of an open payload.
+#[derive(Clone, Copy, Debug)]
+struct Entry<L> {
+    frame: Frame<L>,
+    start: L,
+    /// Offset of the codes in the image.
+    offset: usize,
+}
+
+/// Decoder of PFOR and PFOR-DELTA payloads of 16, 32 and 64-bit integers.
+#[derive(Clone, Debug)]
+pub struct PforDecoder<L> {
+    image: Arc<[u8]>,
+    row_count: usize,
+    delta: bool,
+    entries: Vec<Entry<L>>,
+}
+
+impl<L: Lane> Packed<L> for PforDecoder<L> {
+    fn encoded_bytes(values: &[L], delta: bool) -> usize {
+        let mut planned = Vec::with_capacity(vector_count(values.len()));
+        let mut bytes = 0;
+        for_each_vector(values, delta, |_, rows, plan| {
+            bytes += plan.frame.bytes(rows);
+            planned.push(plan);
+        });
+        bytes + directory_bytes(&planned, delta)
+    }
+
+    fn encode(values: &[L], delta: bool, out: &mut Vec<u8>) {
+        let mut planned = Vec::with_capacity(vector_count(values.len()));
+        let mut vectors = Vec::new();
+        for_each_vector(values, delta, |vector, rows, plan| {
+            append_vector(vector, rows, &plan.frame, &mut vectors);
+            planned.push(plan);
+        });
+        append_directory(&planned, delta, out);
+        out.extend_from_slice(&vectors);
+    }
+
+    fn open(
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+        delta: bool,
+    ) -> Result<Self, Corrupt> {
+        let mut cursor = Cursor::new(&image, payload)?;
+        let entries = read_directory(&mut cursor, row_count, delta)?;
+        cursor.finish("packed vectors")?;
+        Ok(Self {
+            image,
+            row_count,
+            delta,
+            entries,
+        })
+    }
+
+    fn decode_vector(&self, vector: usize, out: &mut [L; VECTOR_VALUES]) -> Result<usize, Corrupt> {
+        let entry = self.entry(vector)?;
+        let rows = vector_rows(self.row_count, vector);
+        let sections = self.sections(entry, rows)?;
+        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
+        if rows == VECTOR_VALUES {
+            L::unpack(width, sections.codes, base, out);
+        } else {
+            for (row, value) in out[..rows].iter_mut().enumerate() {
+                *value = base.plus(L::from_bits(bitstream::get(sections.codes, width, row)));
+            }
+        }
+        if entry.frame.exception_count > 0 {
+            patch(entry, &sections, &mut out[..rows])?;
+        }
+        if self.delta {
+            L::running_sum(entry.start, out);
+        }
+        Ok(rows)
+    }
+
+    fn value(&self, row: usize) -> Result<L, Corrupt> {
+        if row >= self.row_count {
+            return Err(Corrupt::new("row is beyond the segment", 0));
+        }
+        let (vector, index) = (row / VECTOR_VALUES, row % VECTOR_VALUES);
+        if self.delta {
+            let mut values = [L::default(); VECTOR_VALUES];
+            self.decode_vector(vector, &mut values)?;
+            return Ok(values[index]);
+        }
+        let entry = self.entry(vector)?;
+        let rows = vector_rows(self.row_count, vector);
+        let sections = self.sections(entry, rows)?;
+        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
+        let low = if rows == VECTOR_VALUES {
+            L::unpack_one(width, sections.codes, base, index)
+        } else {
+            base.plus(L::from_bits(bitstream::get(sections.codes, width, index)))
+        };
+        Ok(low.plus(high_bits(&entry.frame, &sections, index)))
+    }
+}
+
+impl<L: Lane> PforDecoder<L> {
+    fn entry(&self, vector: usize) -> Result<&Entry<L>, Corrupt> {
+        self.entries
+            .get(vector)
+            .ok_or_else(|| Corrupt::new("vector is beyond the segment", 0))
+    }
+
+    /// Codes, exception positions and exception high bits of a vector.
+    fn sections(&self, entry: &Entry<L>, rows: usize) -> Result<Sections<'_>, Corrupt> {
+        let code_end = entry.offset + entry.frame.code_bytes(rows);
+        let (position_bytes, high_bytes) = entry.frame.exception_bytes();
+        let high_start = code_end + position_bytes;
+        let codes = self.image.get(entry.offset..code_end);
+        let positions = self.image.get(code_end..high_start);
+        let highs = self.image.get(high_start..high_start + high_bytes);
+        match (codes, positions, highs) {
+            (Some(codes), Some(positions), Some(highs)) => Ok(Sections {
+                codes,
+                positions,
+                highs,
+            }),
+            _ => Err(Corrupt::new("packed vector leaves the image", entry.offset)),
+        }
+    }
+}
+
+/// The bytes of one vector.
+struct Sections<'a> {
+    codes: &'a [u8],
+    positions: &'a [u8],
+    highs: &'a [u8],
+}
+
+/// Adds the high bits of the exceptions (`LOOP2` of Zukowski §6.2.4, without a chain to follow).
+fn patch<L: Lane>(entry: &Entry<L>, sections: &Sections<'_>, out: &mut [L]) -> Result<(), Corrupt> {
+    let frame = &entry.frame;
+    let mut earliest = 0;
+    for index in 0..usize::from(frame.exception_count) {
+        let row = bitstream::get(sections.positions, POSITION_BITS, index) as usize;
+        let high = bitstream::get(sections.highs, frame.high_width.into(), index);
+        let value = out
+            .get_mut(row)
+            .filter(|_| row >= earliest)
+            .ok_or_else(|| {
+                Corrupt::new(
+                    "exception positions do not ascend within the vector",
+                    entry.offset,
+                )
+            })?;
+        *value = value.plus(L::from_bits(high << frame.width));
+        earliest = row + 1;
+    }
+    Ok(())
+}
+
+/// The high bits of value `index` of the vector, in place: 0 unless it is an exception.
+fn high_bits<L: Lane>(frame: &Frame<L>, sections: &Sections<'_>, index: usize) -> L {
+    let (mut low, mut high) = (0, usize::from(frame.exception_count));
+    while low < high {
+        let middle = (low + high) / 2;
+        let row = bitstream::get(sections.positions, POSITION_BITS, middle) as usize;
+        match row.cmp(&index) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+            std::cmp::Ordering::Equal => {
+                let bits = bitstream::get(sections.highs, frame.high_width.into(), middle);
+                return L::from_bits(bits << frame.width);
+            }
+        }
+    }
+    L::default()
+}
+
+/// Reads the directory and steps over the vectors.
+fn read_directory<L: Lane>(
+    cursor: &mut Cursor<'_>,
+    row_count: usize,
+    delta: bool,
+) -> Result<Vec<Entry<L>>, Corrupt> {
+    let count = vector_count(row_count);
+    let bases: Vec<L> = references::read(cursor, count)?;
+    let starts: Vec<L> = match delta {
+        true => references::read(cursor, count)?,
+        false => vec![L::default(); count],
+    };
+    let widths = cursor.bytes(count, "vector widths")?;
+    let exceptions = match cursor.u8("exception flag")? {
+        0 => None,
+        1 => Some(
+            cursor
+                .bytes(3 * count, "exception counts")?
+                .as_chunks::<3>()
+                .0,
+        ),
+        _ => return Err(cursor.corrupt("exception flag is neither 0 nor 1")),
+    };
+    let mut entries = Vec::with_capacity(count);
+    for (vector, ((base, start), width)) in bases.into_iter().zip(starts).zip(widths).enumerate() {
+        let [high_width, low, high] = exceptions
+            .and_then(|all| all.get(vector))
+            .copied()
+            .unwrap_or_default();
+        let exception_count = u16::from_le_bytes([low, high]);
+        let frame = Frame {
+            base,
+            width: *width,
+            high_width,
+            exception_count,
+        };
+        let rows = vector_rows(row_count, vector);
+        check_frame(&frame, rows).map_err(|what| cursor.corrupt(what))?;
+        let offset = cursor.position();
+        cursor.take(frame.bytes(rows), "packed vector")?;
+        entries.push(Entry {
+            frame,
+            start,
+            offset,
+        });
+    }
+    Ok(entries)
+}
+
+fn check_frame<L: Lane>(frame: &Frame<L>, rows: usize) -> Result<(), &'static str> {
+    let (width, high_width) = (usize::from(frame.width), usize::from(frame.high_width));
+    if width + high_width > L::BITS {
+        return Err("code width and high width pass the type");
+    }
+    if (frame.exception_count == 0) != (high_width == 0) {
+        return Err("exceptions without high bits, or the reverse");
+    }
+    if usize::from(frame.exception_count) > rows {
+        return Err("more exceptions than rows");
+    }
+    Ok(())
+}
+
+const _: () = assert!(
+    stream_bytes(VECTOR_VALUES, 7) == 128 * 7,
+    "a full vector has whole bytes"
+);

@@ -1,0 +1,116 @@
+//! Integers inside another payload: run lengths, dictionary values, codes, digits.
+//!
+//! | size | field |
+//! |---|---|
+//! | 1 | 0: PFOR payload follows; 1: PFOR-DELTA payload follows |
+
+use super::element::{Element, Packed};
+use crate::{Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Differences must be smaller than this part of the values to be worth their running sums.
+const DELTA_SHARE: (usize, usize) = (19, 20);
+
+/// Whether differences are stored, and the size of the sequence.
+fn plan<E: Element>(values: &[E]) -> (bool, usize) {
+    let plain = E::Packed::encoded_bytes(values, false);
+    let delta = E::Packed::encoded_bytes(values, true);
+    match delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0 {
+        true => (true, 1 + delta),
+        false => (false, 1 + plain),
+    }
+}
+
+/// Size of what [`append`] writes.
+pub fn encoded_bytes<E: Element>(values: &[E]) -> usize {
+    plan(values).1
+}
+
+/// Appends the sequence of `values`, at most [`ROWS_MAX`] of them.
+pub fn append<E: Element>(values: &[E], out: &mut Vec<u8>) {
+    let delta = plan(values).0;
+    out.push(u8::from(delta));
+    E::Packed::encode(values, delta, out);
+}
+
+/// An open sequence.
+#[derive(Clone, Debug)]
+pub struct Sequence<E: Element> {
+    packed: E::Packed,
+    length: usize,
+}
+
+impl<E: Element> Sequence<E> {
+    /// Opens the sequence of `length` values in `image[range]`.
+    pub fn open(image: Arc<[u8]>, range: Range<usize>, length: usize) -> Result<Self, Corrupt> {
+        let end = range.end;
+        let mut cursor = Cursor::new(&image, range)?;
+        if length > ROWS_MAX {
+            return Err(cursor.corrupt("sequence is longer than a segment can be"));
+        }
+        let delta = match cursor.u8("form of a sequence")? {
+            0 => false,
+            1 => true,
+            _ => return Err(cursor.corrupt("form of a sequence is neither 0 nor 1")),
+        };
+        let rest = cursor.position()..end;
+        let packed = E::Packed::open(image, rest, length, delta)?;
+        Ok(Self { packed, length })
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Decodes vector `vector` and returns its length; `out` beyond it is arbitrary.
+    pub fn decode_vector(
+        &self,
+        vector: usize,
+        out: &mut [E; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        self.packed.decode_vector(vector, out)
+    }
+
+    /// Value `index`.
+    pub fn value(&self, index: usize) -> Result<E, Corrupt> {
+        self.packed.value(index)
+    }
+
+    /// All values.
+    pub fn to_vec(&self) -> Result<Vec<E>, Corrupt> {
+        let mut values = Vec::with_capacity(self.length);
+        let mut vector_values = [E::default(); VECTOR_VALUES];
+        for vector in 0..vector_count(self.length) {
+            let length = self.decode_vector(vector, &mut vector_values)?;
+            values.extend_from_slice(&vector_values[..length]);
+        }
+        Ok(values)
+    }
+
+    /// Values `start..start + out.len()`, at most a vector of them, from the vectors that hold them.
+    pub fn read(&self, start: usize, out: &mut [E]) -> Result<(), Corrupt> {
+        let mut vector_values = [E::default(); VECTOR_VALUES];
+        let mut done = 0;
+        while done < out.len() {
+            let at = start + done;
+            let length = self.decode_vector(at / VECTOR_VALUES, &mut vector_values)?;
+            let available = vector_values[..length]
+                .get(at % VECTOR_VALUES..)
+                .unwrap_or_default();
+            let count = available.len().min(out.len() - done);
+            if count == 0 {
+                return Err(Corrupt::new("sequence is shorter than its use", 0));
+            }
+            out[done..done + count].copy_from_slice(&available[..count]);
+            done += count;
+        }
+        Ok(())
+    }
+}

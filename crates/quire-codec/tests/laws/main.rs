@@ -1,0 +1,10 @@
+//! The laws every codec obeys, for every codec and type: what comes out is what went in, one value is the same
+//! as all of them, the size announced is the size written, and wrong bytes are an error or wrong values, never
+//! a panic. (Text has its own suite; segments, with NULLs, are in `quire-format`.)
+
+mod booleans;
+mod floats;
+mod integers;
+mod random;
+mod shapes;
+mod subject;
