@@ -8,6 +8,20 @@ import quire_shell
 from quire_shell import QUIRE, execute, query, run
 
 
+# From FORMAT.md: a superblock is 512 bytes, its version is at byte 8, its CRC32C at byte 508.
+SUPERBLOCK_OFFSETS = (0, 4096)
+
+
+def crc32c(data):
+    """CRC32C (Castagnoli), bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
 class BadFiles(quire_shell.WorkFolderTest):
     def make_database(self):
         execute(
@@ -31,6 +45,15 @@ class BadFiles(quire_shell.WorkFolderTest):
             with self.subTest(content=content[:10]):
                 self.database.write_bytes(content)
                 self.assert_refused("not a Quire")
+
+    def test_from_a_newer_version(self):
+        content = bytearray(self.make_database())
+        for offset in SUPERBLOCK_OFFSETS:
+            content[offset + 8 : offset + 12] = (2).to_bytes(4, "little")
+            block = content[offset : offset + 508]
+            content[offset + 508 : offset + 512] = crc32c(block).to_bytes(4, "little")
+        self.database.write_bytes(content)
+        self.assert_refused("format version 2", "newer")
 
     def test_truncated(self):
         whole = self.make_database()
@@ -75,6 +98,10 @@ class BadFiles(quire_shell.WorkFolderTest):
                 # Damage in space that no table uses changes nothing; any other is named.
                 if done.returncode == 0:
                     self.assertIn("50000,1250025000,row 9999", answer.stdout)
+
+    def test_the_checksum_of_the_test_is_right(self):
+        # The check value of the CRC catalogue.
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)
 
     def check(self):
         return subprocess.run([QUIRE, "check", self.database], capture_output=True, text=True, timeout=60)

@@ -6,7 +6,10 @@ use std::path::Path;
 /// A document: its path relative to the root, and the function that writes its text.
 type Document = (&'static str, fn() -> String);
 
-const DOCUMENTS: [Document; 1] = [("crates/quire-format/FORMAT.md", || String::new())];
+const DOCUMENTS: [Document; 1] = [(
+    "crates/quire-format/FORMAT.md",
+    quire_format::document::format_document,
+)];
 
 /// Rewrites every generated document.
 pub fn write_all(root: &Path) -> Result<(), String> {

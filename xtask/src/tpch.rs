@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
-use tpchgen::csv;
-use tpchgen::generators as gen_of;
+use tpchgen::{csv, generators};
 
 /// Table names, largest first.
 pub const TABLES: [&str; 8] = [
@@ -152,82 +151,25 @@ fn write_table(table: &str, request: &Request, path: &Path) -> std::io::Result<u
     })
 }
 
+/// The text of one part of one table: its generator, and the wrapper that writes its rows as CSV.
+macro_rules! part_text {
+    ($request:expr, $part:expr, $parts:expr, $generator:ident, $csv:ident) => {{
+        let rows = generators::$generator::new($request.scale, $part, $parts);
+        let header = ($part == 1).then(csv::$csv::header);
+        text_of(rows.iter(), $request.format, header, csv::$csv::new)
+    }};
+}
+
 fn part_text(table: &str, request: &Request, part: i32, parts: i32) -> std::io::Result<Vec<u8>> {
-    let (scale, format) = (request.scale, request.format);
-    let header = part == 1;
     match table {
-        "lineitem" => {
-            let rows = gen_of::LineItemGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::LineItemCsv::header),
-                csv::LineItemCsv::new,
-            )
-        }
-        "orders" => {
-            let rows = gen_of::OrderGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::OrderCsv::header),
-                csv::OrderCsv::new,
-            )
-        }
-        "partsupp" => {
-            let rows = gen_of::PartSuppGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::PartSuppCsv::header),
-                csv::PartSuppCsv::new,
-            )
-        }
-        "customer" => {
-            let rows = gen_of::CustomerGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::CustomerCsv::header),
-                csv::CustomerCsv::new,
-            )
-        }
-        "part" => {
-            let rows = gen_of::PartGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::PartCsv::header),
-                csv::PartCsv::new,
-            )
-        }
-        "supplier" => {
-            let rows = gen_of::SupplierGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::SupplierCsv::header),
-                csv::SupplierCsv::new,
-            )
-        }
-        "nation" => {
-            let rows = gen_of::NationGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::NationCsv::header),
-                csv::NationCsv::new,
-            )
-        }
-        _ => {
-            let rows = gen_of::RegionGenerator::new(scale, part, parts);
-            text_of(
-                rows.iter(),
-                format,
-                header.then(csv::RegionCsv::header),
-                csv::RegionCsv::new,
-            )
-        }
+        "lineitem" => part_text!(request, part, parts, LineItemGenerator, LineItemCsv),
+        "orders" => part_text!(request, part, parts, OrderGenerator, OrderCsv),
+        "partsupp" => part_text!(request, part, parts, PartSuppGenerator, PartSuppCsv),
+        "customer" => part_text!(request, part, parts, CustomerGenerator, CustomerCsv),
+        "part" => part_text!(request, part, parts, PartGenerator, PartCsv),
+        "supplier" => part_text!(request, part, parts, SupplierGenerator, SupplierCsv),
+        "nation" => part_text!(request, part, parts, NationGenerator, NationCsv),
+        _ => part_text!(request, part, parts, RegionGenerator, RegionCsv),
     }
 }
 
