@@ -1,4 +1,12 @@
 //! What does each byte on disk mean?
 #![forbid(unsafe_code)]
 
+pub mod catalog;
+pub mod distinct_sketch;
+pub mod document;
+pub mod row_group;
 pub mod segment;
+pub mod table_root;
+pub mod volume;
+mod wire;
+pub mod zone;

@@ -1,0 +1,28 @@
+//! Keeps pages safe in one file: what is committed survives a crash, whole; what is not leaves
+//! nothing behind; what is damaged is noticed.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use quire_store::{CATALOG_PAGE, MemDisk, PageKind, Volume, VolumeOptions};
+//!
+//! let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default())?;
+//! let batch = volume.begin()?;
+//! let segment = batch.write(PageKind::Segment, b"some values")?;
+//! batch.replace(CATALOG_PAGE, PageKind::Catalog, &segment.get().to_le_bytes())?;
+//! batch.commit()?;
+//! assert_eq!(&*volume.read(segment)?, b"some values");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod disk;
+mod error;
+mod volume;
+
+pub use disk::{Disk, FileDisk, MemDisk, SimDisk};
+pub use error::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
+pub use quire_format::volume::{CATALOG_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind};
+pub use volume::{
+    CheckReport, CleanReport, Finding, OpenMode, Pin, RebuildReport, Volume, VolumeOptions,
+    VolumeStats, WriteBatch,
+};

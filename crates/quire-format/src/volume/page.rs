@@ -1,0 +1,66 @@
+//! What a page is called and what it holds.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// Name of a page for as long as it lives. Names are never given out twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageId(NonZeroU64);
+
+/// The well-known root: the page a reader starts from. It is replaced by every commit that
+/// changes the catalog.
+pub const CATALOG_PAGE: PageId = PageId(NonZeroU64::MIN);
+
+/// Pages below this one have fixed meanings; the volume gives out names from here upwards.
+pub const FIRST_FREE_PAGE: u64 = 16;
+
+/// Highest page name a volume accepts; it bounds what a damaged file can make the map allocate.
+pub const LAST_PAGE: u64 = (1 << 40) - 1;
+
+impl PageId {
+    /// The page called `number`; `None` for 0 and for numbers above [`LAST_PAGE`].
+    #[must_use]
+    pub fn new(number: u64) -> Option<Self> {
+        if number > LAST_PAGE {
+            return None;
+        }
+        NonZeroU64::new(number).map(Self)
+    }
+
+    /// The number of the page, at least 1.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl fmt::Display for PageId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// What the bytes of a page mean to the rooms above the store. The store only keeps the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum PageKind {
+    /// The catalog root.
+    Catalog = 1,
+    /// Description of one table.
+    Table = 2,
+    /// Description of one row group of a column table.
+    RowGroup = 3,
+    /// One column of one row group.
+    Segment = 4,
+}
+
+impl PageKind {
+    /// Every kind, in the order of the numbers.
+    pub const ALL: [Self; 4] = [Self::Catalog, Self::Table, Self::RowGroup, Self::Segment];
+
+    /// The kind with the number `number`, if there is one.
+    #[must_use]
+    pub fn from_u8(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+}

@@ -1,0 +1,142 @@
+//! A file of the operating system.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::Disk;
+use crate::error::OpenError;
+use crate::volume::OpenMode;
+
+/// A file, locked for as long as the value lives: exclusively when it is open for writing, shared
+/// when it is open read-only.
+#[derive(Debug)]
+pub struct FileDisk {
+    file: File,
+    path: PathBuf,
+    /// Length as far as this process knows: it holds the lock, so nobody else changes it.
+    length_bytes: AtomicU64,
+    length_changed: AtomicBool,
+}
+
+impl FileDisk {
+    /// Opens an existing file.
+    ///
+    /// # Errors
+    /// [`OpenError::Locked`] when another process has it, [`OpenError::Io`] otherwise.
+    pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, OpenError> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(mode == OpenMode::ReadWrite);
+        Self::open_locked(path.as_ref(), mode, &options)
+    }
+
+    /// Opens a file for writing and creates it, empty, when it is missing.
+    ///
+    /// The entry in the directory is durable when this returns. A process killed right after
+    /// leaves an empty file, which `Volume::open_or_create` takes for a new one.
+    ///
+    /// # Errors
+    /// As [`FileDisk::open`].
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let disk = Self::open_locked(path, OpenMode::ReadWrite, &options)?;
+        if disk.length_bytes.load(Ordering::Relaxed) == 0 {
+            sync_directory(path).map_err(|source| failed(path, "sync the directory of", source))?;
+        }
+        Ok(disk)
+    }
+
+    fn open_locked(path: &Path, mode: OpenMode, options: &OpenOptions) -> Result<Self, OpenError> {
+        let file = options
+            .open(path)
+            .map_err(|source| failed(path, "open", source))?;
+        let locked = match mode {
+            OpenMode::ReadWrite => file.try_lock(),
+            OpenMode::ReadOnly => file.try_lock_shared(),
+        };
+        match locked {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Locked {
+                    file: path.display().to_string(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(path, "lock", source)),
+        }
+        let metadata = file
+            .metadata()
+            .map_err(|source| failed(path, "read the length of", source))?;
+        if !metadata.is_file() {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(failed(path, "open", source));
+        }
+        Ok(Self {
+            length_bytes: AtomicU64::new(metadata.len()),
+            length_changed: AtomicBool::new(false),
+            file,
+            path: path.to_owned(),
+        })
+    }
+}
+
+impl Disk for FileDisk {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let end = offset
+            .checked_add(bytes.len() as u64)
+            .ok_or(io::ErrorKind::FileTooLarge)?;
+        if end > self.length_bytes.load(Ordering::Acquire) {
+            // Marked before the write: part of it may reach the file even when it fails.
+            self.length_changed.store(true, Ordering::Release);
+        }
+        self.file.write_all_at(bytes, offset)?;
+        self.length_bytes.fetch_max(end, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if self.length_changed.swap(false, Ordering::AcqRel) {
+            self.file.sync_all()
+        } else {
+            self.file.sync_data()
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.length_changed.store(true, Ordering::Release);
+        self.file.set_len(bytes)?;
+        self.length_bytes.store(bytes, Ordering::Release);
+        Ok(())
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+fn failed(path: &Path, operation: &'static str, source: io::Error) -> OpenError {
+    OpenError::Io {
+        file: path.display().to_string(),
+        operation,
+        source,
+    }
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(parent)?.sync_all()
+}

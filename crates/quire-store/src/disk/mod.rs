@@ -1,0 +1,69 @@
+//! Where bytes live: the only traits and types of the workspace that do file I/O.
+
+use std::io;
+
+mod file;
+mod memory;
+mod simulated;
+
+pub use file::FileDisk;
+pub use memory::MemDisk;
+pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk, crash_image};
+
+/// A growable array of bytes that outlives the process.
+///
+/// Reads and writes of disjoint ranges may run at the same time from several threads. A write is
+/// durable only after a later [`Disk::sync`] has returned `Ok`; until then a crash may keep it,
+/// lose it, tear it, or keep a later write and lose an earlier one.
+pub trait Disk: Send + Sync {
+    /// Fills `buffer` from byte `offset` on.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` when the range ends behind the end of the disk.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Writes all of `bytes` at `offset`; the disk grows when the range ends behind its end.
+    ///
+    /// # Errors
+    /// `StorageFull` or `QuotaExceeded` when there is no space. After any error part of the range
+    /// may hold new bytes.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Makes every write and every change of length so far durable.
+    ///
+    /// # Errors
+    /// After an error nothing is known about the writes since the last success; calling again
+    /// proves nothing.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Length in bytes.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn len(&self) -> io::Result<u64>;
+
+    /// True when the disk holds no byte.
+    ///
+    /// # Errors
+    /// As [`Disk::len`].
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Cuts the disk to `bytes`, or extends it with zeros.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn set_len(&self, bytes: u64) -> io::Result<()>;
+
+    /// What to call this disk in messages: the path of the file.
+    fn name(&self) -> String;
+}
+
+/// True for the errors that mean "no space left", which a volume survives.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}

@@ -1,0 +1,256 @@
+//! What can go wrong, one enum per operation. Every message says what to do next.
+
+use std::io;
+use std::sync::Arc;
+
+use quire_format::volume::PageId;
+use thiserror::Error;
+
+/// Why a volume could not be created, opened or rebuilt.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file holds something else.
+    #[error("{file} is not a Quire database: it starts with {found}; check the path")]
+    NotQuire {
+        /// Path of the file.
+        file: String,
+        /// Its first bytes.
+        found: String,
+    },
+    /// Written by a later program.
+    #[error(
+        "{file} has format version {found}; this program reads up to version {supported}; \
+         open it with a newer Quire"
+    )]
+    NewerVersion {
+        /// Path of the file.
+        file: String,
+        /// Version in the file.
+        found: u32,
+        /// Highest version this program knows.
+        supported: u32,
+    },
+    /// The program was stopped while it created the file.
+    #[error("{file} was never finished: it holds no data; delete it, or create it again")]
+    Unfinished {
+        /// Path of the file.
+        file: String,
+    },
+    /// The file already holds something.
+    #[error("{file} is not empty; choose another path, or open it instead of creating it")]
+    NotEmpty {
+        /// Path of the file.
+        file: String,
+    },
+    /// Bytes at the end are missing.
+    #[error(
+        "{file} is truncated: {actual_bytes} bytes, but its data ends at byte {expected_bytes}; \
+         restore the rest of the file, or salvage what is left with `quire check --rebuild`"
+    )]
+    Truncated {
+        /// Path of the file.
+        file: String,
+        /// Length the file must have at least.
+        expected_bytes: u64,
+        /// Length it has.
+        actual_bytes: u64,
+    },
+    /// Another process has it.
+    #[error("{file} is open in another process; close it there, or open it read-only in both")]
+    Locked {
+        /// Path of the file.
+        file: String,
+    },
+    /// Neither superblock can be used.
+    #[error(
+        "both superblocks of {file} (bytes 0 and 4096) are damaged: {detail}; \
+         restore a backup, or rebuild them with `quire check --rebuild`"
+    )]
+    CorruptSuperblocks {
+        /// Path of the file.
+        file: String,
+        /// What is wrong with them.
+        detail: String,
+    },
+    /// The page map cannot be read, and the scan did not reproduce it exactly.
+    #[error(
+        "the page map of {file} is damaged at byte {offset}: {detail}; \
+         restore a backup, or salvage the pages with `quire check --rebuild`"
+    )]
+    CorruptMap {
+        /// Path of the file.
+        file: String,
+        /// Where.
+        offset: u64,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A commit that had been acknowledged cannot be read any more.
+    #[error(
+        "the log of {file} is damaged at byte {offset}: {detail}; \
+         restore a backup, or salvage the pages with `quire check --rebuild`"
+    )]
+    CorruptLog {
+        /// Path of the file.
+        file: String,
+        /// Where.
+        offset: u64,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The operating system said no.
+    #[error("cannot {operation} {file}: {source}")]
+    Io {
+        /// Path of the file.
+        file: String,
+        /// What was tried.
+        operation: &'static str,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+/// Why a page could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// No such page in this snapshot.
+    #[error("{file} has no page {page}; run `quire check` on it")]
+    NotFound {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The page asked for.
+        page: PageId,
+    },
+    /// The stored bytes are not those that were written.
+    #[error(
+        "page {page} of {file} is damaged at byte {offset}: {detail}; restore a backup, \
+         or see what else is damaged with `quire check`"
+    )]
+    Corrupt {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The page.
+        page: PageId,
+        /// Where its image starts.
+        offset: u64,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The operating system said no.
+    #[error("cannot read page {page} at byte {offset} of {file}: {source}; check the device")]
+    Io {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The page.
+        page: PageId,
+        /// Where its image starts.
+        offset: u64,
+        /// The answer.
+        source: io::Error,
+    },
+}
+
+/// Why a batch could not be begun or written to.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// Opened with `OpenMode::ReadOnly`.
+    #[error("{file} is open read-only; open it for writing")]
+    ReadOnly {
+        /// Path of the file.
+        file: Arc<str>,
+    },
+    /// An earlier write or sync failed.
+    #[error("{file} takes no more writes: {reason}; open it again, committed data is safe")]
+    Poisoned {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The first failure.
+        reason: String,
+    },
+    /// No space left. The batch is lost; everything committed is intact, and a batch that frees
+    /// more than it writes still works.
+    #[error(
+        "no space left for {file}: {needed_bytes} more bytes are needed; free space on the disk, \
+         or drop something"
+    )]
+    Full {
+        /// Path of the file.
+        file: Arc<str>,
+        /// Bytes the failing step asked for.
+        needed_bytes: u64,
+    },
+    /// The payload is over the limit.
+    #[error("a page of {bytes} bytes is too large: the limit is {limit_bytes}; split it")]
+    TooLarge {
+        /// Bytes asked for.
+        bytes: usize,
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// Replaces or frees a page that does not exist.
+    #[error("{file} has no page {page} to replace or free; run `quire check` on it")]
+    NotFound {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The page asked for.
+        page: PageId,
+    },
+    /// An earlier write of this batch failed.
+    #[error("this batch has already failed; drop it and begin another")]
+    BatchFailed,
+    /// The operating system said no; the volume is poisoned.
+    #[error("cannot {operation} {file}: {source}; open it again, committed data is safe")]
+    Io {
+        /// Path of the file.
+        file: Arc<str>,
+        /// What was tried.
+        operation: &'static str,
+        /// The answer.
+        source: io::Error,
+    },
+}
+
+/// Why a commit failed. Unless `Unknown` says otherwise nothing of the batch is in the volume.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// The batch could not be written; the volume is as if it had never been begun.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The sync failed: the batch is in the file entirely or not at all, and only opening the
+    /// file again tells which.
+    #[error(
+        "the commit of {file} may or may not be durable: sync failed: {source}; \
+         open the file again to see which"
+    )]
+    Unknown {
+        /// Path of the file.
+        file: Arc<str>,
+        /// The answer of the operating system.
+        source: io::Error,
+    },
+}
+
+/// Why a checkpoint or a close failed. Committed data is safe in every case.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The volume takes no writes.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Why cleaning stopped. Committed data is safe in every case.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CleanError {
+    /// The copies could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The copies could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}

@@ -1,0 +1,263 @@
+//! A batch of writes: all of it becomes visible and durable at once, or nothing does.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use quire_format::volume::{
+    FIRST_FREE_PAGE, ImageHeader, ImageKind, LAST_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind,
+    checksum,
+};
+
+use super::Inner;
+use super::checkpoint::Ending;
+use super::flush::{BatchRuns, Place};
+use super::page_map::image_bytes;
+use super::pin::Version;
+use super::writer::Turn;
+use crate::error::{ReadError, WriteError};
+
+/// A batch of writes. Dropping it without [`WriteBatch::commit`] leaves nothing of it.
+///
+/// Several threads may write to one batch at the same time.
+pub struct WriteBatch {
+    pub(super) inner: Arc<Inner>,
+    pub(super) base: Arc<Version>,
+    pub(super) runs: Mutex<BatchRuns>,
+    /// Signalled when a thread has finished writing a run.
+    pub(super) drained: Condvar,
+    freed: Mutex<Freed>,
+    next_page: AtomicU64,
+    /// Copies only: as good as freeing.
+    pub(super) is_cleaning: bool,
+    /// Nothing is left to undo.
+    pub(super) finished: bool,
+    /// Held until everything else is done.
+    _turn: Turn,
+}
+
+/// What the batch makes dead.
+#[derive(Default)]
+struct Freed {
+    /// `true`: freed; `false`: replaced.
+    pages: BTreeMap<PageId, bool>,
+    /// Bytes of their images in the base.
+    dead_bytes: u64,
+}
+
+impl WriteBatch {
+    pub(super) fn begin(inner: Arc<Inner>, turn: Turn) -> Result<Self, WriteError> {
+        inner.may_write()?;
+        let (sequence, after_commit, next_page) = {
+            let mut writer = inner.lock_writer();
+            if writer.space.tail.is_some() {
+                inner.release_dead(&mut writer)?;
+            }
+            let contents = &writer.contents;
+            (
+                contents.next_sequence,
+                contents.commit_sequence,
+                contents.next_page,
+            )
+        };
+        Ok(Self {
+            base: inner.version(),
+            runs: Mutex::new(BatchRuns::new(sequence, after_commit)),
+            drained: Condvar::new(),
+            freed: Mutex::default(),
+            next_page: AtomicU64::new(next_page),
+            is_cleaning: false,
+            finished: false,
+            _turn: turn,
+            inner,
+        })
+    }
+
+    /// Writes a new page.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLarge`] over [`MAX_PAYLOAD_BYTES`]; [`WriteError::Full`], after which the
+    /// batch can only be dropped; [`WriteError::Io`], which also poisons the volume.
+    pub fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, WriteError> {
+        check_length(payload)?;
+        let number = self.next_page.fetch_add(1, Ordering::Relaxed);
+        let page = PageId::new(number).ok_or(WriteError::BatchFailed)?;
+        self.append(page, kind, payload)?;
+        Ok(page)
+    }
+
+    /// Writes a new image of a page. A page below 16 need not exist yet: [`crate::CATALOG_PAGE`]
+    /// is made this way.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`]; otherwise as [`WriteBatch::write`].
+    pub fn replace(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+        check_length(payload)?;
+        {
+            let mut freed = self.lock_freed();
+            let is_freed = freed.pages.get(&page).copied().unwrap_or(false);
+            if is_freed || page.get() >= FIRST_FREE_PAGE && !self.exists(page) {
+                return Err(self.not_found(page));
+            }
+            self.count_dead(&mut freed, page, false);
+        }
+        self.append(page, kind, payload)
+    }
+
+    /// Frees a page. Its name is not used again.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`].
+    pub fn free(&self, page: PageId) -> Result<(), WriteError> {
+        let mut freed = self.lock_freed();
+        if freed.pages.get(&page).copied().unwrap_or(false) || !self.exists(page) {
+            return Err(self.not_found(page));
+        }
+        self.count_dead(&mut freed, page, true);
+        Ok(())
+    }
+
+    /// The payload of a page as this batch has left it.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+        if self.lock_freed().pages.get(&page).copied().unwrap_or(false) {
+            return Err(ReadError::NotFound {
+                file: Arc::clone(&self.inner.file),
+                page,
+            });
+        }
+        let runs = self.wait_until_drained(self.lock_runs());
+        match runs.places.get(&page) {
+            None => self.inner.read(&self.base, page),
+            Some(Place::Buffered { position, header }) => {
+                Ok(runs.buffered_payload(*position, header).into())
+            }
+            Some(Place::Placed(entry)) => self.inner.read_payload(entry),
+        }
+    }
+
+    fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+        self.inner.may_write()?;
+        let payload_checksum = checksum(payload);
+        let mut runs = self.lock_runs();
+        if runs.failed {
+            return Err(WriteError::BatchFailed);
+        }
+        let header = ImageHeader {
+            kind: ImageKind::Page(page, kind),
+            payload_bytes: payload.len() as u32,
+            sequence: runs.sequence,
+            payload_checksum,
+        };
+        runs.append(&header, payload);
+        if runs.is_full() {
+            self.flush_shared(runs)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn exists(&self, page: PageId) -> bool {
+        self.base.pages.get(page).is_some() || self.lock_runs().places.contains_key(&page)
+    }
+
+    fn count_dead(&self, freed: &mut Freed, page: PageId, is_freed: bool) {
+        let before = freed.pages.insert(page, is_freed);
+        if let (None, Some(old)) = (before, self.base.pages.get(page)) {
+            freed.dead_bytes += image_bytes(&old);
+        }
+    }
+
+    fn not_found(&self, page: PageId) -> WriteError {
+        WriteError::NotFound {
+            file: Arc::clone(&self.inner.file),
+            page,
+        }
+    }
+
+    fn lock_freed(&self) -> MutexGuard<'_, Freed> {
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn lock_runs(&self) -> MutexGuard<'_, BatchRuns> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn wait_until_drained<'a>(
+        &'a self,
+        mut runs: MutexGuard<'a, BatchRuns>,
+    ) -> MutexGuard<'a, BatchRuns> {
+        while runs.in_flight > 0 {
+            runs = self
+                .drained
+                .wait(runs)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        runs
+    }
+
+    /// The pages to free, ascending.
+    pub(super) fn freed_pages(&self) -> Vec<PageId> {
+        let freed = self.lock_freed();
+        freed
+            .pages
+            .iter()
+            .filter(|(_, is_freed)| **is_freed)
+            .map(|(page, _)| *page)
+            .collect()
+    }
+
+    /// Does the batch make more room than it takes? Then it may use the reserve.
+    pub(super) fn makes_room(&self, runs: &BatchRuns) -> bool {
+        let taken_bytes = runs.written_bytes + runs.buffer.len() as u64;
+        self.is_cleaning || self.lock_freed().dead_bytes > taken_bytes
+    }
+
+    /// Lowest page not given out by this batch either.
+    pub(super) fn next_page(&self) -> u64 {
+        self.next_page.load(Ordering::Relaxed).min(LAST_PAGE + 1)
+    }
+
+    /// Undoes everything: gives the space back, and makes sure that no scan finds the runs.
+    fn abort(&self) {
+        let mut runs = self.wait_until_drained(self.lock_runs());
+        if runs.placements.is_empty() || self.inner.may_write().is_err() {
+            return;
+        }
+        let mut writer = self.inner.lock_writer();
+        let mut starts = Vec::new();
+        for placement in runs.placements.drain(..).rev() {
+            writer.space.undo(&placement);
+            starts.extend(placement.runs().map(|extent| extent.start));
+        }
+        writer.contents.next_sequence = runs.sequence + 1;
+        let end = writer.space.free.end();
+        // A failure poisons the volume, which the next caller is told.
+        let _ = self
+            .inner
+            .erase(starts.into_iter().filter(|start| *start < end));
+        let _ = self.inner.cut_file(&writer);
+        if runs.failed && self.inner.may_write().is_ok() {
+            // The disk is full: let the next try have the space that a checkpoint sets free.
+            let _ = self.inner.checkpoint(&mut writer, Ending::GoesOn);
+        }
+    }
+}
+
+impl Drop for WriteBatch {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.abort();
+        }
+    }
+}
+
+fn check_length(payload: &[u8]) -> Result<(), WriteError> {
+    let (bytes, limit_bytes) = (payload.len(), MAX_PAYLOAD_BYTES);
+    if bytes > limit_bytes {
+        return Err(WriteError::TooLarge { bytes, limit_bytes });
+    }
+    Ok(())
+}

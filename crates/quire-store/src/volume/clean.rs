@@ -1,0 +1,261 @@
+//! Cleaning: copying what is live out of runs that are mostly dead, and out of the end of the
+//! file into holes further down, so that the space can be used again and the file shortened.
+//!
+//! Images are copied as they are stored; nothing is decoded. A copy is an ordinary batch, so a
+//! crash in the middle of it leaves every page where it was or where it is going, both whole.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use quire_format::volume::{
+    BLOCK_BYTES, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageId, PageKind, checksum,
+};
+
+use super::batch::WriteBatch;
+use super::checkpoint::Ending;
+use super::free_space::{Extent, FIRST_RUN_BLOCK};
+use super::page_map::image_bytes;
+use super::report::CleanReport;
+use super::run_images::RunImages;
+use super::writer::{Turn, Writer};
+use super::{Inner, Volume};
+use crate::error::{CleanError, WriteError};
+
+/// Bytes copied between two checkpoints: what cleaning needs in addition at any moment.
+const STEP_BYTES: u64 = 8 << 20;
+
+/// On a full disk the steps become as small as this.
+const STEP_BYTES_MIN: u64 = 16 << 10;
+
+/// What a batch takes besides its images.
+const BATCH_BYTES: u64 = 8 << 10;
+
+/// Holes shorter than this are not filled on purpose.
+const HOLE_BYTES_MIN: u64 = 64 << 10;
+
+/// A run is worth cleaning when at least this share of it is dead.
+const DEAD_PERCENT_MIN: u64 = 25;
+
+/// Closing a file does not copy more than this.
+const WORTHWHILE_BYTES_MAX: u64 = 64 << 20;
+
+/// A file with less to gain is left alone when it is closed.
+const GAIN_BYTES_MIN: u64 = 1 << 20;
+
+impl Volume {
+    /// Copies live pages out of runs that are mostly dead and from the end of the file into its
+    /// holes, and shortens the file. What a pin can see stays. Writers may come in between the
+    /// steps. A page that cannot be read stays where it is.
+    ///
+    /// # Errors
+    /// See [`CleanError`].
+    pub fn clean(&self) -> Result<CleanReport, CleanError> {
+        clean(&self.inner, u64::MAX)
+    }
+}
+
+/// Cleans a little when much of the file is dead or free. Failures are left for the next writer.
+pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>) {
+    let (file_bytes, live_bytes) = {
+        let writer = inner.lock_writer();
+        (
+            writer.space.free.end() * BLOCK_BYTES,
+            writer.contents.pages.live_bytes(),
+        )
+    };
+    let gain_bytes = file_bytes.saturating_sub(live_bytes);
+    let percent = u64::from(inner.options.clean_dead_percent);
+    if percent < 100 && gain_bytes > GAIN_BYTES_MIN && gain_bytes > file_bytes / 100 * percent {
+        let _ = clean(inner, WORTHWHILE_BYTES_MAX);
+    }
+}
+
+fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanError> {
+    let mut report = CleanReport {
+        file_bytes_before: file_bytes(inner),
+        ..CleanReport::default()
+    };
+    // Runs of copies: a page is copied at most once, which is what makes this end.
+    let mut copies = BTreeSet::new();
+    let mut step_bytes = STEP_BYTES;
+    while report.moved_bytes < budget_bytes {
+        let turn = Turn::wait(inner);
+        let space_comes_back = store_map(inner)?;
+        let moves = choose(&inner.lock_writer(), &copies, step_bytes);
+        if moves.is_empty() || !space_comes_back {
+            break;
+        }
+        match copy(inner, turn, &moves, &mut copies) {
+            Ok((0, _)) => break,
+            Ok((pages, bytes)) => {
+                report.moved_pages += pages;
+                report.moved_bytes += bytes;
+            }
+            Err(CleanError::Write(WriteError::Full { .. })) if step_bytes > STEP_BYTES_MIN => {
+                step_bytes /= 8;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let _turn = Turn::wait(inner);
+    store_map(inner)?;
+    report.file_bytes_after = file_bytes(inner);
+    Ok(report)
+}
+
+fn file_bytes(inner: &Inner) -> u64 {
+    inner.lock_writer().space.free.end() * BLOCK_BYTES
+}
+
+/// Checkpoints, so that dead space can be used. False when a pin keeps some of it.
+fn store_map(inner: &Inner) -> Result<bool, WriteError> {
+    inner.may_write()?;
+    let mut writer = inner.lock_writer();
+    if writer.is_checkpointed() && writer.space.tail.is_some() {
+        inner.release_dead(&mut writer)?;
+        inner.tidy_end(&mut writer)?;
+    } else {
+        inner.checkpoint(&mut writer, Ending::GoesOn)?;
+    }
+    Ok(writer.contents.runs.dead().next().is_none())
+}
+
+/// The runs to empty: those that are mostly dead, and those behind the place where the file could
+/// end, as far as there are holes for them.
+fn choose(writer: &Writer, copies: &BTreeSet<u64>, step_bytes: u64) -> BTreeSet<u64> {
+    let may_move = |start: u64| !copies.contains(&start);
+    let mut hollow: Vec<_> = writer
+        .contents
+        .runs
+        .iter()
+        .filter(|(extent, run)| may_move(extent.start) && is_hollow(*extent, run.live_bytes))
+        .map(|(extent, run)| (run.live_bytes, extent))
+        .collect();
+    hollow.sort_unstable();
+    let hollow = within(hollow.into_iter(), step_bytes);
+    let live_bytes: u64 = hollow.iter().map(|(live, _)| live).sum();
+    let hollow_bytes: u64 = hollow
+        .iter()
+        .map(|(_, extent)| extent.count * BLOCK_BYTES)
+        .sum();
+    if (live_bytes + BATCH_BYTES).next_multiple_of(BLOCK_BYTES) < hollow_bytes {
+        return hollow.into_iter().map(|(_, extent)| extent.start).collect();
+    }
+    let packed_end = packed_end(writer);
+    let holes = writer
+        .space
+        .free
+        .extents()
+        .filter(|hole| hole.end() <= packed_end);
+    let hole_bytes = holes.map(|hole| hole.count).sum::<u64>() * BLOCK_BYTES;
+    let far = writer
+        .contents
+        .runs
+        .iter()
+        .filter(|(extent, _)| extent.start >= packed_end);
+    let far: Vec<_> = far
+        .filter(|(extent, _)| may_move(extent.start))
+        .map(|(extent, run)| (run.live_bytes, extent))
+        .collect();
+    let far = within(
+        far.into_iter().rev(),
+        step_bytes.min(hole_bytes.saturating_sub(BATCH_BYTES)),
+    );
+    far.into_iter().map(|(_, extent)| extent.start).collect()
+}
+
+fn is_hollow(extent: Extent, live_bytes: u64) -> bool {
+    let run_bytes = extent.count * BLOCK_BYTES;
+    (run_bytes - live_bytes) * 100 >= run_bytes * DEAD_PERCENT_MIN
+}
+
+/// The first runs, as long as their live bytes stay within the limit.
+fn within(runs: impl Iterator<Item = (u64, Extent)>, limit_bytes: u64) -> Vec<(u64, Extent)> {
+    let mut sum = 0;
+    runs.take_while(|(live_bytes, _)| {
+        sum += live_bytes;
+        sum <= limit_bytes
+    })
+    .collect()
+}
+
+/// The block at which the file would end if it were packed.
+fn packed_end(writer: &Writer) -> u64 {
+    let live_bytes = writer.contents.pages.live_bytes();
+    let map_blocks: u64 = writer.chunks.iter().map(|(extent, _)| extent.count).sum();
+    let run_blocks = (live_bytes + live_bytes / 64).div_ceil(BLOCK_BYTES);
+    FIRST_RUN_BLOCK + run_blocks + map_blocks + writer.space.reserve.count + 1
+}
+
+/// Copies the live images of those runs in one batch. Returns pages and bytes copied.
+fn copy(
+    inner: &Arc<Inner>,
+    turn: Turn,
+    moves: &BTreeSet<u64>,
+    copies: &mut BTreeSet<u64>,
+) -> Result<(u64, u64), CleanError> {
+    let mut batch = WriteBatch::begin(Arc::clone(inner), turn)?;
+    batch.is_cleaning = true;
+    let (mut page_count, mut bytes) = (0, 0);
+    for (start, entries) in live_entries(&inner.lock_writer(), moves) {
+        let run = RunImages::read(&*inner.disk, start * BLOCK_BYTES);
+        // A run that cannot be read stays as it is, for `check` to find.
+        let Ok(Some(run)) = run else { continue };
+        for image in &run.images {
+            let Some((entry, kind)) = image.entry() else {
+                continue;
+            };
+            if entries.get(&entry.page) == Some(&entry) {
+                batch.copy_image(entry.page, kind, run.payload(image))?;
+                page_count += 1;
+                bytes += image_bytes(&entry);
+            }
+        }
+    }
+    batch.commit_in_turn()?;
+    let placements = &batch.lock_runs().placements;
+    copies.extend(placements.iter().map(|placement| placement.extent.start));
+    Ok((page_count, bytes))
+}
+
+/// The live images of the runs, by the run's first block.
+fn live_entries(
+    writer: &Writer,
+    moves: &BTreeSet<u64>,
+) -> BTreeMap<u64, HashMap<PageId, PageEntry>> {
+    let mut found: BTreeMap<u64, HashMap<PageId, PageEntry>> = BTreeMap::new();
+    writer.contents.pages.for_each(&mut |entry| {
+        if let Some((start, _)) = writer.contents.runs.containing(entry.offset)
+            && moves.contains(&start)
+        {
+            found.entry(start).or_default().insert(entry.page, entry);
+        }
+    });
+    found
+}
+
+impl WriteBatch {
+    /// Appends a copy of an image, and ends the run where the hole ends that it is going into.
+    fn copy_image(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+        let mut runs = self.lock_runs();
+        let room_bytes = self
+            .inner
+            .lock_writer()
+            .space
+            .room_bytes()
+            .max(HOLE_BYTES_MIN);
+        let image_bytes = (IMAGE_HEADER_BYTES + payload.len()) as u64;
+        let is_started = !runs.buffer.is_empty();
+        if is_started && runs.buffer.len() as u64 + image_bytes > room_bytes || runs.is_full() {
+            self.flush_alone(&mut runs, true)?;
+        }
+        let header = ImageHeader {
+            kind: ImageKind::Page(page, kind),
+            payload_bytes: payload.len() as u32,
+            sequence: runs.sequence,
+            payload_checksum: checksum(payload),
+        };
+        runs.append(&header, payload);
+        Ok(())
+    }
+}

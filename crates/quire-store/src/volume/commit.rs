@@ -1,0 +1,165 @@
+//! Commit: the last run with the commit record, one sync, and only then the new version.
+
+use std::sync::{Arc, PoisonError};
+
+use quire_format::volume::{
+    BLOCK_BYTES, CHUNK_ITEMS_MAX, CommitRecord, FreedPages, ImageHeader, ImageKind, PageEntry,
+    PageRange, checksum,
+};
+
+use super::batch::WriteBatch;
+use super::checkpoint::Ending;
+use super::contents::BatchEffect;
+use super::flush::{BatchRuns, Place};
+use super::pin::Version;
+use super::writer::Writer;
+use super::{Inner, clean};
+use crate::error::{CommitError, WriteError};
+
+/// A checkpoint is not worth its syncs before the log is this long.
+const LOG_BYTES_MIN: u64 = 1 << 20;
+
+impl WriteBatch {
+    /// Makes the batch durable and visible. Returns the sequence of the commit; that of the
+    /// commit before when the batch is empty.
+    ///
+    /// # Errors
+    /// [`CommitError::Write`]: nothing of the batch is in the volume. [`CommitError::Unknown`]:
+    /// the sync failed, the volume is poisoned, and opening the file again tells.
+    pub fn commit(mut self) -> Result<u64, CommitError> {
+        let (sequence, was_checkpointed) = self.commit_in_turn()?;
+        let inner = Arc::clone(&self.inner);
+        drop(self);
+        if was_checkpointed {
+            clean::clean_if_worthwhile(&inner);
+        }
+        Ok(sequence)
+    }
+
+    /// Commits and keeps the turn. Also tells whether a checkpoint followed.
+    pub(super) fn commit_in_turn(&mut self) -> Result<(u64, bool), CommitError> {
+        let freed = PageRange::from_sorted(self.freed_pages());
+        let entries = {
+            let mut runs = self.wait_until_drained(self.lock_runs());
+            if runs.failed {
+                return Err(WriteError::BatchFailed.into());
+            }
+            self.inner.may_write()?;
+            if runs.image_count == 0 && freed.is_empty() {
+                return Ok((self.base.sequence, false));
+            }
+            let makes_room = self.makes_room(&runs);
+            self.append_freed(&mut runs, &freed, makes_room)?;
+            self.append_record(&mut runs);
+            self.flush_alone(&mut runs, makes_room)?;
+            runs.entries()
+        };
+        if let Err(source) = self.inner.disk.sync() {
+            self.inner.poison("sync", &source);
+            return Err(CommitError::Unknown {
+                file: Arc::clone(&self.inner.file),
+                source,
+            });
+        }
+        self.finished = true;
+        Ok(self.publish(&entries, &freed))
+    }
+
+    fn append_freed(
+        &self,
+        runs: &mut BatchRuns,
+        freed: &[PageRange],
+        makes_room: bool,
+    ) -> Result<(), WriteError> {
+        for ranges in freed.chunks(CHUNK_ITEMS_MAX) {
+            let payload = FreedPages {
+                ranges: ranges.to_vec(),
+            }
+            .encode();
+            runs.append(
+                &own_header(ImageKind::Freed, runs.sequence, &payload),
+                &payload,
+            );
+            if runs.is_full() {
+                self.flush_alone(runs, makes_room)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn append_record(&self, runs: &mut BatchRuns) {
+        let record = CommitRecord {
+            batch_checksum: runs.batch_checksum,
+            image_count: runs.image_count,
+            next_page: self.next_page(),
+        };
+        let payload = record.encode();
+        runs.append(
+            &own_header(ImageKind::Commit, runs.sequence, &payload),
+            &payload,
+        );
+    }
+
+    /// Makes the batch what readers see, and checkpoints when it is time.
+    fn publish(&self, entries: &[PageEntry], freed: &[PageRange]) -> (u64, bool) {
+        let runs = self.lock_runs();
+        let mut writer = self.inner.lock_writer();
+        let extents: Vec<_> = runs
+            .placements
+            .iter()
+            .flat_map(|placement| placement.runs())
+            .collect();
+        let applied = writer.contents.apply(&BatchEffect {
+            sequence: runs.sequence,
+            next_page: self.next_page(),
+            runs: &extents,
+            entries,
+            freed,
+        });
+        assert!(applied.is_ok(), "a run was written over another one");
+        writer.log_blocks += extents.iter().map(|extent| extent.count).sum::<u64>();
+        self.inner.set_current(&mut writer);
+        let was_checkpointed = self.inner.checkpoint_when_due(&mut writer);
+        (runs.sequence, was_checkpointed)
+    }
+}
+
+impl BatchRuns {
+    /// The newest image of every page of the batch.
+    fn entries(&self) -> Vec<PageEntry> {
+        let placed = |place: &Place| match place {
+            Place::Placed(entry) => Some(*entry),
+            Place::Buffered { .. } => None,
+        };
+        self.places.values().filter_map(placed).collect()
+    }
+}
+
+impl Inner {
+    fn set_current(&self, writer: &mut Writer) {
+        let new = Version::of(&writer.contents);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *current, new);
+        drop(current);
+        writer.older.push_back(Arc::downgrade(&old));
+    }
+
+    /// Checkpoints when the log has become long, or when the reserve had to be used. A failure is
+    /// no failure of the commit: it leaves the log as it is, or poisons the volume for later.
+    fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
+        let limit_bytes = (writer.contents.pages.live_bytes() / 8)
+            .max(LOG_BYTES_MIN)
+            .min(self.options.checkpoint_log_bytes);
+        let is_due = writer.log_blocks * BLOCK_BYTES > limit_bytes || writer.space.is_short();
+        is_due && self.checkpoint(writer, Ending::GoesOn).is_ok()
+    }
+}
+
+fn own_header(kind: ImageKind, sequence: u64, payload: &[u8]) -> ImageHeader {
+    ImageHeader {
+        kind,
+        payload_bytes: payload.len() as u32,
+        sequence,
+        payload_checksum: checksum(payload),
+    }
+}

@@ -1,0 +1,323 @@
+//! Collecting images in a buffer and writing it as a run.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, MutexGuard};
+
+use quire_format::volume::{
+    BLOCK_BYTES, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageId, RUN_HEADER_BYTES,
+    RunHeader, RunKind, checksum_append,
+};
+
+use super::Inner;
+use super::batch::WriteBatch;
+use super::placement::{Need, Placement};
+use super::writer::Writer;
+use crate::disk::is_full;
+use crate::error::WriteError;
+
+/// A buffer is written when it has reached this length.
+const RUN_BYTES_WANTED: usize = 1 << 20;
+
+/// Where the newest image of a page is that the batch wrote.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// At this position of the buffer.
+    Buffered {
+        position: usize,
+        header: ImageHeader,
+    },
+    /// In the file, or on its way there.
+    Placed(PageEntry),
+}
+
+/// The runs of a batch.
+pub(super) struct BatchRuns {
+    pub(super) sequence: u64,
+    pub(super) after_commit: u64,
+    /// Starts with room for the header of the run.
+    pub(super) buffer: Vec<u8>,
+    buffered: Vec<(PageId, usize, ImageHeader)>,
+    pub(super) places: HashMap<PageId, Place>,
+    pub(super) placements: Vec<Placement>,
+    pub(super) run_count: u32,
+    pub(super) image_count: u64,
+    pub(super) batch_checksum: u32,
+    pub(super) written_bytes: u64,
+    /// Runs that other threads are writing now.
+    pub(super) in_flight: usize,
+    pub(super) failed: bool,
+}
+
+impl BatchRuns {
+    pub(super) fn new(sequence: u64, after_commit: u64) -> Self {
+        Self {
+            sequence,
+            after_commit,
+            buffer: Vec::new(),
+            buffered: Vec::new(),
+            places: HashMap::new(),
+            placements: Vec::new(),
+            run_count: 0,
+            image_count: 0,
+            batch_checksum: 0,
+            written_bytes: 0,
+            in_flight: 0,
+            failed: false,
+        }
+    }
+
+    /// Puts an image at the end of the buffer.
+    pub(super) fn append(&mut self, header: &ImageHeader, payload: &[u8]) {
+        if self.buffer.is_empty() {
+            if self.run_count > 0 {
+                // A second run: the batch is a long one.
+                self.buffer
+                    .reserve(RUN_BYTES_WANTED + RUN_BYTES_WANTED / 8 + payload.len());
+            }
+            self.buffer.resize(RUN_HEADER_BYTES, 0);
+        }
+        let position = self.buffer.len();
+        let encoded = header.encode();
+        self.buffer.extend_from_slice(&encoded);
+        self.buffer.extend_from_slice(payload);
+        if header.kind != ImageKind::Commit {
+            self.image_count += 1;
+            self.batch_checksum = checksum_append(self.batch_checksum, &encoded);
+        }
+        if let ImageKind::Page(page, _) = header.kind {
+            self.buffered.push((page, position, *header));
+            self.places.insert(
+                page,
+                Place::Buffered {
+                    position,
+                    header: *header,
+                },
+            );
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.buffer.len() >= RUN_BYTES_WANTED
+    }
+
+    /// The payload of an image that is still in the buffer.
+    pub(super) fn buffered_payload(&self, position: usize, header: &ImageHeader) -> &[u8] {
+        &self.buffer[position + IMAGE_HEADER_BYTES..][..header.payload_bytes as usize]
+    }
+
+    fn block_count(&self) -> u64 {
+        (self.buffer.len() as u64).div_ceil(BLOCK_BYTES)
+    }
+
+    /// Makes the buffer a run at that place. The buffer is empty afterwards.
+    fn seal(&mut self, placement: Placement, salt: u64) -> SealedRun {
+        let mut bytes = std::mem::take(&mut self.buffer);
+        let offset = placement.extent.start * BLOCK_BYTES;
+        let link = placement.needs_link().then(|| {
+            let at = placement.tail_before * BLOCK_BYTES;
+            (at, self.header(RunKind::Link, salt, at, offset, 0).encode())
+        });
+        let next = placement.next * BLOCK_BYTES;
+        let body_bytes = (bytes.len() - RUN_HEADER_BYTES) as u32;
+        let header = self.header(RunKind::Data, salt, offset, next, body_bytes);
+        bytes[..RUN_HEADER_BYTES].copy_from_slice(&header.encode());
+        let mut padded_bytes = placement.extent.count * BLOCK_BYTES;
+        let mut new_tail = placement.next_is_new.then_some(next);
+        if new_tail == Some(offset + padded_bytes) {
+            padded_bytes += BLOCK_BYTES;
+            new_tail = None;
+        }
+        let image_end = bytes.len();
+        bytes.resize(padded_bytes as usize, 0);
+        let pages = std::mem::take(&mut self.buffered);
+        for (page, position, header) in &pages {
+            let entry = PageEntry {
+                page: *page,
+                offset: offset + *position as u64,
+                payload_bytes: header.payload_bytes,
+                payload_checksum: header.payload_checksum,
+            };
+            self.places.insert(*page, Place::Placed(entry));
+        }
+        self.written_bytes += placement.extent.count * BLOCK_BYTES;
+        self.placements.push(placement);
+        SealedRun {
+            link,
+            offset,
+            bytes,
+            image_end,
+            pages,
+            new_tail,
+            placement,
+        }
+    }
+
+    /// Takes the newest run back into the buffer.
+    fn unseal(&mut self, sealed: SealedRun) {
+        let SealedRun {
+            mut bytes,
+            image_end,
+            pages,
+            placement,
+            ..
+        } = sealed;
+        self.placements.pop();
+        self.run_count -= placement.runs().count() as u32;
+        self.written_bytes -= placement.extent.count * BLOCK_BYTES;
+        bytes.truncate(image_end);
+        self.buffer = bytes;
+        for (page, position, header) in &pages {
+            let place = Place::Buffered {
+                position: *position,
+                header: *header,
+            };
+            self.places.insert(*page, place);
+        }
+        self.buffered = pages;
+    }
+
+    fn header(
+        &mut self,
+        kind: RunKind,
+        salt: u64,
+        offset: u64,
+        next: u64,
+        body_bytes: u32,
+    ) -> RunHeader {
+        let ordinal = self.run_count;
+        self.run_count += 1;
+        let Self {
+            sequence,
+            after_commit,
+            ..
+        } = *self;
+        RunHeader {
+            kind,
+            ordinal,
+            sequence,
+            after_commit,
+            salt,
+            offset,
+            next,
+            body_bytes,
+        }
+    }
+}
+
+/// Everything that writing a run puts on disk.
+struct SealedRun {
+    /// Byte and content of the link that leads to it.
+    link: Option<(u64, [u8; RUN_HEADER_BYTES])>,
+    offset: u64,
+    bytes: Vec<u8>,
+    /// Where the padding begins.
+    image_end: usize,
+    pages: Vec<(PageId, usize, ImageHeader)>,
+    placement: Placement,
+    /// Byte of the next tail when it must be made to exist.
+    new_tail: Option<u64>,
+}
+
+impl SealedRun {
+    fn write(&self, inner: &Inner) -> io::Result<()> {
+        let mut block = [0; BLOCK_BYTES as usize];
+        if let Some(tail) = self.new_tail {
+            inner.disk.write_at(&block, tail)?;
+        }
+        inner.disk.write_at(&self.bytes, self.offset)?;
+        if let Some((offset, header)) = &self.link {
+            block[..RUN_HEADER_BYTES].copy_from_slice(header);
+            inner.disk.write_at(&block, *offset)?;
+        }
+        Ok(())
+    }
+}
+
+impl WriteBatch {
+    /// Writes the buffer while other threads go on filling a new one.
+    pub(super) fn flush_shared<'a>(
+        &'a self,
+        mut runs: MutexGuard<'a, BatchRuns>,
+    ) -> Result<(), WriteError> {
+        let needed_bytes = runs.buffer.len() as u64;
+        let sealed = {
+            let mut writer = self.inner.lock_writer();
+            let prepared = self.inner.begin_session(&mut writer);
+            let placed = prepared.map(|()| place(&mut writer, &runs, Need::Ordinary));
+            match placed {
+                Ok(Some(placement)) => runs.seal(placement, writer.superblock.salt),
+                Ok(None) => {
+                    runs.failed = true;
+                    return Err(self.full(needed_bytes));
+                }
+                Err(error) => {
+                    runs.failed = true;
+                    return Err(error);
+                }
+            }
+        };
+        runs.in_flight += 1;
+        drop(runs);
+        let written = sealed.write(&self.inner);
+        let mut runs = self.lock_runs();
+        runs.in_flight -= 1;
+        runs.failed |= written.is_err();
+        drop(runs);
+        self.drained.notify_all();
+        written.map_err(|error| self.inner.write_failed(error, needed_bytes))
+    }
+
+    /// Writes the buffer when nobody else uses the batch; may fall back to the reserve.
+    pub(super) fn flush_alone(
+        &self,
+        runs: &mut BatchRuns,
+        makes_room: bool,
+    ) -> Result<(), WriteError> {
+        let mut writer = self.inner.lock_writer();
+        let result = self.inner.begin_session(&mut writer);
+        let result = result.and_then(|()| self.write_alone(&mut writer, runs, makes_room));
+        runs.failed |= result.is_err();
+        result
+    }
+
+    fn write_alone(
+        &self,
+        writer: &mut Writer,
+        runs: &mut BatchRuns,
+        makes_room: bool,
+    ) -> Result<(), WriteError> {
+        let needed_bytes = runs.buffer.len() as u64;
+        let salt = writer.superblock.salt;
+        let needs = [Need::Ordinary, Need::MakesRoom];
+        let allowed = if makes_room { &needs[..] } else { &needs[..1] };
+        let mut failure = self.full(needed_bytes);
+        for need in allowed {
+            let Some(placement) = place(writer, runs, *need) else {
+                continue;
+            };
+            let sealed = runs.seal(placement, salt);
+            let Err(error) = sealed.write(&self.inner) else {
+                return Ok(());
+            };
+            if !is_full(&error) {
+                return Err(self.inner.write_failed(error, needed_bytes));
+            }
+            writer.space.undo(&placement);
+            runs.unseal(sealed);
+            failure = self.inner.write_failed(error, needed_bytes);
+        }
+        Err(failure)
+    }
+
+    fn full(&self, needed_bytes: u64) -> WriteError {
+        WriteError::Full {
+            file: Arc::clone(&self.inner.file),
+            needed_bytes,
+        }
+    }
+}
+
+fn place(writer: &mut Writer, runs: &BatchRuns, need: Need) -> Option<Placement> {
+    writer.space.place(runs.block_count(), need)
+}

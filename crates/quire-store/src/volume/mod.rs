@@ -1,0 +1,262 @@
+//! The volume: one file of pages, written out of place.
+//!
+//! Reading needs no lock that a writer holds for long: a reader takes the current [`Version`]
+//! (one pointer) and then only touches the disk and the cache. Writing is done by one batch at a
+//! time, whose turn is passed through a gate. See the crate's README for the protocols.
+
+mod batch;
+mod cache;
+mod check;
+mod checkpoint;
+mod clean;
+mod commit;
+mod contents;
+mod flush;
+mod free_space;
+mod log;
+mod map_chain;
+mod map_changes;
+mod options;
+mod page_map;
+mod pin;
+mod placement;
+mod rebuild;
+mod recovery;
+mod release;
+mod report;
+mod run_images;
+mod runs;
+mod scan;
+mod superblocks;
+mod writer;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use quire_format::volume::PageId;
+
+pub use batch::WriteBatch;
+pub use options::{OpenMode, VolumeOptions};
+pub use pin::Pin;
+pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
+
+use crate::disk::Disk;
+use crate::error::{CheckpointError, OpenError, ReadError, WriteError};
+use cache::Cache;
+use checkpoint::Ending;
+use page_map::PageMap;
+use pin::Version;
+use writer::{Gate, Turn, Writer};
+
+/// One file of pages. A cheap handle: clones are the same volume.
+#[derive(Clone)]
+pub struct Volume {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    disk: Arc<dyn Disk>,
+    /// Name of the disk, for messages.
+    file: Arc<str>,
+    mode: OpenMode,
+    options: VolumeOptions,
+    current: RwLock<Arc<Version>>,
+    gate: Gate,
+    writer: Mutex<Writer>,
+    /// The first failure, after which nothing is written.
+    poison: OnceLock<String>,
+    cache: Cache,
+    notices: Vec<String>,
+}
+
+impl Volume {
+    /// Makes an empty volume on a disk that holds nothing.
+    ///
+    /// # Errors
+    /// [`OpenError::NotEmpty`] when the disk holds something else than what a creation leaves
+    /// that was killed; [`OpenError::Io`].
+    pub fn create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, OpenError> {
+        recovery::create(&*disk, &options)?;
+        Self::open_with(disk, OpenMode::ReadWrite, options)
+    }
+
+    /// Opens a volume with the default options.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(disk: Arc<dyn Disk>, mode: OpenMode) -> Result<Self, OpenError> {
+        Self::open_with(disk, mode, VolumeOptions::default())
+    }
+
+    /// Opens a volume. Opening writes nothing, not even when the log has to be read; the first
+    /// batch, or closing, brings the file up to date.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_with(
+        disk: Arc<dyn Disk>,
+        mode: OpenMode,
+        options: VolumeOptions,
+    ) -> Result<Self, OpenError> {
+        let (writer, notices) = recovery::recover(&*disk, &options)?;
+        Ok(Self::from_writer(disk, mode, options, writer, notices))
+    }
+
+    /// Opens a volume for writing, and creates it when the disk is blank: empty, or left by a
+    /// creation that was killed.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_or_create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, OpenError> {
+        if recovery::is_blank(&*disk)? {
+            recovery::create(&*disk, &options)?;
+        }
+        Self::open_with(disk, OpenMode::ReadWrite, options)
+    }
+
+    /// Opens a damaged volume for writing from its page images and commit records alone, and
+    /// writes a new page map and new superblocks. For files that [`Volume::open`] refuses; it
+    /// reads the whole file. Free space may be overwritten: keep a copy of the file.
+    ///
+    /// # Errors
+    /// [`OpenError::Io`] when the disk fails, [`OpenError::NotQuire`] when there is no image.
+    pub fn rebuild(
+        disk: Arc<dyn Disk>,
+        options: VolumeOptions,
+    ) -> Result<(Self, RebuildReport), OpenError> {
+        let (writer, report) = rebuild::rebuild(&*disk, &options)?;
+        let volume = Self::from_writer(disk, OpenMode::ReadWrite, options, writer, Vec::new());
+        volume.checkpoint().map_err(|error| OpenError::Io {
+            file: volume.inner.file.to_string(),
+            operation: "write the rebuilt page map of",
+            source: std::io::Error::other(error.to_string()),
+        })?;
+        Ok((volume, report))
+    }
+
+    fn from_writer(
+        disk: Arc<dyn Disk>,
+        mode: OpenMode,
+        options: VolumeOptions,
+        writer: Writer,
+        notices: Vec<String>,
+    ) -> Self {
+        let current = Version::of(&writer.contents);
+        let inner = Inner {
+            file: disk.name().into(),
+            disk,
+            mode,
+            current: RwLock::new(current),
+            gate: Gate::default(),
+            writer: Mutex::new(writer),
+            poison: OnceLock::new(),
+            cache: Cache::new(options.cache_bytes),
+            options,
+            notices,
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// What the user should know about how the file was opened: a damaged superblock, a rebuilt
+    /// page map. Empty when all was well.
+    #[must_use]
+    pub fn notices(&self) -> &[String] {
+        &self.inner.notices
+    }
+
+    /// True when the volume was opened read-only.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.inner.mode == OpenMode::ReadOnly
+    }
+
+    /// Sequence of the newest commit, 0 before the first.
+    #[must_use]
+    pub fn commit_sequence(&self) -> u64 {
+        self.inner.version().sequence
+    }
+
+    /// A snapshot: the pages visible now stay readable until it is dropped.
+    #[must_use]
+    pub fn pin(&self) -> Pin {
+        Pin {
+            version: self.inner.version(),
+            inner: Arc::clone(&self.inner),
+        }
+    }
+
+    /// The payload of the newest committed image of a page.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+        self.inner.read(&self.inner.version(), page)
+    }
+
+    /// Begins a batch of writes. One batch exists at a time: this waits until the one before is
+    /// committed or dropped, and so never returns when the caller itself holds one.
+    ///
+    /// # Errors
+    /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`]; [`WriteError::Io`] when space that
+    /// became free could not be taken back.
+    pub fn begin(&self) -> Result<WriteBatch, WriteError> {
+        let turn = Turn::wait(&self.inner);
+        WriteBatch::begin(Arc::clone(&self.inner), turn)
+    }
+
+    /// Stores the page map, so that the next start need not read the log, and gives back the
+    /// space of what is dead and not pinned. Waits for a batch in progress.
+    ///
+    /// # Errors
+    /// See [`CheckpointError`].
+    pub fn checkpoint(&self) -> Result<(), CheckpointError> {
+        let _turn = Turn::wait(&self.inner);
+        self.inner.may_write()?;
+        let mut writer = self.inner.lock_writer();
+        if writer.is_checkpointed() {
+            return Ok(self.inner.release_dead(&mut writer)?);
+        }
+        Ok(self.inner.checkpoint(&mut writer, Ending::GoesOn)?)
+    }
+
+    /// Ends the session: cleans when much is dead, stores the page map and marks the file as
+    /// complete. Other handles stay usable; the next write begins a new session. Dropping the
+    /// last handle does the same but cannot report errors.
+    ///
+    /// # Errors
+    /// See [`CheckpointError`].
+    pub fn close(self) -> Result<(), CheckpointError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        clean::clean_if_worthwhile(&self.inner);
+        let _turn = Turn::wait(&self.inner);
+        self.inner.may_write()?;
+        Ok(self.inner.end_session(&mut self.inner.lock_writer())?)
+    }
+}
+
+impl Inner {
+    fn version(&self) -> Arc<Version> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Checkpoints for the last time, unless the file is complete already.
+    fn end_session(&self, writer: &mut Writer) -> Result<(), WriteError> {
+        if writer.space.tail.is_none() && writer.is_checkpointed() {
+            return Ok(());
+        }
+        self.checkpoint(writer, Ending::Closes)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.may_write().is_ok() {
+            let mut writer = self.lock_writer();
+            // Nobody is left to tell; the log holds everything that was committed.
+            let _ = self.end_session(&mut writer);
+        }
+    }
+}

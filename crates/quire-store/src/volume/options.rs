@@ -1,0 +1,53 @@
+//! How a volume is opened.
+
+/// May the volume be changed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Yes.
+    ReadWrite,
+    /// No: not a byte of the file is written.
+    ReadOnly,
+}
+
+/// What a volume may use, and when it tidies up.
+#[derive(Clone, Debug)]
+pub struct VolumeOptions {
+    /// Budget of the warm cache, payloads and bookkeeping together.
+    pub cache_bytes: usize,
+    /// A commit is followed by a checkpoint when the log is longer than this, or longer than 1 MiB
+    /// and an eighth of the live data. It bounds what the next start has to read.
+    pub checkpoint_log_bytes: u64,
+    /// Closing cleans first when more than this share of the file is dead or free; 100: never.
+    pub clean_dead_percent: u8,
+    /// Makes the random marks of volume and session repeatable, for simulations. Two sessions of
+    /// one file must not share a seed and a superblock generation.
+    pub salt_seed: Option<u64>,
+}
+
+impl Default for VolumeOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 << 20,
+            checkpoint_log_bytes: 64 << 20,
+            clean_dead_percent: 50,
+            salt_seed: None,
+        }
+    }
+}
+
+impl VolumeOptions {
+    /// A number that no other session of the file has used: random, or made from the seed.
+    pub(super) fn fresh_mark(&self, generation: u64) -> u64 {
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        let mut hasher = RandomState::new().build_hasher();
+        if let Some(seed) = self.salt_seed {
+            return seed ^ generation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        hasher.write_u64(generation);
+        hasher.write_u32(std::process::id());
+        if let Ok(time) = std::time::UNIX_EPOCH.elapsed() {
+            hasher.write_u128(time.as_nanos());
+        }
+        hasher.finish()
+    }
+}

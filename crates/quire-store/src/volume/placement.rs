@@ -1,0 +1,217 @@
+//! Where the next run of the log goes.
+//!
+//! The header of a run says where the next run will be, so one block is always set aside for the
+//! start of it: the *tail*. When the next run does not fit there, a link is written at the tail
+//! that leads to a place where it does. The tail always lies inside the file, so that even on a
+//! full disk the log can be continued; and a few blocks, the *reserve*, are held back for batches
+//! that free more than they write.
+
+use quire_format::volume::BLOCK_BYTES;
+
+use super::free_space::{Extent, FreeSpace};
+
+const RESERVE_BYTES_MIN: u64 = 32 << 10;
+const RESERVE_BYTES_MAX: u64 = 1 << 20;
+
+/// The free blocks, and the two places that are set aside.
+pub(super) struct Space {
+    pub(super) free: FreeSpace,
+    /// Where the next run of the log will start; `None` between sessions.
+    pub(super) tail: Option<u64>,
+    pub(super) reserve: Extent,
+}
+
+/// May a placement use the reserve?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// No; the file may grow.
+    Ordinary,
+    /// Yes, and the file does not grow: for what makes room.
+    MakesRoom,
+}
+
+/// Where a run of the log goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    /// The tail before. A link is needed there unless the run starts there.
+    pub(super) tail_before: u64,
+    pub(super) extent: Extent,
+    /// The tail after.
+    pub(super) next: u64,
+    /// The tail after lies behind the old end of the file and must be written to exist.
+    pub(super) next_is_new: bool,
+    /// Blocks of the file before.
+    end_before: u64,
+}
+
+impl Placement {
+    /// True when a link must lead from the old tail to the run.
+    pub(super) fn needs_link(&self) -> bool {
+        self.extent.start != self.tail_before
+    }
+
+    /// The link, if any, and the run.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Extent> {
+        let link = Extent {
+            start: self.tail_before,
+            count: 1,
+        };
+        self.needs_link()
+            .then_some(link)
+            .into_iter()
+            .chain([self.extent])
+    }
+}
+
+impl Space {
+    /// Places a run of `count` blocks; `None` when there is no room.
+    ///
+    /// Precondition: there is a tail.
+    pub(super) fn place(&mut self, count: u64, need: Need) -> Option<Placement> {
+        let tail = self.tail?;
+        let may_grow = need == Need::Ordinary;
+        let end_before = self.free.end();
+        let extent = if self.free.room_at(tail + 1, may_grow) >= count - 1 {
+            self.free.take(Extent {
+                start: tail + 1,
+                count: count - 1,
+            });
+            Extent { start: tail, count }
+        } else {
+            self.allocate(count, need)?
+        };
+        let end_with_run = self.free.end();
+        let Some(next) = self.allocate_tail(extent, need) else {
+            self.give_back(extent, tail);
+            return None;
+        };
+        self.tail = Some(next);
+        let next_is_new = next >= end_with_run;
+        Some(Placement {
+            tail_before: tail,
+            extent,
+            next,
+            next_is_new,
+            end_before,
+        })
+    }
+
+    /// Takes `count` blocks anywhere.
+    pub(super) fn allocate(&mut self, count: u64, need: Need) -> Option<Extent> {
+        let start = match (self.free.first_fit(count), need) {
+            (Some(start), _) => start,
+            (None, Need::Ordinary) => self.free.end(),
+            (None, Need::MakesRoom) => return self.take_reserve(count),
+        };
+        let extent = Extent { start, count };
+        self.free.take(extent);
+        Some(extent)
+    }
+
+    /// Takes the block for the tail behind a run: the next one if it is free; else the start of
+    /// a hole as large as that run, for runs of a batch tend to be alike; else a new block.
+    fn allocate_tail(&mut self, run: Extent, need: Need) -> Option<u64> {
+        let after = run.end();
+        let start = if self.free.room_at(after, need == Need::Ordinary) > 0 {
+            after
+        } else if need == Need::MakesRoom {
+            return self.allocate(1, need).map(|extent| extent.start);
+        } else {
+            self.free.first_fit(run.count).unwrap_or(self.free.end())
+        };
+        self.free.take(Extent { start, count: 1 });
+        Some(start)
+    }
+
+    /// Takes a block for the tail of a log that starts anew.
+    pub(super) fn allocate_first_tail(&mut self, need: Need) -> Option<Extent> {
+        const USEFUL_HOLE: u64 = 16;
+        match self.free.first_fit(USEFUL_HOLE) {
+            Some(start) => {
+                let extent = Extent { start, count: 1 };
+                self.free.take(extent);
+                Some(extent)
+            }
+            None => self.allocate(1, need),
+        }
+    }
+
+    /// Undoes the newest placement.
+    pub(super) fn undo(&mut self, placement: &Placement) {
+        self.free.put(Extent {
+            start: placement.next,
+            count: 1,
+        });
+        self.give_back(placement.extent, placement.tail_before);
+        self.free.cut_tail(placement.end_before);
+        self.tail = Some(placement.tail_before);
+    }
+
+    /// Gives a run back, but not the block of the tail.
+    fn give_back(&mut self, extent: Extent, tail: u64) {
+        let skip = u64::from(extent.start == tail);
+        self.free.put(Extent {
+            start: extent.start + skip,
+            count: extent.count - skip,
+        });
+    }
+
+    fn take_reserve(&mut self, count: u64) -> Option<Extent> {
+        let rest = self.reserve.count.checked_sub(count)?;
+        let taken = Extent {
+            start: self.reserve.start,
+            count,
+        };
+        self.reserve = Extent {
+            start: taken.end(),
+            count: rest,
+        };
+        Some(taken)
+    }
+
+    /// Bytes that fit at the tail without a link and without making the file longer.
+    pub(super) fn room_bytes(&self) -> u64 {
+        self.tail.map_or(0, |tail| {
+            (1 + self.free.room_at(tail + 1, false)) * BLOCK_BYTES
+        })
+    }
+
+    /// True when the reserve has been used.
+    pub(super) fn is_short(&self) -> bool {
+        self.reserve.count * BLOCK_BYTES < RESERVE_BYTES_MIN
+    }
+
+    /// Chooses the reserve anew, as low in the file as possible. Returns the blocks by which the
+    /// file must grow for it.
+    pub(super) fn choose_reserve(&mut self, live_bytes: u64) -> Option<Extent> {
+        let wanted_bytes = (live_bytes / 128).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
+        let count = wanted_bytes / BLOCK_BYTES;
+        self.release_reserve();
+        let end = self.free.end();
+        let start = self
+            .free
+            .first_fit(count)
+            .unwrap_or_else(|| self.free.tail().map_or(end, |tail| tail.start));
+        self.reserve = Extent { start, count };
+        self.free.take(self.reserve);
+        (self.free.end() > end).then(|| Extent {
+            start: end,
+            count: self.free.end() - end,
+        })
+    }
+
+    /// The file did not grow: makes do with the longest series of free blocks.
+    pub(super) fn shrink_reserve(&mut self, end: u64) {
+        self.release_reserve();
+        self.free.cut_tail(end);
+        if let Some(longest) = self.free.extents().max_by_key(|extent| extent.count) {
+            self.free.take(longest);
+            self.reserve = longest;
+        }
+    }
+
+    fn release_reserve(&mut self) {
+        let reserve = std::mem::replace(&mut self.reserve, Extent { start: 0, count: 0 });
+        self.free.put(reserve);
+    }
+}

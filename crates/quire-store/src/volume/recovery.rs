@@ -1,0 +1,287 @@
+//! Starting: the newest superblock, the map it names, and the log since then.
+
+use std::collections::VecDeque;
+use std::io;
+
+use quire_format::volume::{
+    BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, RunHeader, RunKind, SUPERBLOCK_BYTES,
+    SUPERBLOCK_OFFSETS, Superblock,
+};
+
+use super::contents::{BatchEffect, Contents};
+use super::free_space::{Extent, FreeSpace};
+use super::log::{LogPosition, read_batch};
+use super::map_chain::{self, MapError, StoredMap, used_extents};
+use super::options::VolumeOptions;
+use super::placement::Space;
+use super::rebuild;
+use super::scan::BlockWindow;
+use super::superblocks::Superblocks;
+use super::writer::Writer;
+use crate::disk::Disk;
+use crate::error::OpenError;
+
+/// Writes the two superblocks of an empty volume.
+///
+/// A process killed in the middle leaves at most 8192 bytes of which neither half is a
+/// superblock: that is a blank disk, and creation can start again.
+pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), OpenError> {
+    if !is_blank(disk)? {
+        return Err(OpenError::NotEmpty { file: disk.name() });
+    }
+    let superblock = Superblock {
+        generation: 1,
+        clean: true,
+        volume: options.fresh_mark(0),
+        salt: options.fresh_mark(1),
+        commit_sequence: 0,
+        next_sequence: 1,
+        next_page: FIRST_FREE_PAGE,
+        log_start: FIRST_RUN_OFFSET,
+        map: None,
+        page_count: 0,
+        live_bytes: 0,
+        map_digest: 0,
+        data_end: FIRST_RUN_OFFSET,
+    };
+    let mut start = [0; FIRST_RUN_OFFSET as usize];
+    for offset in SUPERBLOCK_OFFSETS {
+        start[offset as usize..][..SUPERBLOCK_BYTES].copy_from_slice(&superblock.encode());
+    }
+    disk.write_at(&start, 0)
+        .map_err(|source| failed(disk, "write to", source))?;
+    disk.sync().map_err(|source| failed(disk, "sync", source))
+}
+
+/// True when the disk never held a volume.
+pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
+    let superblocks = Superblocks::read(disk).map_err(|source| failed(disk, "read", source))?;
+    let disk_bytes = length(disk)?;
+    Ok(superblocks.is_blank(disk_bytes))
+}
+
+/// Reads the volume into memory. Writes nothing. Also returns what the user should know.
+pub(super) fn recover(
+    disk: &dyn Disk,
+    _options: &VolumeOptions,
+) -> Result<(Writer, Vec<String>), OpenError> {
+    let mut notices = Vec::new();
+    let superblocks = Superblocks::read(disk).map_err(|source| failed(disk, "read", source))?;
+    let disk_bytes = length(disk)?;
+    let superblock = superblocks.require(&disk.name(), disk_bytes)?;
+    for (name, offset, what) in superblocks.damaged() {
+        notices.push(format!(
+            "superblock {name} at byte {offset} is damaged ({what}); the other one is used"
+        ));
+    }
+    if disk_bytes < superblock.data_end {
+        return Err(OpenError::Truncated {
+            file: disk.name(),
+            expected_bytes: superblock.data_end,
+            actual_bytes: disk_bytes,
+        });
+    }
+    let stored = load_map(disk, &superblock, disk_bytes, &mut notices)?;
+    let mut recovery = Recovery::new(
+        disk,
+        superblock,
+        stored,
+        notices.len() > superblocks.damaged().len(),
+    );
+    if !superblock.clean {
+        recovery.replay()?;
+    }
+    let writer = recovery.finish(superblocks.generations(), disk_bytes)?;
+    Ok((writer, notices))
+}
+
+/// The stored map; when it is damaged, the same map from a scan, if the scan proves to have
+/// found exactly what the superblock says.
+fn load_map(
+    disk: &dyn Disk,
+    superblock: &Superblock,
+    disk_bytes: u64,
+    notices: &mut Vec<String>,
+) -> Result<StoredMap, OpenError> {
+    let loaded = map_chain::load(disk, superblock).and_then(|stored| {
+        match used_extents(&stored.runs, &stored.chunks, disk_bytes) {
+            Ok(_) => Ok(stored),
+            Err((offset, what)) => Err(MapError::Corrupt {
+                offset,
+                detail: what.to_owned(),
+            }),
+        }
+    });
+    let (offset, detail) = match loaded {
+        Ok(stored) => return Ok(stored),
+        Err(MapError::Io(source)) => return Err(failed(disk, "read", source)),
+        Err(MapError::Corrupt { offset, detail }) => (offset, detail),
+    };
+    let scanned = rebuild::same_map_from_scan(disk, superblock);
+    match scanned.map_err(|source| failed(disk, "read", source))? {
+        Some(stored) => {
+            notices.push(format!(
+                "the page map is damaged at byte {offset} ({detail}); \
+                 it was rebuilt from the page images, without loss"
+            ));
+            Ok(stored)
+        }
+        None => Err(OpenError::CorruptMap {
+            file: disk.name(),
+            offset,
+            detail,
+        }),
+    }
+}
+
+struct Recovery<'a> {
+    disk: &'a dyn Disk,
+    superblock: Superblock,
+    contents: Contents,
+    chunks: Vec<(Extent, u64)>,
+    log_blocks: u64,
+    leftovers: Vec<u64>,
+    needs_snapshot: bool,
+}
+
+impl<'a> Recovery<'a> {
+    fn new(
+        disk: &'a dyn Disk,
+        superblock: Superblock,
+        stored: StoredMap,
+        needs_snapshot: bool,
+    ) -> Self {
+        let contents = Contents {
+            pages: stored.pages,
+            runs: stored.runs,
+            commit_sequence: superblock.commit_sequence,
+            next_sequence: superblock.next_sequence,
+            next_page: superblock.next_page,
+            ..Contents::default()
+        };
+        let chunks = stored.chunks;
+        let (log_blocks, leftovers) = (0, Vec::new());
+        Self {
+            disk,
+            superblock,
+            contents,
+            chunks,
+            log_blocks,
+            leftovers,
+            needs_snapshot,
+        }
+    }
+
+    /// Applies what was committed after the checkpoint, and makes sure that nothing that was
+    /// acknowledged is missing.
+    fn replay(&mut self) -> Result<(), OpenError> {
+        let mut offset = self.superblock.log_start;
+        loop {
+            let position = LogPosition {
+                offset,
+                salt: self.superblock.salt,
+                after_commit: self.contents.commit_sequence,
+                sequence_min: self.contents.next_sequence,
+            };
+            let batch = read_batch(self.disk, position);
+            let Some(batch) = batch.map_err(|source| failed(self.disk, "read", source))? else {
+                return self.search_free_space(offset);
+            };
+            self.log_blocks += batch.runs.iter().map(|run| run.count).sum::<u64>();
+            offset = batch.next;
+            let effect = BatchEffect {
+                sequence: batch.sequence,
+                next_page: batch.next_page,
+                runs: &batch.runs,
+                entries: &batch.entries,
+                freed: &batch.freed,
+            };
+            self.contents.apply(&effect).map_err(|block| {
+                self.corrupt_log(
+                    block * BLOCK_BYTES,
+                    "a run of the log lies over another run",
+                )
+            })?;
+        }
+    }
+
+    /// The log ends at `log_end`. Was it longer once? A batch begins only when the one before is
+    /// durable, and its runs say so: a run that began after a commit we do not have proves that
+    /// something acknowledged is lost. Runs of a batch that was never finished are remembered.
+    fn search_free_space(&mut self, log_end: u64) -> Result<(), OpenError> {
+        let disk_bytes = length(self.disk)?;
+        let free = self.free_space(disk_bytes)?;
+        let mut window = BlockWindow::new(self.disk, disk_bytes);
+        for block in free.extents().flat_map(|extent| extent.start..extent.end()) {
+            let found = window.run_header(block * BLOCK_BYTES);
+            let Some(run) = found.map_err(|source| failed(self.disk, "read", source))? else {
+                continue;
+            };
+            if run.kind == RunKind::Map {
+                continue;
+            }
+            if self.proves_loss(&run) {
+                return Err(self.corrupt_log(
+                    log_end,
+                    &format!(
+                        "commit {} cannot be read, but the run at byte {} was written after it",
+                        run.after_commit, run.offset
+                    ),
+                ));
+            }
+            self.leftovers.push(block);
+            self.contents.next_sequence = self.contents.next_sequence.max(run.sequence + 1);
+        }
+        Ok(())
+    }
+
+    fn proves_loss(&self, run: &RunHeader) -> bool {
+        run.salt == self.superblock.salt && run.after_commit > self.contents.commit_sequence
+    }
+
+    fn free_space(&self, disk_bytes: u64) -> Result<FreeSpace, OpenError> {
+        let used = used_extents(&self.contents.runs, &self.chunks, disk_bytes);
+        let used = used.map_err(|(offset, what)| self.corrupt_log(offset, what))?;
+        Ok(FreeSpace::complement(used, disk_bytes / BLOCK_BYTES))
+    }
+
+    fn corrupt_log(&self, offset: u64, detail: &str) -> OpenError {
+        OpenError::CorruptLog {
+            file: self.disk.name(),
+            offset,
+            detail: detail.to_owned(),
+        }
+    }
+
+    fn finish(self, generations: [Option<u64>; 2], disk_bytes: u64) -> Result<Writer, OpenError> {
+        let free = self.free_space(disk_bytes)?;
+        Ok(Writer {
+            contents: self.contents,
+            space: Space {
+                free,
+                tail: None,
+                reserve: Extent { start: 0, count: 0 },
+            },
+            chunks: self.chunks,
+            superblock: self.superblock,
+            generations,
+            log_blocks: self.log_blocks,
+            leftovers: self.leftovers,
+            needs_snapshot: self.needs_snapshot,
+            older: VecDeque::new(),
+        })
+    }
+}
+
+fn length(disk: &dyn Disk) -> Result<u64, OpenError> {
+    disk.len()
+        .map_err(|source| failed(disk, "read the length of", source))
+}
+
+pub(super) fn failed(disk: &dyn Disk, operation: &'static str, source: io::Error) -> OpenError {
+    OpenError::Io {
+        file: disk.name(),
+        operation,
+        source,
+    }
+}

@@ -1,0 +1,165 @@
+//! The one writer at a time: its state, its turn, and what happens when the disk fails it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use quire_format::volume::{BLOCK_BYTES, Superblock};
+
+use super::contents::Contents;
+use super::free_space::Extent;
+use super::placement::Space;
+use super::{Inner, OpenMode, Version};
+use crate::disk::is_full;
+use crate::error::WriteError;
+
+/// Everything that only the holder of the turn changes.
+pub(super) struct Writer {
+    pub(super) contents: Contents,
+    pub(super) space: Space,
+    /// The runs of the stored map, oldest first, and their payload bytes.
+    pub(super) chunks: Vec<(Extent, u64)>,
+    /// The newest superblock, and what each place holds.
+    pub(super) superblock: Superblock,
+    pub(super) generations: [Option<u64>; 2],
+    /// Blocks of the log since the newest checkpoint.
+    pub(super) log_blocks: u64,
+    /// Runs of unfinished batches found when the volume was opened; their headers are erased
+    /// before anything new is written.
+    pub(super) leftovers: Vec<u64>,
+    /// The stored map must not be built upon.
+    pub(super) needs_snapshot: bool,
+    /// Versions that were current once and may still be pinned.
+    pub(super) older: VecDeque<Weak<Version>>,
+}
+
+impl Writer {
+    /// Sequence of the oldest version that somebody can still read.
+    pub(super) fn oldest_pinned(&mut self) -> u64 {
+        while self
+            .older
+            .front()
+            .is_some_and(|version| version.strong_count() == 0)
+        {
+            self.older.pop_front();
+        }
+        let pinned = self
+            .older
+            .iter()
+            .filter_map(Weak::upgrade)
+            .map(|version| version.sequence);
+        pinned.min().unwrap_or(self.contents.commit_sequence)
+    }
+
+    /// True when the stored map and the superblock say all there is to say.
+    pub(super) fn is_checkpointed(&self) -> bool {
+        self.superblock.commit_sequence == self.contents.commit_sequence
+            && self.contents.changed_pages.is_empty()
+            && self.contents.changed_runs.is_empty()
+            && !self.needs_snapshot
+    }
+}
+
+/// Whose turn it is to write. Unlike a mutex guard a turn may move to another thread.
+#[derive(Default)]
+pub(super) struct Gate {
+    taken: Mutex<bool>,
+    returned: Condvar,
+}
+
+/// The turn; dropping it lets the next writer in.
+pub(super) struct Turn {
+    inner: Arc<Inner>,
+}
+
+impl Turn {
+    /// Waits for the turn.
+    pub(super) fn wait(inner: &Arc<Inner>) -> Self {
+        let mut taken = inner
+            .gate
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        while *taken {
+            taken = inner
+                .gate
+                .returned
+                .wait(taken)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *taken = true;
+        drop(taken);
+        Self {
+            inner: Arc::clone(inner),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self
+            .inner
+            .gate
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = false;
+        self.inner.gate.returned.notify_one();
+    }
+}
+
+impl Inner {
+    pub(super) fn lock_writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses on a read-only or poisoned volume.
+    pub(super) fn may_write(&self) -> Result<(), WriteError> {
+        let file = || Arc::clone(&self.file);
+        if self.mode == OpenMode::ReadOnly {
+            return Err(WriteError::ReadOnly { file: file() });
+        }
+        match self.poison.get() {
+            Some(reason) => Err(WriteError::Poisoned {
+                file: file(),
+                reason: reason.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// From now on nothing is written: what the disk holds is no longer known.
+    pub(super) fn poison(&self, operation: &'static str, error: &io::Error) {
+        let _ = self
+            .poison
+            .set(format!("it could not {operation} ({error})"));
+    }
+
+    /// Turns a failed write into an error. A full disk is survivable, everything else poisons.
+    pub(super) fn write_failed(&self, error: io::Error, needed_bytes: u64) -> WriteError {
+        let file = Arc::clone(&self.file);
+        if is_full(&error) {
+            return WriteError::Full { file, needed_bytes };
+        }
+        self.failed("write to", error)
+    }
+
+    /// Poisons the volume.
+    pub(super) fn failed(&self, operation: &'static str, source: io::Error) -> WriteError {
+        self.poison(operation, &source);
+        WriteError::Io {
+            file: Arc::clone(&self.file),
+            operation,
+            source,
+        }
+    }
+
+    /// Overwrites the headers of runs that are free, so that no scan takes them for live ones.
+    pub(super) fn erase(&self, blocks: impl IntoIterator<Item = u64>) -> Result<(), WriteError> {
+        let zeros = [0; BLOCK_BYTES as usize];
+        for block in blocks {
+            let erased = self.disk.write_at(&zeros, block * BLOCK_BYTES);
+            erased.map_err(|error| self.failed("erase a free run of", error))?;
+        }
+        Ok(())
+    }
+}
