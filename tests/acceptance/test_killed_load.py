@@ -32,7 +32,7 @@ class KilledLoad(quire_shell.WorkFolderTest):
         loads, interrupted = 1, 0
         for _ in range(KILLS):
             load = subprocess.Popen(
-                [QUIRE, self.database, "-c", f"COPY lineitem FROM {source}"],
+                [QUIRE, self.database, "-c", ".changes on", "-c", f"COPY lineitem FROM {source}"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
             time.sleep(source_of_delays.uniform(0, 1.1 * whole_seconds))

@@ -1,1 +1,93 @@
-fn main() {}
+//! The shell: a terminal's or a script's way to a database.
+//!
+//! This room turns keys, scripts and options into calls of `quire` and its answers into text. It
+//! knows no SQL beyond where a statement ends; see its README for the commands and modes.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod check;
+mod commands;
+mod editor;
+mod interactive;
+mod keywords;
+mod lexer;
+mod render;
+mod script;
+mod shell;
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal, Write};
+use std::process::ExitCode;
+
+use arguments::{Action, Arguments, Source};
+use shell::{Diagnostic, Flow, INTERRUPTED_EXIT_CODE, Shell, describe};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What a shell reports for a program that SIGPIPE ended.
+const NOBODY_READS_EXIT_CODE: u8 = 141;
+
+fn main() -> ExitCode {
+    let (arguments, sources) = Arguments::read();
+    if let Some(Action::Check { file }) = &arguments.action {
+        return check::run(file);
+    }
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_interactive = sources.is_empty() && is_terminal;
+    let mut shell = match Shell::open(arguments.location(), arguments.settings(), is_interactive) {
+        Ok(shell) => shell,
+        Err(error) => {
+            let text = describe(&Diagnostic::from(&error), "", None, false);
+            let _ = io::stderr().write_all(text.as_bytes());
+            return ExitCode::FAILURE;
+        }
+    };
+    let result = if is_interactive {
+        interactive::run(&mut shell)
+    } else if sources.is_empty() {
+        shell
+            .run_script(io::stdin().lock(), Some("<stdin>"))
+            .map(|_| ())
+    } else {
+        run_sources(&mut shell, sources)
+    };
+    exit_code(&shell, result)
+}
+
+fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
+    for source in sources {
+        let flow = match source {
+            Source::Text(text) => shell.run_script(text.as_bytes(), None)?,
+            Source::File(path) if path.as_os_str() == "-" => {
+                shell.run_script(io::stdin().lock(), Some("<stdin>"))?
+            }
+            Source::File(path) => {
+                let name = path.display().to_string();
+                match File::open(&path) {
+                    Ok(file) => shell.run_script(BufReader::new(file), Some(&name))?,
+                    Err(error) => shell.fail(&format!("cannot read {name}: {error}"), None, 0)?,
+                }
+            }
+        };
+        if flow != Flow::Continue {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn exit_code(shell: &Shell, result: io::Result<()>) -> ExitCode {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(NOBODY_READS_EXIT_CODE)
+        }
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "ERROR:  cannot write: {error}");
+            ExitCode::FAILURE
+        }
+        Ok(()) if shell.was_stopped() => ExitCode::from(INTERRUPTED_EXIT_CODE),
+        Ok(()) if shell.had_error && !shell.is_interactive() => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
+    }
+}

@@ -1,0 +1,198 @@
+//! How the program is called.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::render::Mode;
+use crate::shell::{Location, Settings};
+
+/// An SQL database in one compressed file.
+///
+/// With neither SQL nor -c nor -f, statements are read from the terminal, or from the standard
+/// input when that is no terminal. Exit codes: 0 all went well; 1 a statement or command failed, or
+/// `check` found something; 2 wrong usage, or `check` could not look; 130 interrupted; 141 nobody
+/// reads the output.
+#[derive(Debug, Parser)]
+#[command(
+    name = "quire",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_precedence_over_arg = true,
+    disable_help_subcommand = true
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    /// Database file, made when it is missing; without one the database is in memory.
+    /// A file named like a subcommand is reached as ./check
+    file: Option<PathBuf>,
+
+    /// Statements to run
+    sql: Option<String>,
+
+    /// Run these statements or this command, then leave; may be given several times
+    #[arg(
+        short = 'c',
+        long = "command",
+        value_name = "SQL",
+        allow_hyphen_values = true
+    )]
+    commands: Vec<String>,
+
+    /// Run the statements and commands of a file (- is the standard input), then leave; may be
+    /// given several times, and with -c, in the order given
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// How rows are written [default: box on a terminal, csv elsewhere]
+    #[arg(short = 'm', long, value_enum)]
+    mode: Option<Mode>,
+
+    /// Open the file without the right to change it
+    #[arg(long)]
+    readonly: bool,
+
+    /// Leave out the names of the columns
+    #[arg(long)]
+    no_header: bool,
+
+    /// Show statements before they run
+    #[arg(long)]
+    echo: bool,
+}
+
+/// What to do instead of opening a session.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Verify everything that must hold in a database file
+    ///
+    /// Prints each finding with its page and offset. Exit codes: 0 nothing found; 1 findings;
+    /// 2 the file could not be examined.
+    Check {
+        /// The database file; it is not changed
+        file: PathBuf,
+    },
+}
+
+/// Something to run before leaving.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Text(String),
+    File(PathBuf),
+}
+
+impl Arguments {
+    /// Reads the command line; prints help or a complaint and leaves when that is due.
+    pub fn read() -> (Self, Vec<Source>) {
+        let matches = Self::command().get_matches();
+        match Self::with_sources(&matches) {
+            Ok(read) => read,
+            Err(error) => error.exit(),
+        }
+    }
+
+    fn with_sources(matches: &ArgMatches) -> Result<(Self, Vec<Source>), clap::Error> {
+        let arguments = Self::from_arg_matches(matches)?;
+        let sources = arguments.sources(matches);
+        Ok((arguments, sources))
+    }
+
+    /// What -c and -f name, in the order of the command line, and the SQL after the file last.
+    fn sources(&self, matches: &ArgMatches) -> Vec<Source> {
+        let positions = |id: &str| matches.indices_of(id).into_iter().flatten();
+        let texts = positions("commands").zip(self.commands.iter().cloned().map(Source::Text));
+        let files = positions("files").zip(self.files.iter().cloned().map(Source::File));
+        let mut sources: Vec<(usize, Source)> = texts.chain(files).collect();
+        sources.sort_by_key(|(position, _)| *position);
+        let sql = self.sql.clone().map(Source::Text);
+        sources
+            .into_iter()
+            .map(|(_, source)| source)
+            .chain(sql)
+            .collect()
+    }
+
+    /// The database asked for.
+    pub fn location(&self) -> Location {
+        let path = self
+            .file
+            .clone()
+            .filter(|path| path.as_os_str() != ":memory:");
+        Location {
+            path,
+            read_only: self.readonly,
+        }
+    }
+
+    /// The switches asked for.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            mode: self.mode,
+            header: !self.no_header,
+            echo: self.echo,
+            ..Settings::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::PathBuf;
+
+    use clap::CommandFactory;
+
+    use super::{Action, Arguments, Source};
+    use crate::render::Mode;
+
+    fn read(words: &[&str]) -> (Arguments, Vec<Source>) {
+        let words = std::iter::once("quire").chain(words.iter().copied());
+        let matches = Arguments::command().try_get_matches_from(words).unwrap();
+        Arguments::with_sources(&matches).unwrap()
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn file_and_statement() {
+        let (arguments, sources) = read(&["a.quire", "select 1", "--mode", "csv", "--readonly"]);
+        assert_eq!(arguments.location().path, Some(PathBuf::from("a.quire")));
+        assert!(arguments.location().read_only);
+        assert_eq!(arguments.settings().mode, Some(Mode::Csv));
+        assert_eq!(sources, [Source::Text("select 1".to_owned())]);
+    }
+
+    #[test]
+    fn statements_and_files_keep_their_order() {
+        let (_, sources) = read(&[
+            "-c", "one", "-f", "two.sql", "a.quire", "four", "-c", "-- three",
+        ]);
+        let expected = [
+            Source::Text("one".to_owned()),
+            Source::File(PathBuf::from("two.sql")),
+            Source::Text("-- three".to_owned()),
+            Source::Text("four".to_owned()),
+        ];
+        assert_eq!(sources, expected);
+    }
+
+    #[test]
+    fn no_file_is_a_database_in_memory() {
+        assert_eq!(read(&["-c", "select 1"]).0.location().path, None);
+        assert_eq!(read(&[":memory:"]).0.location().path, None);
+    }
+
+    #[test]
+    fn a_subcommand_wins_over_a_file_of_its_name() {
+        let (arguments, _) = read(&["check", "a.quire"]);
+        assert!(matches!(arguments.action, Some(Action::Check { .. })));
+        let (arguments, _) = read(&["./check", "select 1"]);
+        assert_eq!(arguments.location().path, Some(PathBuf::from("./check")));
+    }
+}

@@ -1,0 +1,71 @@
+//! Commands that read or write files.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use super::CommandResult;
+use crate::keywords::{quote_identifier, quote_literal};
+use crate::shell::{Failure, Flow, Location, Shell};
+
+/// Loads a file into a table, which is made to fit the file when it is missing.
+pub fn import(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    let (file, table) = (&arguments[0], &arguments[1]);
+    let exists = super::summaries(shell)?
+        .iter()
+        .any(|summary| &summary.name == table);
+    let (table, file) = (quote_identifier(table), quote_literal(file));
+    let sql = if exists {
+        format!("COPY {table} FROM {file}")
+    } else {
+        format!("CREATE TABLE {table} AS SELECT * FROM {file}")
+    };
+    shell.execute(&sql)?;
+    Ok(Flow::Continue)
+}
+
+pub fn read(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    let name = &arguments[0];
+    let file = File::open(name)
+        .map_err(|error| Failure::Command(format!("cannot read {name}: {error}")))?;
+    Ok(shell.run_script(BufReader::new(file), Some(name))?)
+}
+
+pub fn output(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    match arguments.first().map(String::as_str) {
+        None | Some("stdout") => shell.output.reset()?,
+        Some(name) => redirect(shell, name, false)?,
+    }
+    Ok(Flow::Continue)
+}
+
+pub fn once(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    redirect(shell, &arguments[0], true)?;
+    Ok(Flow::Continue)
+}
+
+fn redirect(shell: &mut Shell, name: &str, is_once: bool) -> Result<(), Failure> {
+    shell
+        .output
+        .redirect(Path::new(name), is_once)
+        .map_err(|error| Failure::Command(format!("cannot write {name}: {error}")))
+}
+
+pub fn open(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    let (read_only, file) = match arguments {
+        [flag] if flag == "--readonly" => {
+            return Err(Failure::Command("--readonly needs a file".to_owned()));
+        }
+        [flag, file] if flag == "--readonly" => (true, Some(file)),
+        [_, _] => {
+            return Err(Failure::Command(
+                "usage: .open [--readonly] [FILE]".to_owned(),
+            ));
+        }
+        [file] => (false, Some(file)),
+        _ => (false, None),
+    };
+    let path = file.filter(|file| *file != ":memory:").map(Into::into);
+    shell.reopen(Location { path, read_only })?;
+    Ok(Flow::Continue)
+}

@@ -1,0 +1,230 @@
+//! Dates, times and intervals as PostgreSQL's ISO style writes them.
+//!
+//! Every value of the type has a text, also years beyond what calendar libraries cover; years
+//! before 1 end in ` BC`.
+
+use std::fmt::Write as _;
+
+const SECONDS_PER_DAY: i64 = 86_400;
+const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
+
+/// Appends the date `days` after 1970-01-01.
+pub fn write_date(days: i64, out: &mut String) {
+    let (text, is_before_christ) = date_text(days);
+    out.push_str(&text);
+    push_era(is_before_christ, out);
+}
+
+/// Appends a point in time: `ticks` after 1970-01-01 00:00:00, of which a second has
+/// `ticks_per_second` (1, 1,000, 1,000,000 or 1,000,000,000). `offset` is minutes east of
+/// Greenwich; `None` for timestamps without time zone.
+pub fn write_timestamp(ticks: i64, ticks_per_second: i64, offset: Option<i32>, out: &mut String) {
+    let offset_seconds = offset.map_or(0, |minutes| i64::from(minutes) * 60);
+    let seconds = ticks
+        .div_euclid(ticks_per_second)
+        .saturating_add(offset_seconds);
+    let nanoseconds =
+        ticks.rem_euclid(ticks_per_second) * (NANOSECONDS_PER_SECOND / ticks_per_second);
+    let (date, is_before_christ) = date_text(seconds.div_euclid(SECONDS_PER_DAY));
+    out.push_str(&date);
+    out.push(' ');
+    write_clock(seconds.rem_euclid(SECONDS_PER_DAY), nanoseconds, out);
+    if let Some(minutes) = offset {
+        let sign = if minutes < 0 { '-' } else { '+' };
+        let minutes = minutes.unsigned_abs();
+        let _ = write!(out, "{sign}{:02}", minutes / 60);
+        if minutes % 60 != 0 {
+            let _ = write!(out, ":{:02}", minutes % 60);
+        }
+    }
+    push_era(is_before_christ, out);
+}
+
+/// Appends a time of day, `ticks` after midnight.
+pub fn write_time(ticks: i64, ticks_per_second: i64, out: &mut String) {
+    let nanoseconds =
+        ticks.rem_euclid(ticks_per_second) * (NANOSECONDS_PER_SECOND / ticks_per_second);
+    write_clock(ticks.div_euclid(ticks_per_second), nanoseconds, out);
+}
+
+/// Appends `1 year 2 mons 3 days 04:05:06.5`; parts that are zero are left out.
+pub fn write_interval(months: i64, days: i64, nanoseconds: i128, out: &mut String) {
+    let start = out.len();
+    let parts = [(months / 12, "year"), (months % 12, "mon"), (days, "day")];
+    for (count, unit) in parts.into_iter().filter(|(count, _)| *count != 0) {
+        if out.len() > start {
+            out.push(' ');
+        }
+        let plural = if count == 1 { "" } else { "s" };
+        let _ = write!(out, "{count} {unit}{plural}");
+    }
+    if nanoseconds == 0 && out.len() > start {
+        return;
+    }
+    if out.len() > start {
+        out.push(' ');
+    }
+    if nanoseconds < 0 {
+        out.push('-');
+    }
+    let magnitude = nanoseconds.unsigned_abs();
+    let per_second = u128::from(NANOSECONDS_PER_SECOND.unsigned_abs());
+    let seconds = i64::try_from(magnitude / per_second).unwrap_or(i64::MAX);
+    let fraction = i64::try_from(magnitude % per_second).unwrap_or(0);
+    write_clock(seconds, fraction, out);
+}
+
+fn write_clock(seconds: i64, nanoseconds: i64, out: &mut String) {
+    let _ = write!(
+        out,
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    );
+    if nanoseconds != 0 {
+        let fraction = format!("{nanoseconds:09}");
+        let _ = write!(out, ".{}", fraction.trim_end_matches('0'));
+    }
+}
+
+fn push_era(is_before_christ: bool, out: &mut String) {
+    if is_before_christ {
+        out.push_str(" BC");
+    }
+}
+
+fn date_text(days: i64) -> (String, bool) {
+    let (year, month, day) = civil_date(days);
+    let is_before_christ = year <= 0;
+    let shown_year = if is_before_christ { 1 - year } else { year };
+    (
+        format!("{shown_year:04}-{month:02}-{day:02}"),
+        is_before_christ,
+    )
+}
+
+/// Year, month and day of the proleptic Gregorian calendar. The year is taken to begin in March,
+/// so that the leap day is the last day of a year; 400 years are always 146,097 days.
+fn civil_date(days_since_1970: i64) -> (i64, i64, i64) {
+    const DAYS_FROM_MARCH_0000_TO_1970: i64 = 719_468;
+    const DAYS_PER_ERA: i64 = 146_097;
+    let days = days_since_1970 + DAYS_FROM_MARCH_0000_TO_1970;
+    let era = days.div_euclid(DAYS_PER_ERA);
+    let day_of_era = days.rem_euclid(DAYS_PER_ERA);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let months_after_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * months_after_march + 2) / 5 + 1;
+    let month = if months_after_march < 10 {
+        months_after_march + 3
+    } else {
+        months_after_march - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{write_date, write_interval, write_time, write_timestamp};
+
+    fn text(write: impl FnOnce(&mut String)) -> String {
+        let mut out = String::new();
+        write(&mut out);
+        out
+    }
+
+    #[test]
+    fn dates_of_the_calendar() {
+        assert_eq!(text(|out| write_date(0, out)), "1970-01-01");
+        assert_eq!(text(|out| write_date(-1, out)), "1969-12-31");
+        assert_eq!(text(|out| write_date(10_957, out)), "2000-01-01");
+        assert_eq!(text(|out| write_date(11_016, out)), "2000-02-29");
+        assert_eq!(text(|out| write_date(-719_162, out)), "0001-01-01");
+        assert_eq!(text(|out| write_date(-719_163, out)), "0001-12-31 BC");
+        assert_eq!(text(|out| write_date(2_932_897, out)), "10000-01-01");
+    }
+
+    #[test]
+    fn consecutive_days_follow_the_month_lengths() {
+        let mut expected = (1600, 1, 1);
+        for days in -135_140..50_000 {
+            let (year, month, day) = expected;
+            assert_eq!(
+                text(|out| write_date(days, out)),
+                format!("{year:04}-{month:02}-{day:02}")
+            );
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let month_days = match month {
+                2 if is_leap => 29,
+                2 => 28,
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            expected = match (month, day) {
+                (12, 31) => (year + 1, 1, 1),
+                (_, last) if last == month_days => (year, month + 1, 1),
+                _ => (year, month, day + 1),
+            };
+        }
+    }
+
+    #[test]
+    fn timestamps_drop_trailing_zeros_of_the_fraction() {
+        let micros = |ticks| text(|out| write_timestamp(ticks, 1_000_000, None, out));
+        assert_eq!(micros(0), "1970-01-01 00:00:00");
+        assert_eq!(micros(1_500_000), "1970-01-01 00:00:01.5");
+        assert_eq!(micros(-1), "1969-12-31 23:59:59.999999");
+        assert_eq!(
+            text(|out| write_timestamp(946_684_800_000_000_001, 1_000_000_000, None, out)),
+            "2000-01-01 00:00:00.000000001"
+        );
+        assert_eq!(
+            micros(-62_135_596_800_000_001),
+            "0001-12-31 23:59:59.999999 BC"
+        );
+    }
+
+    #[test]
+    fn offsets_shift_the_clock_and_are_shown() {
+        let at = |offset| text(|out| write_timestamp(0, 1, Some(offset), out));
+        assert_eq!(at(0), "1970-01-01 00:00:00+00");
+        assert_eq!(at(330), "1970-01-01 05:30:00+05:30");
+        assert_eq!(at(-480), "1969-12-31 16:00:00-08");
+    }
+
+    #[test]
+    fn times_and_intervals() {
+        assert_eq!(
+            text(|out| write_time(86_399_999_999, 1_000_000, out)),
+            "23:59:59.999999"
+        );
+        assert_eq!(
+            text(|out| write_interval(14, 3, 14_706_500_000_000, out)),
+            "1 year 2 mons 3 days 04:05:06.5"
+        );
+        assert_eq!(text(|out| write_interval(0, 0, 0, out)), "00:00:00");
+        assert_eq!(
+            text(|out| write_interval(0, -1, -1_000_000_000, out)),
+            "-1 days -00:00:01"
+        );
+        assert_eq!(
+            text(|out| write_interval(0, 0, 360_000_000_000_000, out)),
+            "100:00:00"
+        );
+    }
+
+    #[test]
+    fn extreme_values_have_a_text() {
+        for ticks in [i64::MIN, i64::MAX] {
+            for per_second in [1, 1_000, 1_000_000, 1_000_000_000] {
+                assert!(text(|out| write_time(ticks, per_second, out)).contains(':'));
+                let point = text(|out| write_timestamp(ticks, per_second, Some(60), out));
+                assert!(point.contains("+01"), "{point}");
+            }
+        }
+        assert!(text(|out| write_date(i64::from(i32::MIN), out)).ends_with(" BC"));
+    }
+}

@@ -1,0 +1,271 @@
+//! A script, read piece by piece: statements, and commands of the shell.
+//!
+//! A line that begins with `.` or `\` where a statement could begin is a command; it ends with the
+//! line. Everything else is SQL up to its semicolon. What remains at the end of the script is a
+//! statement too, so `-c 'select 1'` needs none.
+
+use std::io::{self, BufRead};
+
+use crate::lexer::{Scanned, Scanner, Waiting};
+
+/// Some editors put it at the start of a file; it is no part of the text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The next thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A line of the shell's own commands, without the line end.
+    Command { text: String, line: u64 },
+    /// A statement without its semicolon, and the line on which it begins, from 1.
+    Statement { text: String, line: u64 },
+}
+
+/// Reads the items of a script.
+pub struct Script<R> {
+    reader: R,
+    /// Lines read; what stands before `taken` was given out.
+    buffer: String,
+    taken: usize,
+    /// Goes over what is not taken.
+    scanner: Scanner,
+    /// Line on which the text not taken begins.
+    line: u64,
+    is_at_line_start: bool,
+    is_at_end: bool,
+}
+
+impl<R: BufRead> Script<R> {
+    /// A script from its first line.
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: String::new(),
+            taken: 0,
+            scanner: Scanner::new(),
+            line: 1,
+            is_at_line_start: true,
+            is_at_end: false,
+        }
+    }
+
+    /// The next item; `None` at the end.
+    ///
+    /// # Errors
+    /// What reading fails with; text that is not UTF-8 among it.
+    pub fn next_item(&mut self) -> io::Result<Option<Item>> {
+        loop {
+            if let Some(item) = self.take_command().or_else(|| self.take_statement()) {
+                return Ok(Some(item));
+            }
+            if self.is_at_end {
+                return Ok(self.take_rest());
+            }
+            self.read_line()?;
+        }
+    }
+
+    /// Line on which the text not yet given out begins.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    fn read_line(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        let is_first = self.line == 1 && self.buffer.is_empty();
+        self.is_at_end = self.reader.read_line(&mut self.buffer)? == 0;
+        if is_first && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len_utf8());
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> &str {
+        &self.buffer[self.taken..]
+    }
+
+    fn take_command(&mut self) -> Option<Item> {
+        if self.scanner.content_start().is_some() || !self.is_at_line_start {
+            return None;
+        }
+        let text = self.rest().trim_start();
+        if !text.starts_with(['.', '\\']) {
+            return None;
+        }
+        let start = self.rest().len() - text.len();
+        let end = text
+            .find('\n')
+            .map_or(self.rest().len(), |end| start + end + 1);
+        let item = Item::Command {
+            text: self.rest()[start..end].trim_end().to_owned(),
+            line: self.line + line_count(&self.rest()[..start]),
+        };
+        self.take(end);
+        Some(item)
+    }
+
+    /// The statement that ends in the text read, if one does.
+    fn take_statement(&mut self) -> Option<Item> {
+        while let Scanned::End(end) = self.scanner.scan(&self.buffer[self.taken..]) {
+            let start = self.scanner.content_start();
+            let item = start.map(|start| self.statement(start, end - 1));
+            self.take(end);
+            self.is_at_line_start = false;
+            // A lone semicolon is no statement.
+            if item.is_some() {
+                return item;
+            }
+        }
+        if self.scanner.waiting() == Waiting::Nothing {
+            // Blanks and comments are done with, and the next line may be a command.
+            self.take(self.rest().len());
+            self.is_at_line_start = true;
+        }
+        None
+    }
+
+    fn take_rest(&mut self) -> Option<Item> {
+        let start = self.scanner.content_start()?;
+        let item = self.statement(start, self.rest().trim_end().len());
+        self.take(self.rest().len());
+        Some(item)
+    }
+
+    fn statement(&self, start: usize, end: usize) -> Item {
+        Item::Statement {
+            text: self.rest()[start..end].to_owned(),
+            line: self.line + line_count(&self.rest()[..start]),
+        }
+    }
+
+    fn take(&mut self, length: usize) {
+        self.line += line_count(&self.buffer[self.taken..self.taken + length]);
+        self.taken += length;
+        self.scanner = Scanner::new();
+    }
+}
+
+fn line_count(text: &str) -> u64 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u64
+}
+
+/// What a text typed so far waits for; `Nothing` when all of it can run.
+pub fn waiting(text: &str) -> Waiting {
+    let mut rest = text;
+    loop {
+        if rest.trim_start().starts_with(['.', '\\']) {
+            let Some((_, after)) = rest.trim_start().split_once('\n') else {
+                return Waiting::Nothing;
+            };
+            rest = after;
+            continue;
+        }
+        let mut scanner = Scanner::new();
+        match scanner.scan(rest) {
+            Scanned::End(end) => rest = &rest[end..],
+            Scanned::More => return scanner.waiting(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{Item, Script, waiting};
+    use crate::lexer::Waiting;
+
+    fn items(text: &str) -> Vec<Item> {
+        let mut script = Script::new(text.as_bytes());
+        std::iter::from_fn(|| script.next_item().unwrap()).collect()
+    }
+
+    fn statement(text: &str, line: u64) -> Item {
+        Item::Statement {
+            text: text.to_owned(),
+            line,
+        }
+    }
+
+    fn command(text: &str, line: u64) -> Item {
+        Item::Command {
+            text: text.to_owned(),
+            line,
+        }
+    }
+
+    #[test]
+    fn statements_know_their_line() {
+        assert_eq!(
+            items("select 1;\n\n-- two\nselect\n 2; select 3;\nselect 4\n"),
+            [
+                statement("select 1", 1),
+                statement("select\n 2", 4),
+                statement("select 3", 5),
+                statement("select 4", 6)
+            ]
+        );
+    }
+
+    #[test]
+    fn commands_end_with_their_line() {
+        assert_eq!(
+            items(".mode csv\n  \\dt  \n-- why\n.tables\nselect 1;\n.quit"),
+            [
+                command(".mode csv", 1),
+                command("\\dt", 2),
+                command(".tables", 4),
+                statement("select 1", 5),
+                command(".quit", 6)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_dot_inside_a_statement_is_no_command() {
+        assert_eq!(
+            items("select t\n.a from t;\n"),
+            [statement("select t\n.a from t", 1)]
+        );
+        assert_eq!(
+            items("select '\n.quit\n';"),
+            [statement("select '\n.quit\n'", 1)]
+        );
+        assert_eq!(
+            items("select 1; .5"),
+            [statement("select 1", 1), statement(".5", 1)]
+        );
+    }
+
+    #[test]
+    fn comments_before_a_command_or_at_the_end_are_nothing() {
+        assert_eq!(
+            items("/* a\n b */\n.tables\n-- end"),
+            [command(".tables", 3)]
+        );
+        assert_eq!(items("-- nothing\n;;\n"), []);
+        assert_eq!(items(""), []);
+    }
+
+    #[test]
+    fn an_open_string_at_the_end_is_still_handed_over() {
+        assert_eq!(items("select 'a\nb"), [statement("select 'a\nb", 1)]);
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_an_error() {
+        assert!(Script::new(&b"select '\xff';\n"[..]).next_item().is_err());
+    }
+
+    #[test]
+    fn typed_text_waits_for_what_is_missing() {
+        assert_eq!(waiting("select 1;"), Waiting::Nothing);
+        assert_eq!(waiting("select 1; select"), Waiting::Semicolon);
+        assert_eq!(waiting("select ("), Waiting::Parenthesis);
+        assert_eq!(waiting("select 'a;"), Waiting::Quote);
+        assert_eq!(waiting(".tables"), Waiting::Nothing);
+        assert_eq!(waiting(".timer on\nselect 1"), Waiting::Semicolon);
+        assert_eq!(waiting("\\d t"), Waiting::Nothing);
+        assert_eq!(waiting(""), Waiting::Nothing);
+    }
+}

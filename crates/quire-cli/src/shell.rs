@@ -1,0 +1,370 @@
+//! One session: runs statements and commands, writes results and errors.
+
+mod diagnostics;
+mod interrupt;
+mod output;
+mod progress;
+mod quantities;
+mod settings;
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use quire::arrow::array::RecordBatch;
+use quire::{Completion, Connection, Database, DatabaseOptions, Outcome, Rows};
+
+use crate::commands;
+use crate::render::{Format, escape_controls, renderer};
+use crate::script::{Item, Script};
+
+pub use diagnostics::{Diagnostic, Place, describe, describe_plain};
+pub use interrupt::{INTERRUPTED_EXIT_CODE, Interrupts};
+pub use output::Output;
+pub use quantities::{bytes_text, count_text, duration_text};
+pub use settings::{Limit, Settings};
+
+/// Scripts that read scripts, at most this deep: one that reads itself ends with an error.
+const SCRIPT_DEPTH_MAX: usize = 16;
+
+/// Terminal columns assumed when the terminal does not say.
+const FALLBACK_WIDTH: usize = 80;
+
+/// Which database a session is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// `None` is a database in memory.
+    pub path: Option<PathBuf>,
+    pub read_only: bool,
+}
+
+/// What comes after a statement or command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next one.
+    Continue,
+    /// Nothing more of this script: an error ended it.
+    Stop,
+    /// Nothing more at all: the user asked to leave.
+    Quit,
+}
+
+/// Why a statement or command did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The database refused or failed.
+    Statement { error: quire::Error, sql: String },
+    /// A command of the shell was wrong or failed.
+    Command(String),
+    /// The result could not be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+/// A session with its database, switches and output.
+pub struct Shell {
+    /// `None` only while another database is being opened.
+    database: Option<(Database, Connection)>,
+    pub location: Location,
+    pub settings: Settings,
+    pub output: Output,
+    interrupts: Interrupts,
+    progress: progress::ProgressDisplay,
+    uses_color: bool,
+    is_interactive: bool,
+    /// Whether anything failed so far.
+    pub had_error: bool,
+    /// Whether Ctrl-C ended a script.
+    was_stopped: bool,
+    script_depth: usize,
+    /// Time of a statement, until it is shown.
+    elapsed: Option<Duration>,
+}
+
+impl Shell {
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// What opening fails with.
+    pub fn open(
+        location: Location,
+        settings: Settings,
+        is_interactive: bool,
+    ) -> Result<Self, quire::Error> {
+        let progress = progress::ProgressDisplay::default();
+        let database = connect(&location, &progress)?;
+        Ok(Self {
+            database: Some(database),
+            location,
+            settings,
+            output: Output::new(),
+            interrupts: Interrupts::install(is_interactive),
+            progress,
+            uses_color: wants_color(),
+            is_interactive,
+            had_error: false,
+            was_stopped: false,
+            script_depth: 0,
+            elapsed: None,
+        })
+    }
+
+    /// The connection to the open database.
+    ///
+    /// # Errors
+    /// When the last `.open` failed and there is none.
+    pub fn connection(&mut self) -> Result<&mut Connection, Failure> {
+        match &mut self.database {
+            Some((_, connection)) => Ok(connection),
+            None => Err(Failure::Command(
+                "no database is open; .open FILE opens one".to_owned(),
+            )),
+        }
+    }
+
+    /// Closes the database and opens another; the file of the old one is free before that.
+    ///
+    /// # Errors
+    /// What opening fails with; no database is open then.
+    pub fn reopen(&mut self, location: Location) -> Result<(), Failure> {
+        self.database = None;
+        let database = connect(&location, &self.progress).map_err(|error| Failure::Statement {
+            error,
+            sql: String::new(),
+        })?;
+        self.database = Some(database);
+        self.location = location;
+        Ok(())
+    }
+
+    /// Runs a script to its end or to where it stops.
+    ///
+    /// # Errors
+    /// When results can no longer be written.
+    pub fn run_script(&mut self, script: impl BufRead, name: Option<&str>) -> io::Result<Flow> {
+        if self.script_depth == SCRIPT_DEPTH_MAX {
+            return self.fail("scripts read each other more than 16 deep", name, 0);
+        }
+        self.script_depth += 1;
+        let result = self.run_items(Script::new(script), name);
+        self.script_depth -= 1;
+        result
+    }
+
+    fn run_items<R: BufRead>(
+        &mut self,
+        mut script: Script<R>,
+        name: Option<&str>,
+    ) -> io::Result<Flow> {
+        loop {
+            let item = match script.next_item() {
+                Ok(Some(item)) => item,
+                Ok(None) => return Ok(Flow::Continue),
+                Err(error) => {
+                    return self.fail(&format!("cannot read on: {error}"), name, script.line());
+                }
+            };
+            let flow = self.run_item(&item, name)?;
+            if flow != Flow::Continue {
+                return Ok(flow);
+            }
+        }
+    }
+
+    fn run_item(&mut self, item: &Item, name: Option<&str>) -> io::Result<Flow> {
+        let (result, line) = match item {
+            Item::Command { text, line } => (commands::run(self, text), *line),
+            Item::Statement { text, line } => (self.execute(text).map(|()| Flow::Continue), *line),
+        };
+        let was_interrupted = self.interrupts.take_interrupted();
+        self.was_stopped |= was_interrupted && !self.is_interactive;
+        let flow = match result {
+            Err(Failure::Output(error)) if !self.output.is_redirected() => return Err(error),
+            Ok(Flow::Continue) if was_interrupted => Flow::Stop,
+            Ok(flow) => flow,
+            Err(failure) => {
+                self.had_error = true;
+                self.report(&failure, name.map(|script| Place { script, line }));
+                if self.settings.bail || was_interrupted {
+                    Flow::Stop
+                } else {
+                    Flow::Continue
+                }
+            }
+        };
+        self.show_time();
+        Ok(flow)
+    }
+
+    /// The time of the statement that just ran, on the standard error: results stay free of it.
+    fn show_time(&mut self) {
+        if let Some(elapsed) = self.elapsed.take().filter(|_| self.settings.timer) {
+            let text = format!("Time: {}\n", duration_text(elapsed));
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    /// Reports trouble with a script itself, which ends it.
+    ///
+    /// # Errors
+    /// None so far; the form is that of running it.
+    pub fn fail(&mut self, message: &str, name: Option<&str>, line: u64) -> io::Result<Flow> {
+        self.had_error = true;
+        let place = name.map(|script| Place { script, line });
+        self.report(&Failure::Command(message.to_owned()), place);
+        Ok(Flow::Stop)
+    }
+
+    fn report(&self, failure: &Failure, place: Option<Place>) {
+        let color = self.uses_color && io::stderr().is_terminal();
+        let text = match failure {
+            Failure::Statement { error, sql } => {
+                describe(&Diagnostic::from(error), sql, place, color)
+            }
+            Failure::Command(message) => describe_plain(message, place, color),
+            Failure::Output(error) => {
+                describe_plain(&format!("cannot write: {error}"), place, color)
+            }
+        };
+        // Nobody is left to tell when the standard error is closed.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Runs one statement and shows its result.
+    ///
+    /// # Errors
+    /// What the statement or the output fails with.
+    pub fn execute(&mut self, sql: &str) -> Result<(), Failure> {
+        if self.settings.echo {
+            writeln!(self.output.writer(), "{sql};")?;
+        }
+        let started = Instant::now();
+        let interrupts = self.interrupts.clone();
+        let handle = self.connection()?.cancel_handle();
+        let running = interrupts.start(handle);
+        self.progress.start();
+        let outcome = self.connection()?.execute(sql);
+        self.progress.stop();
+        let result = match outcome {
+            Ok(Outcome::Rows(rows)) => self.show_rows(rows, sql),
+            Ok(Outcome::Done(completion)) => self.show_completion(&completion),
+            Err(error) => Err(Failure::Statement {
+                error,
+                sql: sql.to_owned(),
+            }),
+        };
+        drop(running);
+        let flushed = self.output.end_statement();
+        self.elapsed = Some(started.elapsed());
+        result?;
+        Ok(flushed?)
+    }
+
+    fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), Failure> {
+        let mut renderer = renderer(&self.format(), &rows.schema());
+        renderer.begin(self.output.writer())?;
+        let failed = |error| Failure::Statement {
+            error,
+            sql: sql.to_owned(),
+        };
+        while let Some(batch) = rows.next_batch().map_err(failed)? {
+            renderer.batch(&batch, self.output.writer())?;
+        }
+        Ok(renderer.finish(self.output.writer())?)
+    }
+
+    fn show_completion(&mut self, completion: &Completion) -> Result<(), Failure> {
+        if self.settings.changes.unwrap_or(self.output.is_terminal()) {
+            writeln!(self.output.writer(), "{}", completion.tag)?;
+        }
+        Ok(())
+    }
+
+    /// Shows rows that the shell made itself, in the mode of the moment.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn show_batch(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        let mut renderer = renderer(&self.format(), &batch.schema());
+        renderer.begin(self.output.writer())?;
+        renderer.batch(batch, self.output.writer())?;
+        renderer.finish(self.output.writer())?;
+        Ok(self.output.end_statement()?)
+    }
+
+    /// Writes one line to the output.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn show_line(&mut self, line: &str) -> Result<(), Failure> {
+        writeln!(self.output.writer(), "{line}")?;
+        Ok(self.output.writer().flush()?)
+    }
+
+    fn format(&self) -> Format {
+        let width = self.output.is_terminal().then(terminal_width);
+        self.settings.format(width, self.uses_color)
+    }
+
+    /// Whether a person types the statements.
+    pub fn is_interactive(&self) -> bool {
+        self.is_interactive
+    }
+
+    /// Whether escapes for colours are welcome.
+    pub fn uses_color(&self) -> bool {
+        self.uses_color
+    }
+
+    /// Whether Ctrl-C ended a script.
+    pub fn was_stopped(&self) -> bool {
+        self.was_stopped
+    }
+
+    /// Forgets Ctrl-C of statements that are over.
+    pub fn take_interrupted(&self) -> bool {
+        self.interrupts.take_interrupted()
+    }
+}
+
+fn connect(
+    location: &Location,
+    progress: &progress::ProgressDisplay,
+) -> Result<(Database, Connection), quire::Error> {
+    let options = DatabaseOptions {
+        read_only: location.read_only,
+        ..DatabaseOptions::default()
+    };
+    let database = match &location.path {
+        Some(path) => Database::open_with(path, options)?,
+        None => Database::in_memory()?,
+    };
+    for notice in database.notices() {
+        let _ = writeln!(io::stderr(), "NOTICE:  {}", escape_controls(notice));
+    }
+    let mut connection = database.connect();
+    if io::stderr().is_terminal() {
+        connection.set_progress(Some(progress.observer()));
+    }
+    Ok((database, connection))
+}
+
+/// `NO_COLOR` with any text forbids colour (no-color.org).
+fn wants_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Columns of the terminal.
+pub fn terminal_width() -> usize {
+    console::Term::stdout()
+        .size_checked()
+        .map(|(_, columns)| usize::from(columns))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(FALLBACK_WIDTH)
+}

@@ -1,0 +1,97 @@
+//! Ctrl-C while a statement runs: the first press cancels it, the second ends the program.
+//!
+//! At the prompt the terminal is in raw mode and Ctrl-C is a key of the line editor; the signal
+//! then comes from elsewhere and is ignored. In a script it ends the program between statements.
+
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quire::CancelHandle;
+
+/// What a shell reports for a program ended by SIGINT.
+pub const INTERRUPTED_EXIT_CODE: u8 = 130;
+
+#[derive(Debug, Default)]
+struct State {
+    /// Present while a statement runs.
+    running: Option<CancelHandle>,
+    /// Presses since the statement began.
+    press_count: u32,
+    /// Whether a prompt stands ready to take keys.
+    has_prompt: bool,
+    /// Whether a statement was cancelled since [`Interrupts::take_interrupted`] last asked.
+    was_interrupted: bool,
+}
+
+/// Connects the signal with the running statement.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupts {
+    state: Arc<Mutex<State>>,
+}
+
+impl Interrupts {
+    /// Installs the handler. Without one, for want of rights or threads, Ctrl-C ends the program
+    /// as it does by default.
+    pub fn install(has_prompt: bool) -> Self {
+        let interrupts = Self::default();
+        interrupts.lock().has_prompt = has_prompt;
+        let handler = interrupts.clone();
+        let _ = ctrlc::set_handler(move || {
+            if handler.press() == Reaction::Exit {
+                process::exit(i32::from(INTERRUPTED_EXIT_CODE));
+            }
+        });
+        interrupts
+    }
+
+    /// A statement starts; until the guard is dropped Ctrl-C cancels it.
+    pub fn start(&self, handle: CancelHandle) -> Running<'_> {
+        let mut state = self.lock();
+        state.running = Some(handle);
+        state.press_count = 0;
+        Running { interrupts: self }
+    }
+
+    /// Whether a statement was cancelled since the last call.
+    pub fn take_interrupted(&self) -> bool {
+        std::mem::take(&mut self.lock().was_interrupted)
+    }
+
+    fn press(&self) -> Reaction {
+        let mut state = self.lock();
+        state.press_count += 1;
+        match &state.running {
+            Some(handle) if state.press_count == 1 => {
+                handle.cancel();
+                state.was_interrupted = true;
+                Reaction::Stay
+            }
+            None if state.has_prompt => {
+                state.was_interrupted = true;
+                Reaction::Stay
+            }
+            _ => Reaction::Exit,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Reaction {
+    Stay,
+    Exit,
+}
+
+/// A statement is running.
+pub struct Running<'a> {
+    interrupts: &'a Interrupts,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.interrupts.lock().running = None;
+    }
+}

@@ -1,0 +1,157 @@
+//! The bar below a long load or export: only on a terminal, only after the first second.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use quire::{Phase, Progress, ProgressObserver};
+
+use super::quantities::{bytes_text, count_text, rough_duration_text};
+
+/// Statements that end sooner show no bar.
+const DELAY: Duration = Duration::from_secs(1);
+
+/// The bar's share of full, in steps of which the bar has this many.
+const STEPS: u64 = 1000;
+
+/// Shows how far the running statement has come.
+#[derive(Clone, Default)]
+pub struct ProgressDisplay {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Present while a statement runs.
+    started: Option<Instant>,
+    bar: Option<ProgressBar>,
+}
+
+impl ProgressDisplay {
+    /// What the connection calls.
+    pub fn observer(&self) -> ProgressObserver {
+        let display = self.clone();
+        Arc::new(move |progress| display.update(progress))
+    }
+
+    /// A statement begins.
+    pub fn start(&self) {
+        self.lock().started = Some(Instant::now());
+    }
+
+    /// The statement is over: removes the bar before anything else is printed.
+    pub fn stop(&self) {
+        let mut state = self.lock();
+        state.started = None;
+        if let Some(bar) = state.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn update(&self, progress: Progress) {
+        let mut state = self.lock();
+        let Some(elapsed) = state.started.map(|started| started.elapsed()) else {
+            return;
+        };
+        if elapsed < DELAY {
+            return;
+        }
+        let bar = state.bar.get_or_insert_with(new_bar);
+        match fraction(&progress) {
+            Some(fraction) => bar.set_position((fraction * STEPS as f64) as u64),
+            None => bar.set_position(0),
+        }
+        bar.set_prefix(phase_text(progress.phase));
+        bar.set_message(describe(&progress, elapsed));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} [{bar:24}] {percent:>3} %  {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("█▌ ");
+    let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
+    bar.set_style(style);
+    bar
+}
+
+fn phase_text(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Loading => "Loading",
+        Phase::Exporting => "Exporting",
+        Phase::Committing => "Committing",
+    }
+}
+
+fn fraction(progress: &Progress) -> Option<f64> {
+    let total = progress.bytes_total.filter(|total| *total > 0)?;
+    Some((progress.bytes_done as f64 / total as f64).min(1.0))
+}
+
+/// `7 s left  1,234,567 rows  120 MB of 750 MB  95.0 MB/s`; a narrow terminal cuts the end.
+fn describe(progress: &Progress, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    let mut parts = Vec::new();
+    if let Some(fraction) = fraction(progress).filter(|fraction| *fraction > 0.0)
+        && let Ok(left) = Duration::try_from_secs_f64(seconds / fraction - seconds)
+    {
+        parts.push(format!("{} left", rough_duration_text(left)));
+    }
+    parts.push(format!("{} rows", count_text(progress.rows_done)));
+    parts.push(match progress.bytes_total {
+        Some(total) => format!(
+            "{} of {}",
+            bytes_text(progress.bytes_done),
+            bytes_text(total)
+        ),
+        None => bytes_text(progress.bytes_done),
+    });
+    if seconds > 0.0 {
+        let bytes_per_second = progress.bytes_done as f64 / seconds;
+        parts.push(format!("{}/s", bytes_text(bytes_per_second as u64)));
+    }
+    parts.join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use quire::{Phase, Progress};
+
+    use super::describe;
+
+    fn progress(bytes_done: u64, bytes_total: Option<u64>) -> Progress {
+        Progress {
+            phase: Phase::Loading,
+            rows_done: 1_234_567,
+            bytes_done,
+            bytes_total,
+        }
+    }
+
+    #[test]
+    fn rate_and_time_left_follow_from_what_is_done() {
+        // A quarter in 10 s: three times as long is left.
+        let text = describe(
+            &progress(200_000_000, Some(800_000_000)),
+            Duration::from_secs(10),
+        );
+        assert_eq!(
+            text,
+            "30 s left  1,234,567 rows  200 MB of 800 MB  20.0 MB/s"
+        );
+    }
+
+    #[test]
+    fn without_a_total_there_is_no_time_left() {
+        let text = describe(&progress(5_000_000, None), Duration::from_secs(2));
+        assert_eq!(text, "1,234,567 rows  5.00 MB  2.50 MB/s");
+        let text = describe(&progress(0, Some(10)), Duration::from_secs(2));
+        assert_eq!(text, "1,234,567 rows  0 B of 10 B  0 B/s");
+    }
+}
