@@ -25,11 +25,13 @@ pub enum CodecId {
     Alp = 7,
     /// Strings in blocks, each compressed with zstd.
     Zstd = 8,
+    /// Strings as words, each entropy-coded in the context of the word before it.
+    Words = 9,
 }
 
 impl CodecId {
     /// Every codec, in the order of the stored number.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Plain,
         Self::Constant,
         Self::Rle,
@@ -39,6 +41,7 @@ impl CodecId {
         Self::Fsst,
         Self::Alp,
         Self::Zstd,
+        Self::Words,
     ];
 
     /// The codec a stored number stands for.
@@ -58,12 +61,15 @@ impl CodecId {
             Self::Fsst => "fsst",
             Self::Alp => "alp",
             Self::Zstd => "zstd",
+            Self::Words => "words",
         }
     }
 
     /// The codec of that name, in any letter case.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name))
+        Self::ALL
+            .into_iter()
+            .find(|one| one.name().eq_ignore_ascii_case(name))
     }
 
     /// Whether the codec can hold values of that type.
@@ -74,7 +80,7 @@ impl CodecId {
             Self::Rle => !matches!(physical_type, Bytes),
             Self::Pfor | Self::PforDelta => matches!(physical_type, Int16 | Int32 | Int64 | Int128),
             Self::Dictionary => !matches!(physical_type, Bool),
-            Self::Fsst | Self::Zstd => matches!(physical_type, Bytes),
+            Self::Fsst | Self::Zstd | Self::Words => matches!(physical_type, Bytes),
             Self::Alp => matches!(physical_type, Float32 | Float64),
         }
     }

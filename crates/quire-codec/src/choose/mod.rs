@@ -85,7 +85,11 @@ pub fn choose(values: &Values<'_>, options: &ChooseOptions) -> Choice {
             raw_bytes,
         };
     }
-    let Some(chosen) = pick(&candidates) else {
+    let chosen = match values {
+        Values::Bytes(_) => pick_text(&candidates),
+        _ => pick(&candidates),
+    };
+    let Some(chosen) = chosen else {
         return Choice {
             codec: CodecId::Plain,
             estimated_bytes: raw_bytes,
@@ -117,6 +121,20 @@ fn pick(candidates: &[Candidate]) -> Option<Candidate> {
                 .total_cmp(&right.decode_ns_per_value)
         });
     Some(faster.copied().unwrap_or(smallest))
+}
+
+/// The choice among codecs for strings, which weighs more than the time to decode: [`text::pick`].
+fn pick_text(candidates: &[Candidate]) -> Option<Candidate> {
+    let of_text: Vec<text::Candidate> = candidates
+        .iter()
+        .map(|one| text::Candidate {
+            codec: one.codec,
+            estimated_bytes: one.estimated_bytes,
+            decode_cost_ns_per_value: one.decode_ns_per_value,
+        })
+        .collect();
+    let chosen = text::pick(&of_text)?.codec;
+    candidates.iter().find(|one| one.codec == chosen).copied()
 }
 
 fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {

@@ -1,1 +1,283 @@
-//! The payload of a column of byte strings.
+#![doc = include_str!("README.md")]
+
+mod candidates;
+mod constant;
+mod dictionary;
+mod fsst;
+mod interner;
+mod lengths;
+mod packed;
+mod plain;
+mod section;
+mod words;
+mod zstd_blocks;
+
+pub use candidates::{Candidate, candidates, pick};
+
+use crate::{BytesSlice, BytesVector, CodecId, Corrupt, Cursor, EncodeError, PhysicalType};
+use crate::{ROWS_MAX, VECTOR_VALUES};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of text that one payload can hold: 1 GiB. Encoders refuse more, decoders call more corrupt.
+pub const DATA_BYTES_MAX: usize = 1 << 30;
+
+/// Encodes `values` with `codec`. The result does not say which codec or how many rows: the segment does.
+///
+/// ```
+/// use quire_codec::{BytesSlice, BytesVector, CodecId, text};
+/// use std::sync::Arc;
+///
+/// let values = BytesSlice { offsets: &[0, 5, 5, 10], data: b"applepears" };
+/// let payload: Arc<[u8]> = text::encode(CodecId::Dictionary, &values)?.into();
+/// let length = payload.len();
+/// let mut decoder = text::BytesDecoder::open(CodecId::Dictionary, payload, 0..length, 3)?;
+/// let mut out = BytesVector::new();
+/// assert_eq!(decoder.decode_vector(0, &mut out)?, 3);
+/// assert_eq!(out.as_slice().get(2), b"pears");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// More rows or bytes than a payload holds, offsets that do not ascend, a codec that does not hold
+/// strings, or [`CodecId::Constant`] for values that differ.
+pub fn encode(codec: CodecId, values: &BytesSlice) -> Result<Vec<u8>, EncodeError> {
+    check(values)?;
+    match codec {
+        CodecId::Plain => Ok(plain::encode(values)),
+        CodecId::Constant => constant::encode(values),
+        CodecId::Dictionary => Ok(dictionary::encode(values)),
+        CodecId::Fsst => Ok(fsst::encode(values)),
+        CodecId::Zstd => Ok(zstd_blocks::encode(values)),
+        CodecId::Words => Ok(words::encode(values)),
+        other => Err(unsupported(other)),
+    }
+}
+
+/// Exactly the length of what [`encode`] returns. Plain, constant and uncompressed dictionaries are
+/// computed; the other codecs have to encode to know.
+///
+/// # Errors
+/// The same as [`encode`].
+pub fn encoded_bytes(codec: CodecId, values: &BytesSlice) -> Result<usize, EncodeError> {
+    check(values)?;
+    match codec {
+        CodecId::Plain => Ok(plain::encoded_bytes(values)),
+        CodecId::Constant => constant::encoded_bytes(values),
+        _ => encode(codec, values).map(|payload| payload.len()),
+    }
+}
+
+fn unsupported(codec: CodecId) -> EncodeError {
+    EncodeError::Unsupported {
+        codec,
+        physical_type: PhysicalType::Bytes,
+    }
+}
+
+fn check(values: &BytesSlice) -> Result<(), EncodeError> {
+    if !values.is_valid() {
+        return Err(EncodeError::BadOffsets);
+    }
+    if values.len() > ROWS_MAX {
+        return Err(EncodeError::TooManyRows {
+            row_count: values.len(),
+            limit: ROWS_MAX,
+        });
+    }
+    if values.data_bytes() > DATA_BYTES_MAX {
+        return Err(EncodeError::TooManyBytes {
+            bytes: values.data_bytes(),
+            limit: DATA_BYTES_MAX,
+        });
+    }
+    Ok(())
+}
+
+/// Length of each value in bytes.
+fn lengths_of(values: &BytesSlice) -> Vec<u32> {
+    values
+        .offsets
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .collect()
+}
+
+/// The bytes of all rows, which lie end to end.
+fn contiguous<'a>(values: &BytesSlice<'a>) -> &'a [u8] {
+    match (values.offsets.first(), values.offsets.last()) {
+        (Some(&first), Some(&last)) => values
+            .data
+            .get(first as usize..last as usize)
+            .unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// The bytes of one payload within the image that it came in.
+#[derive(Debug)]
+struct PayloadImage {
+    image: Arc<[u8]>,
+    range: Range<usize>,
+}
+
+impl PayloadImage {
+    fn cursor(&self) -> Result<Cursor<'_>, Corrupt> {
+        Cursor::new(&self.image, self.range.clone())
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.image.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+#[derive(Debug)]
+enum Scheme {
+    Plain(plain::PlainDecoder),
+    Constant,
+    Dictionary(dictionary::DictionaryDecoder),
+    Fsst(fsst::FsstDecoder),
+    Zstd(zstd_blocks::ZstdDecoder),
+    Words(Box<words::WordsDecoder>),
+}
+
+/// Decodes a payload of strings, a vector or a value at a time. Holds on to the image, and to what
+/// several vectors share: the dictionary, the symbol table, the block decompressed last.
+#[derive(Debug)]
+pub struct BytesDecoder {
+    payload: PayloadImage,
+    row_count: usize,
+    scheme: Scheme,
+}
+
+impl BytesDecoder {
+    /// Reads the headers of the payload at `image[payload]` that [`encode`] made of `row_count` values.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes are not such a payload. Allocates no more than the payload's length,
+    /// 16 MiB for a compressed dictionary, and 1 MiB of decoding tables.
+    pub fn open(
+        codec: CodecId,
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
+        let start = payload.start;
+        if row_count > ROWS_MAX {
+            return Err(Corrupt::new("more rows than a segment can hold", start));
+        }
+        let payload = PayloadImage {
+            image,
+            range: payload,
+        };
+        payload.cursor()?;
+        let scheme = match codec {
+            CodecId::Plain => Scheme::Plain(plain::PlainDecoder::open(&payload, row_count)?),
+            CodecId::Constant => constant::open(&payload, row_count).map(|()| Scheme::Constant)?,
+            CodecId::Dictionary => {
+                Scheme::Dictionary(dictionary::DictionaryDecoder::open(&payload, row_count)?)
+            }
+            CodecId::Fsst => Scheme::Fsst(fsst::FsstDecoder::open(&payload, row_count)?),
+            CodecId::Zstd => Scheme::Zstd(zstd_blocks::ZstdDecoder::open(&payload, row_count)?),
+            CodecId::Words => {
+                Scheme::Words(Box::new(words::WordsDecoder::open(&payload, row_count)?))
+            }
+            other => {
+                return Err(Corrupt::new(
+                    format!("codec {other} holds no strings"),
+                    start,
+                ));
+            }
+        };
+        Ok(Self {
+            payload,
+            row_count,
+            scheme,
+        })
+    }
+
+    /// Appends the values of vector `vector` and returns how many they are; none beyond the last vector.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes are not what an encoder wrote; `out` then holds the rows it had before.
+    pub fn decode_vector(
+        &mut self,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let (rows_before, bytes_before) = (out.offsets.len(), out.data.len());
+        let payload = &self.payload;
+        let decoded = match &mut self.scheme {
+            Scheme::Plain(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Constant => constant::decode_vector(payload, self.row_count, vector, out),
+            Scheme::Dictionary(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Fsst(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Zstd(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Words(decoder) => decoder.decode_vector(payload, vector, out),
+        };
+        if decoded.is_err() {
+            out.offsets.truncate(rows_before);
+            out.data.truncate(bytes_before);
+        }
+        decoded
+    }
+
+    /// Appends the value of row `row` to `out`.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes are not what an encoder wrote, or `row` is not a row of the payload.
+    pub fn value(&mut self, row: usize, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+        if row >= self.row_count {
+            return Err(Corrupt::new(
+                "row beyond the payload",
+                self.payload.range.start,
+            ));
+        }
+        let payload = &self.payload;
+        match &mut self.scheme {
+            Scheme::Plain(decoder) => decoder.value(payload, row, out),
+            Scheme::Constant => {
+                out.extend_from_slice(payload.bytes());
+                Ok(())
+            }
+            Scheme::Dictionary(decoder) => decoder.value(payload, row, out),
+            Scheme::Fsst(decoder) => decoder.value(payload, row, out),
+            Scheme::Zstd(decoder) => decoder.value(payload, row, out),
+            Scheme::Words(decoder) => decoder.value(payload, row, out),
+        }
+    }
+
+    /// Number of distinct values of a dictionary payload; `None` for other codecs.
+    pub fn dictionary_len(&self) -> Option<usize> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => Some(decoder.len()),
+            _ => None,
+        }
+    }
+
+    /// The value that `code` stands for. Values ascend with their codes.
+    pub fn dictionary_value(&self, code: u32) -> Option<&[u8]> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => decoder.get(code),
+            _ => None,
+        }
+    }
+
+    /// The codes of vector `vector`, each below [`Self::dictionary_len`], and how many they are.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when a code has no value, or the payload has no dictionary.
+    pub fn decode_codes(
+        &mut self,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => decoder.decode_codes(&self.payload, vector, out),
+            _ => Err(Corrupt::new(
+                "payload has no dictionary",
+                self.payload.range.start,
+            )),
+        }
+    }
+}

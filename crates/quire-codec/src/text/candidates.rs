@@ -1,0 +1,193 @@
+//! Which codecs a column of strings could take, and how large each would make it.
+
+use super::interner::Interner;
+use super::{
+    DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, words, zstd_blocks,
+};
+use crate::choose::Effort;
+use crate::{BytesSlice, CodecId};
+
+/// A codec, and what it would cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    pub codec: CodecId,
+    /// Size of the payload: exact for plain and constant, and for every codec when the effort is
+    /// [`Effort::Thorough`].
+    pub estimated_bytes: usize,
+    /// Time to decode one value as part of its vector, in nanoseconds on one core, roughly.
+    pub decode_cost_ns_per_value: f32,
+}
+
+/// Bytes that the slower codecs are tried on.
+const SAMPLE_BYTES_FAST: usize = 64 << 10;
+const SAMPLE_BYTES_NORMAL: usize = 192 << 10;
+/// The sample is taken in this many runs of neighbouring rows.
+const SAMPLE_RUNS: usize = 4;
+/// Values looked at before a column may be found to have too many distinct ones for a dictionary, or so
+/// few that every eighth of the rest tells enough.
+const DISTINCT_TRIAL_ROWS: usize = 8192;
+const DISTINCT_STRIDE: usize = 8;
+/// With fewer distinct values than one in so many rows, no codec but the dictionary is tried.
+const FEW_DISTINCT: usize = 32;
+
+/// Estimates every codec that could hold `values`, smallest first. At least one: plain holds anything.
+pub fn candidates(values: &BytesSlice, effort: Effort) -> Vec<Candidate> {
+    let mut found = vec![plain(values)];
+    if !values.is_valid() || values.data_bytes() > DATA_BYTES_MAX {
+        return found;
+    }
+    if let Ok(bytes) = encoded_bytes(CodecId::Constant, values) {
+        found.push(Candidate::new(CodecId::Constant, bytes, 1.0));
+    } else {
+        let distinct = distinct_values(values, effort);
+        if let Some(distinct) = &distinct {
+            let bytes = match effort {
+                Effort::Thorough => dictionary::encode(values).len(),
+                _ => dictionary::estimated_bytes(distinct, values.len()),
+            };
+            let cost = 2.0 + 0.05 * mean_bytes(values);
+            found.push(Candidate::new(CodecId::Dictionary, bytes, cost));
+        }
+        let few = distinct.is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
+        if !few {
+            found.extend(match effort {
+                Effort::Thorough => sampled(values, usize::MAX),
+                Effort::Normal => sampled(values, SAMPLE_BYTES_NORMAL),
+                Effort::Fast => sampled(values, SAMPLE_BYTES_FAST),
+            });
+        }
+    }
+    found.sort_by_key(|one| one.estimated_bytes);
+    found
+}
+
+/// The candidate to take. Smaller is better, but a candidate that is nearly as small as the smallest and
+/// costs less to decode is better still. How near is near depends on what else speaks for it: comparing
+/// codes instead of values for a dictionary, finding one value without its neighbours for FSST.
+pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
+    let smallest = candidates.iter().min_by_key(|one| one.estimated_bytes)?;
+    let near_percent = |one: &Candidate| match (one.codec, smallest.codec) {
+        (CodecId::Dictionary | CodecId::Plain, _) => 10,
+        (CodecId::Fsst, CodecId::Zstd) => 15,
+        (CodecId::Fsst, _) => 10,
+        _ => 5,
+    };
+    let near = candidates.iter().filter(|one| {
+        one.estimated_bytes * (100 - near_percent(one)) <= smallest.estimated_bytes * 100
+    });
+    near.min_by(|left, right| {
+        left.decode_cost_ns_per_value
+            .total_cmp(&right.decode_cost_ns_per_value)
+    })
+}
+
+impl Candidate {
+    fn new(codec: CodecId, estimated_bytes: usize, decode_cost_ns_per_value: f32) -> Self {
+        Self {
+            codec,
+            estimated_bytes,
+            decode_cost_ns_per_value,
+        }
+    }
+}
+
+fn mean_bytes(values: &BytesSlice) -> f32 {
+    values.data_bytes() as f32 / values.len().max(1) as f32
+}
+
+fn plain(values: &BytesSlice) -> Candidate {
+    let bytes = lengths::written_bytes(&lengths_of(values)) + values.data_bytes();
+    Candidate::new(CodecId::Plain, bytes, 1.0 + 0.1 * mean_bytes(values))
+}
+
+/// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than
+/// three in four rows are distinct at first, or more than half of all: such a dictionary is larger than
+/// what it stands for.
+fn distinct_values<'a>(values: &BytesSlice<'a>, effort: Effort) -> Option<Vec<&'a [u8]>> {
+    let mut interner = Interner::new();
+    let mut row = 0;
+    while row < values.len() {
+        interner.intern(values.get(row));
+        let distinct = interner.values().len();
+        let tried = row >= DISTINCT_TRIAL_ROWS;
+        if (tried && distinct * 4 > row * 3) || distinct * 2 > values.len().max(16) {
+            return None;
+        }
+        let few = tried && effort != Effort::Thorough && distinct * 2 * FEW_DISTINCT < row;
+        row += if few { DISTINCT_STRIDE } else { 1 };
+    }
+    Some(interner.values().to_vec())
+}
+
+/// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together.
+struct Sample {
+    offsets: Vec<u32>,
+    data: Vec<u8>,
+}
+
+impl Sample {
+    fn take(values: &BytesSlice, bytes: usize) -> Self {
+        let mut sample = Self {
+            offsets: vec![0],
+            data: Vec::new(),
+        };
+        let run_bytes = bytes / SAMPLE_RUNS;
+        for run in 0..SAMPLE_RUNS {
+            let first = values.len() * run / SAMPLE_RUNS;
+            let last = values.len() * (run + 1) / SAMPLE_RUNS;
+            let full = sample.data.len() + run_bytes;
+            for value in values.slice(first..last).iter() {
+                if sample.data.len() >= full {
+                    break;
+                }
+                // Of a long value its start must do.
+                let rest = full - sample.data.len();
+                sample
+                    .data
+                    .extend_from_slice(&value[..value.len().min(rest)]);
+                sample.offsets.push(sample.data.len() as u32);
+            }
+        }
+        sample
+    }
+
+    fn as_slice(&self) -> BytesSlice<'_> {
+        BytesSlice {
+            offsets: &self.offsets,
+            data: &self.data,
+        }
+    }
+}
+
+/// The codecs that must be tried to know their size: exact if there are no more than `bytes` bytes, else
+/// extrapolated from a sample of so many.
+fn sampled(values: &BytesSlice, bytes: usize) -> [Candidate; 3] {
+    let taken;
+    let (sample, scale) = if values.data_bytes() <= bytes {
+        (*values, 1.0)
+    } else {
+        taken = Sample::take(values, bytes);
+        let sample = taken.as_slice();
+        (
+            sample,
+            values.data_bytes() as f64 / sample.data_bytes().max(1) as f64,
+        )
+    };
+    let scaled = |bytes: usize| (bytes as f64 * scale) as usize;
+    let mean = mean_bytes(values);
+    let (table, codes) = fsst::parts(&sample);
+    let zstd = zstd_blocks::estimated_bytes(&lengths_of(values), scale, &sample);
+    let words = words::parts(&sample);
+    // The model grows with the text, but far more slowly.
+    let model_bytes = (words.model_bytes as f64 * scale.min(2.0)) as usize;
+    let symbols = words.symbol_count as f64 * scale / values.len().max(1) as f64;
+    [
+        Candidate::new(CodecId::Fsst, table + scaled(codes), 5.0 + 0.5 * mean),
+        Candidate::new(CodecId::Zstd, zstd, 2.0 + 0.8 * mean),
+        Candidate::new(
+            CodecId::Words,
+            model_bytes + scaled(words.stream_bytes),
+            2.0 + 3.5 * symbols as f32,
+        ),
+    ]
+}

@@ -1,0 +1,233 @@
+//! Distinct strings once, in ascending order, and a packed code per row.
+//!
+//! Layout: `u32` number of distinct values; a section ([`super::section`]) with their lengths
+//! ([`super::packed`]) and then their bytes; the codes ([`super::packed`]). Ascending order is checked
+//! when the payload is opened, so that a comparison of values may become one of codes.
+
+use super::interner::Interner;
+use super::packed::{self, PackedNumbers};
+use super::{DATA_BYTES_MAX, PayloadImage, section};
+use crate::{BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count};
+
+/// Distinct values ascending, and the code of each row.
+fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<u32>) {
+    let mut interner = Interner::new();
+    let mut codes: Vec<u32> = values.iter().map(|value| interner.intern(value)).collect();
+    let seen = interner.values();
+    let mut order: Vec<u32> = (0..seen.len() as u32).collect();
+    order.sort_unstable_by_key(|number| seen[*number as usize]);
+    let mut rank = vec![0u32; order.len()];
+    for (code, number) in order.iter().enumerate() {
+        rank[*number as usize] = code as u32;
+    }
+    for code in &mut codes {
+        *code = rank[*code as usize];
+    }
+    (
+        order.iter().map(|number| seen[*number as usize]).collect(),
+        codes,
+    )
+}
+
+fn append_section(ascending: &[&[u8]], payload: &mut Vec<u8>) {
+    let mut raw = Vec::new();
+    let lengths: Vec<u32> = ascending.iter().map(|value| value.len() as u32).collect();
+    packed::write(&lengths, &mut raw);
+    ascending
+        .iter()
+        .for_each(|value| raw.extend_from_slice(value));
+    section::write(&raw, payload);
+}
+
+pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
+    let (dictionary, codes) = distinct(values);
+    let mut payload = (dictionary.len() as u32).to_le_bytes().to_vec();
+    append_section(&dictionary, &mut payload);
+    packed::write(&codes, &mut payload);
+    payload
+}
+
+/// Size of a payload that has these distinct values, in any order, for `row_count` rows whose codes spread
+/// evenly.
+pub(super) fn estimated_bytes(distinct: &[&[u8]], row_count: usize) -> usize {
+    let mut ascending = distinct.to_vec();
+    ascending.sort_unstable();
+    let mut section = Vec::new();
+    append_section(&ascending, &mut section);
+    let code_bits = packed::width_of(distinct.len().saturating_sub(1) as u32);
+    4 + section.len() + packed::packed_bytes(row_count, code_bits) + 2 * vector_count(row_count)
+}
+
+/// Bytes beyond the last value, so that every value can be read as [`SHORT_BYTES_MAX`] bytes.
+const PADDING: [u8; SHORT_BYTES_MAX] = [0; SHORT_BYTES_MAX];
+/// Values up to this long are copied with a fixed number of bytes, which needs no loop.
+const SHORT_BYTES_MAX: usize = 32;
+
+#[derive(Debug)]
+pub(super) struct DictionaryDecoder {
+    /// The data ends with [`PADDING`].
+    values: BytesVector,
+    longest: usize,
+    codes: PackedNumbers,
+    offset: usize,
+}
+
+impl DictionaryDecoder {
+    pub(super) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
+        let mut cursor = payload.cursor()?;
+        let offset = cursor.position();
+        let distinct = cursor.u32("number of distinct values")? as usize;
+        if distinct > row_count.min(ROWS_MAX) {
+            return Err(Corrupt::new("more distinct values than rows", offset));
+        }
+        let raw = section::read(&mut cursor, section::COMPRESSED_RAW_BYTES_MAX, "dictionary")?;
+        let mut values =
+            read_values(&raw, distinct).map_err(|error| Corrupt { offset, ..error })?;
+        let longest = values.as_slice().iter().map(<[u8]>::len).max().unwrap_or(0);
+        values.data.extend_from_slice(&PADDING);
+        let codes = PackedNumbers::open(&mut cursor, row_count)?;
+        cursor.finish("codes")?;
+        Ok(Self {
+            values,
+            longest,
+            codes,
+            offset,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
+        let code = code as usize;
+        let bounds = self
+            .values
+            .offsets
+            .get(code)
+            .zip(self.values.offsets.get(code + 1));
+        bounds.and_then(|(&start, &end)| self.values.data.get(start as usize..end as usize))
+    }
+
+    fn bad_code(&self, code: u32) -> Corrupt {
+        Corrupt::new(
+            format!("code {code} of {} in the dictionary", self.len()),
+            self.offset,
+        )
+    }
+
+    pub(super) fn decode_codes(
+        &self,
+        payload: &PayloadImage,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let rows = self.codes.unpack(&payload.image, vector, out);
+        let highest = out[..rows].iter().copied().max();
+        match highest {
+            Some(code) if code as usize >= self.len() => Err(self.bad_code(code)),
+            _ => Ok(rows),
+        }
+    }
+
+    pub(super) fn decode_vector(
+        &self,
+        payload: &PayloadImage,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0u32; VECTOR_VALUES];
+        let rows = self.decode_codes(payload, vector, &mut codes)?;
+        let bytes = codes[..rows]
+            .iter()
+            .map(|code| self.get(*code).map_or(0, <[u8]>::len))
+            .sum::<usize>();
+        if bytes > DATA_BYTES_MAX || out.data.len() + bytes > u32::MAX as usize {
+            return Err(Corrupt::new("strings of a vector pass 1 GiB", self.offset));
+        }
+        match self.longest {
+            0..=16 => self.append_short::<16>(&codes[..rows], bytes, out)?,
+            17..=SHORT_BYTES_MAX => {
+                self.append_short::<SHORT_BYTES_MAX>(&codes[..rows], bytes, out)?
+            }
+            _ => {
+                for &code in &codes[..rows] {
+                    out.push(self.get(code).ok_or_else(|| self.bad_code(code))?)?;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Appends values of at most `WIDTH` bytes by copying `WIDTH` bytes each: the next value overwrites
+    /// what was too much.
+    fn append_short<const WIDTH: usize>(
+        &self,
+        codes: &[u32],
+        bytes: usize,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        let mut end = out.data.len();
+        let final_end = end + bytes;
+        out.data.resize(final_end + WIDTH, 0);
+        out.offsets.reserve(codes.len());
+        for &code in codes {
+            let bounds = self.values.offsets.get(code as usize..code as usize + 2);
+            let Some(&[start, stop]) = bounds else {
+                return Err(self.bad_code(code));
+            };
+            let source = self.values.data.get(start as usize..start as usize + WIDTH);
+            let target = out.data.get_mut(end..end + WIDTH);
+            let (Some(source), Some(target)) = (source, target) else {
+                return Err(self.bad_code(code));
+            };
+            target.copy_from_slice(source);
+            end += (stop - start) as usize;
+            out.offsets.push(end as u32);
+        }
+        out.data.truncate(final_end);
+        Ok(())
+    }
+
+    pub(super) fn value(
+        &self,
+        payload: &PayloadImage,
+        row: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Corrupt> {
+        let code = self.codes.get(&payload.image, row);
+        out.extend_from_slice(self.get(code).ok_or_else(|| self.bad_code(code))?);
+        Ok(())
+    }
+}
+
+fn read_values(raw: &[u8], distinct: usize) -> Result<BytesVector, Corrupt> {
+    let mut cursor = Cursor::new(raw, 0..raw.len())?;
+    let lengths = PackedNumbers::open(&mut cursor, distinct)?;
+    let mut values = BytesVector::new();
+    for length in lengths.to_vec(raw) {
+        values.push(cursor.bytes(length as usize, "dictionary value")?)?;
+    }
+    cursor.finish("dictionary")?;
+    let slice = values.as_slice();
+    if (1..slice.len()).any(|code| slice.get(code - 1) >= slice.get(code)) {
+        return Err(Corrupt::new("dictionary does not ascend", 0));
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_follow_the_order_of_values() {
+        let values = BytesSlice {
+            offsets: &[0, 1, 2, 3, 3],
+            data: b"bab",
+        };
+        let (dictionary, codes) = distinct(&values);
+        assert_eq!(dictionary, [&b""[..], b"a", b"b"]);
+        assert_eq!(codes, [2, 1, 2, 0]);
+    }
+}

@@ -1,0 +1,226 @@
+//! FSST: strings as one-byte codes of a table of up to 255 symbols of 1 to 8 bytes (Boncz, Neumann and
+//! Leis, PVLDB 13). Every value is coded by itself, so one value is decoded without its neighbours.
+//!
+//! Layout: number of symbols `s` (one byte, at most 255), `s` lengths of one byte each (1 to 8), the
+//! bytes of all symbols; the table of coded lengths ([`super::lengths`]); the codes. Code `c < s` is
+//! symbol `c`; code 255 says that the next byte is meant literally.
+//!
+//! The table is trained and the values are coded by the crate `fsst-rs`. Decoding is ours: the crate's
+//! decoder trusts the codes it is given.
+
+use super::lengths::{self, Lengths};
+use super::{PayloadImage, contiguous};
+use crate::{BytesSlice, BytesVector, Corrupt, VECTOR_VALUES};
+use ::fsst::Compressor;
+use std::ops::Range;
+
+/// Code that announces a literal byte.
+const ESCAPE: u8 = 255;
+const SYMBOLS_MAX: usize = 255;
+const SYMBOL_BYTES_MAX: usize = 8;
+
+/// A symbol table for the values of `sample`.
+fn train(sample: &BytesSlice) -> Compressor {
+    Compressor::train(&sample.iter().collect())
+}
+
+fn write_table(compressor: &Compressor, payload: &mut Vec<u8>) {
+    let symbols = compressor.symbol_table();
+    let lengths = compressor.symbol_lengths();
+    assert!(
+        symbols.len() <= SYMBOLS_MAX && symbols.len() == lengths.len(),
+        "symbol table too large"
+    );
+    payload.push(symbols.len() as u8);
+    payload.extend_from_slice(lengths);
+    for (symbol, length) in symbols.iter().zip(lengths) {
+        assert!(
+            (1..=SYMBOL_BYTES_MAX as u8).contains(length),
+            "symbol of {length} bytes"
+        );
+        payload.extend_from_slice(&symbol.to_u64().to_le_bytes()[..usize::from(*length)]);
+    }
+}
+
+/// The codes of all values end to end, and the number of codes of each.
+fn compress(compressor: &Compressor, values: &BytesSlice) -> (Vec<u8>, Vec<u32>) {
+    let mut codes = Vec::new();
+    let mut coded_lengths = Vec::with_capacity(values.len());
+    let mut ends = Vec::with_capacity(VECTOR_VALUES);
+    for start in (0..values.len()).step_by(VECTOR_VALUES) {
+        let vector: Vec<&[u8]> = values.slice(start..start + VECTOR_VALUES).iter().collect();
+        let mut before = codes.len();
+        ends.clear();
+        compressor.compress_bulk_into::<{ Compressor::DEFAULT_BULK_LANES }>(
+            &vector, &mut codes, &mut ends,
+        );
+        for &end in &ends {
+            let end = end as usize;
+            coded_lengths.push((end - before) as u32);
+            before = end;
+        }
+    }
+    (codes, coded_lengths)
+}
+
+pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
+    let compressor = train(values);
+    let (codes, coded_lengths) = compress(&compressor, values);
+    let mut payload = Vec::with_capacity(codes.len() + contiguous(values).len() / 16);
+    write_table(&compressor, &mut payload);
+    lengths::write(&coded_lengths, &mut payload);
+    payload.extend_from_slice(&codes);
+    payload
+}
+
+/// Sizes of the symbol table, and of everything that grows with the values.
+pub(super) fn parts(values: &BytesSlice) -> (usize, usize) {
+    let compressor = train(values);
+    let (codes, coded_lengths) = compress(&compressor, values);
+    let mut table = Vec::new();
+    write_table(&compressor, &mut table);
+    (
+        table.len(),
+        codes.len() + lengths::written_bytes(&coded_lengths),
+    )
+}
+
+/// Symbols padded to eight bytes, and their lengths. Codes without a symbol have length 0.
+struct SymbolTable {
+    symbols: [[u8; SYMBOL_BYTES_MAX]; 256],
+    lengths: [u8; 256],
+}
+
+pub(super) struct FsstDecoder {
+    table: Box<SymbolTable>,
+    lengths: Lengths,
+    codes: Range<usize>,
+    scratch: Vec<u8>,
+}
+
+impl std::fmt::Debug for FsstDecoder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("FsstDecoder")
+            .field("codes", &self.codes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FsstDecoder {
+    pub(super) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
+        let mut cursor = payload.cursor()?;
+        let count = usize::from(cursor.u8("number of symbols")?);
+        let symbol_lengths = cursor.bytes(count, "lengths of symbols")?;
+        let mut table = Box::new(SymbolTable {
+            symbols: [[0; 8]; 256],
+            lengths: [0; 256],
+        });
+        for (code, &length) in symbol_lengths.iter().enumerate() {
+            if !(1..=SYMBOL_BYTES_MAX as u8).contains(&length) {
+                return Err(cursor.corrupt("symbol is not of 1 to 8 bytes"));
+            }
+            let symbol = cursor.bytes(usize::from(length), "symbol")?;
+            table.symbols[code][..symbol.len()].copy_from_slice(symbol);
+            table.lengths[code] = length;
+        }
+        let lengths = Lengths::open(&mut cursor, &payload.image, row_count)?;
+        let codes = cursor.take(lengths.data_bytes(), "codes")?;
+        cursor.finish("codes")?;
+        Ok(Self {
+            table,
+            lengths,
+            codes,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn range(&self, range: Range<usize>) -> Range<usize> {
+        self.codes.start + range.start..self.codes.start + range.end
+    }
+
+    /// Makes room for whatever `codes` codes stand for: a code stands for eight bytes at most, and the
+    /// last is written with eight.
+    fn reserve(&mut self, codes: usize) {
+        let room = (codes + 1) * SYMBOL_BYTES_MAX;
+        if self.scratch.len() < room {
+            self.scratch.resize(room, 0);
+        }
+    }
+
+    /// Decodes `image[range]` to position `position` of the scratch, and returns the end.
+    fn decode(
+        &mut self,
+        image: &[u8],
+        range: Range<usize>,
+        position: usize,
+    ) -> Result<usize, Corrupt> {
+        let offset = range.start;
+        let codes = image
+            .get(range)
+            .ok_or(Corrupt::new("codes leave the payload", offset))?;
+        let mut position = position;
+        let mut codes = codes.iter();
+        while let Some(&code) = codes.next() {
+            let Some(target) = self.scratch.get_mut(position..position + SYMBOL_BYTES_MAX) else {
+                return Err(Corrupt::new(
+                    "codes stand for more bytes than they can",
+                    offset,
+                ));
+            };
+            if code == ESCAPE {
+                let literal = codes
+                    .next()
+                    .ok_or(Corrupt::new("escape without a byte", offset))?;
+                target[0] = *literal;
+                position += 1;
+                continue;
+            }
+            let length = self.table.lengths[usize::from(code)];
+            if length == 0 {
+                return Err(Corrupt::new(format!("code {code} has no symbol"), offset));
+            }
+            target.copy_from_slice(&self.table.symbols[usize::from(code)]);
+            position += usize::from(length);
+        }
+        Ok(position)
+    }
+
+    pub(super) fn decode_vector(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let codes = self.range(self.lengths.vector_range(vector));
+        let mut ends = Vec::with_capacity(VECTOR_VALUES);
+        let rows = self.lengths.ends(&payload.image, vector, 0, &mut ends)?;
+        self.reserve(codes.len());
+        let base = out.data.len();
+        if base as u64 + codes.len() as u64 * SYMBOL_BYTES_MAX as u64 > u64::from(u32::MAX) {
+            return Err(Corrupt::new("decoded strings pass 4 GiB", codes.start));
+        }
+        let (mut start, mut position) = (0, 0);
+        for &end in &ends {
+            let range = codes.start + start..codes.start + end as usize;
+            position = self.decode(&payload.image, range, position)?;
+            out.offsets.push((base + position) as u32);
+            start = end as usize;
+        }
+        out.data.extend_from_slice(&self.scratch[..position]);
+        Ok(rows)
+    }
+
+    pub(super) fn value(
+        &mut self,
+        payload: &PayloadImage,
+        row: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Corrupt> {
+        let range = self.lengths.value_range(&payload.image, row)?;
+        self.reserve(range.len());
+        let end = self.decode(&payload.image, self.range(range), 0)?;
+        out.extend_from_slice(&self.scratch[..end]);
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Lengths of strings, so that a vector or one value is found without touching the others.
+//!
+//! Layout: the lengths ([`super::packed`]), then the data bytes of each vector ([`super::packed`] again,
+//! one number per vector).
+
+use super::packed::{self, PackedNumbers};
+use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count};
+use std::ops::Range;
+
+fn vector_sums(lengths: &[u32]) -> Vec<u32> {
+    // The data of a payload is below 4 GiB, which `text::encode` has checked.
+    lengths
+        .chunks(VECTOR_VALUES)
+        .map(|vector| vector.iter().sum())
+        .collect()
+}
+
+/// Appends the table of `lengths`.
+pub(super) fn write(lengths: &[u32], out: &mut Vec<u8>) {
+    packed::write(lengths, out);
+    packed::write(&vector_sums(lengths), out);
+}
+
+/// Bytes that [`write()`] appends.
+pub(super) fn written_bytes(lengths: &[u32]) -> usize {
+    packed::written_bytes(lengths) + packed::written_bytes(&vector_sums(lengths))
+}
+
+/// A table written by [`write()`].
+#[derive(Clone, Debug)]
+pub(super) struct Lengths {
+    lengths: PackedNumbers,
+    /// Where the data of each vector starts, and at last where all data ends.
+    starts: Vec<u32>,
+    offset: usize,
+}
+
+impl Lengths {
+    /// Reads the table of `row_count` strings.
+    pub(super) fn open(
+        cursor: &mut Cursor<'_>,
+        image: &[u8],
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
+        let offset = cursor.position();
+        let lengths = PackedNumbers::open(cursor, row_count)?;
+        let vectors = vector_count(row_count);
+        let sums = PackedNumbers::open(cursor, vectors)?.to_vec(image);
+        let mut starts = Vec::with_capacity(vectors + 1);
+        let mut end = 0u32;
+        starts.push(end);
+        for sum in sums {
+            end = end
+                .checked_add(sum)
+                .ok_or(Corrupt::new("strings pass 4 GiB", offset))?;
+            starts.push(end);
+        }
+        Ok(Self {
+            lengths,
+            starts,
+            offset,
+        })
+    }
+
+    /// Bytes of all strings together.
+    pub(super) fn data_bytes(&self) -> usize {
+        self.starts.last().map_or(0, |end| *end as usize)
+    }
+
+    /// Where the strings of vector `vector` are within the data.
+    pub(super) fn vector_range(&self, vector: usize) -> Range<usize> {
+        match self.starts.get(vector..) {
+            Some([start, end, ..]) => *start as usize..*end as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// Appends to `ends` where each string of the vector ends, counted from `base` at its start.
+    /// Returns the number of strings.
+    pub(super) fn ends(
+        &self,
+        image: &[u8],
+        vector: usize,
+        base: u32,
+        ends: &mut Vec<u32>,
+    ) -> Result<usize, Corrupt> {
+        let mut lengths = [0u32; VECTOR_VALUES];
+        let rows = self.lengths.unpack(image, vector, &mut lengths);
+        let total: u64 = lengths[..rows]
+            .iter()
+            .map(|length| u64::from(*length))
+            .sum();
+        if total != self.vector_range(vector).len() as u64 {
+            return Err(Corrupt::new(
+                "string lengths do not add up to the vector's bytes",
+                self.offset,
+            ));
+        }
+        if u64::from(base) + total > u64::from(u32::MAX) {
+            return Err(Corrupt::new("decoded strings pass 4 GiB", self.offset));
+        }
+        let mut end = base;
+        ends.extend(lengths[..rows].iter().map(|length| {
+            end += length;
+            end
+        }));
+        Ok(rows)
+    }
+
+    /// Where the string of row `row` is within the data.
+    pub(super) fn value_range(&self, image: &[u8], row: usize) -> Result<Range<usize>, Corrupt> {
+        let vector = row / VECTOR_VALUES;
+        let mut ends = Vec::with_capacity(VECTOR_VALUES);
+        self.ends(image, vector, 0, &mut ends)?;
+        let within = row % VECTOR_VALUES;
+        let end = ends
+            .get(within)
+            .ok_or(Corrupt::new("row beyond the payload", self.offset))?;
+        let start = within
+            .checked_sub(1)
+            .and_then(|before| ends.get(before))
+            .unwrap_or(&0);
+        let base = self.vector_range(vector).start;
+        Ok(base + *start as usize..base + *end as usize)
+    }
+}

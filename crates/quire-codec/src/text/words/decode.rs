@@ -1,0 +1,418 @@
+//! Reading the payload: four streams at once, or one up to the value that is wanted.
+
+use super::entropy::{PLACES, decode_table};
+use super::model::{END, MODEL_BYTES_MAX, Model, TOTAL_LOG2};
+use super::tokens::TOKEN_BYTES_MAX;
+use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
+use crate::text::lengths::Lengths;
+use crate::text::packed::PackedNumbers;
+use crate::text::{DATA_BYTES_MAX, PayloadImage, section};
+use crate::{BytesVector, Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use std::ops::Range;
+
+/// Symbols decoded between two looks at the stream and the bounds; 12 bits each at most, of at least 56.
+const UNROLL: usize = 4;
+/// Bytes beyond a lane's raw bytes that decoding may touch.
+const SLACK: usize = (UNROLL + 1) * TOKEN_BYTES_MAX;
+/// Numbers of symbols that 12 bits can name.
+const SYMBOLS: usize = 1 << 12;
+
+/// What decoding looks up, by place and by symbol.
+struct Tables {
+    places: Box<[u32; PLACES]>,
+    texts: Box<[[u8; TOKEN_BYTES_MAX]; SYMBOLS]>,
+    lengths: Box<[u8; SYMBOLS]>,
+    /// Bits 12–15 of the place after the end of a value, and so of the first and the last place of a lane.
+    end_context: u16,
+}
+
+impl Tables {
+    fn new(model: &Model) -> Self {
+        let mut texts = Box::new([[0; TOKEN_BYTES_MAX]; SYMBOLS]);
+        let mut lengths = Box::new([0; SYMBOLS]);
+        for (symbol, token) in model.tokens.iter().enumerate() {
+            texts[symbol] = token.bytes;
+            lengths[symbol] = token.length;
+        }
+        let end_context = u16::from(model.context_after[usize::from(END)]) << TOTAL_LOG2;
+        Self {
+            places: decode_table(model),
+            texts,
+            lengths,
+            end_context,
+        }
+    }
+}
+
+/// A stream that is being read, and how far its output has come.
+struct Lane<'a> {
+    stream: &'a [u8],
+    /// Next byte of the stream to load.
+    next: usize,
+    buffer: u64,
+    buffer_bits: u32,
+    place: u16,
+    /// Bytes of text written.
+    position: usize,
+    /// Values ended.
+    ended: usize,
+}
+
+impl<'a> Lane<'a> {
+    /// Starts reading; a stream without a first byte or a first state is corrupt.
+    fn start(tables: &Tables, stream: &'a [u8]) -> Option<Self> {
+        let padding = stream.first().copied().unwrap_or(0).trailing_zeros() + 1;
+        if padding > 8 {
+            return None;
+        }
+        let mut lane = Self {
+            stream,
+            next: 0,
+            buffer: 0,
+            buffer_bits: 0,
+            place: 0,
+            position: 0,
+            ended: 0,
+        };
+        lane.refill();
+        lane.skip(padding);
+        lane.place = tables.end_context | (lane.buffer & ((1 << TOTAL_LOG2) - 1)) as u16;
+        lane.skip(TOTAL_LOG2);
+        Some(lane)
+    }
+
+    fn skip(&mut self, bits: u32) {
+        self.buffer >>= bits;
+        self.buffer_bits = self.buffer_bits.wrapping_sub(bits);
+    }
+
+    /// Fills the buffer to at least 56 bits; with zeros beyond the end of the stream, which the check at
+    /// the end of the lane notices.
+    #[inline(always)]
+    fn refill(&mut self) {
+        let word = match self.stream.get(self.next..self.next + 8) {
+            Some(bytes) => {
+                let mut word = [0u8; 8];
+                word.copy_from_slice(bytes);
+                u64::from_le_bytes(word)
+            }
+            None => self.last_word(),
+        };
+        self.buffer |= word << self.buffer_bits;
+        self.next += (63 - self.buffer_bits as usize) >> 3;
+        self.buffer_bits |= 56;
+    }
+
+    #[cold]
+    fn last_word(&self) -> u64 {
+        let mut word = [0u8; 8];
+        let rest = self.stream.get(self.next..).unwrap_or_default();
+        word[..rest.len()].copy_from_slice(rest);
+        u64::from_le_bytes(word)
+    }
+
+    /// Decodes one symbol. `text` has at least 16 bytes from the position on, `ends` a place for the end.
+    #[inline(always)]
+    fn step(&mut self, tables: &Tables, text: &mut [u8], ends: &mut [u32; LANE_ROWS + UNROLL]) {
+        let entry = tables.places[usize::from(self.place)];
+        let symbol = (entry & 0xfff) as usize;
+        let bits = entry >> 12 & 15;
+        let low = (self.buffer & ((1u64 << bits) - 1)) as u16;
+        self.place = ((entry >> 16) as u16).wrapping_add(low);
+        self.skip(bits);
+        if let Some(target) = text.get_mut(self.position..self.position + TOKEN_BYTES_MAX) {
+            target.copy_from_slice(&tables.texts[symbol]);
+        }
+        self.position += usize::from(tables.lengths[symbol]);
+        // Written for every symbol and kept for those that end a value: cheaper than asking.
+        if let Some(end) = ends.get_mut(self.ended) {
+            *end = self.position as u32;
+        }
+        self.ended += usize::from(symbol == usize::from(END));
+    }
+
+    /// Decodes until `values` values have ended or more than `raw_bytes` bytes are written.
+    fn run(
+        &mut self,
+        tables: &Tables,
+        (values, raw_bytes): (usize, usize),
+        text: &mut [u8],
+        ends: &mut [u32; LANE_ROWS + UNROLL],
+    ) {
+        while self.ended < values && self.position <= raw_bytes {
+            self.refill();
+            self.step(tables, text, ends);
+        }
+    }
+
+    /// Whether the lane ended as an encoder ends it: at the last bit of the stream, in the first state.
+    fn is_complete(&self, tables: &Tables, values: usize, raw_bytes: usize) -> bool {
+        let bits_read = 8 * self.next - self.buffer_bits as usize;
+        self.ended == values
+            && self.position == raw_bytes
+            && self.place == tables.end_context
+            && bits_read == 8 * self.stream.len()
+    }
+}
+
+/// Room for the text and the ends of the lanes of one vector.
+struct Scratch {
+    text: Vec<u8>,
+    ends: [[u32; LANE_ROWS + UNROLL]; LANES],
+}
+
+pub(in crate::text) struct WordsDecoder {
+    tables: Tables,
+    row_count: usize,
+    /// One bit per vector: set if it is stored as it is.
+    stored_raw: Range<usize>,
+    /// Where the stream of each lane is within the image.
+    streams: Vec<Range<usize>>,
+    /// Bytes of text of each lane.
+    raw_bytes: Vec<u32>,
+    scratch: Scratch,
+}
+
+impl std::fmt::Debug for WordsDecoder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("WordsDecoder")
+            .field("rows", &self.row_count)
+            .finish_non_exhaustive()
+    }
+}
+
+impl WordsDecoder {
+    pub(in crate::text) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
+        let mut cursor = payload.cursor()?;
+        let offset = cursor.position();
+        if cursor.u8("version of the words codec")? != VERSION {
+            return Err(Corrupt::new("words codec of an unknown version", offset));
+        }
+        let raw_model = section::read(&mut cursor, MODEL_BYTES_MAX, "model")?;
+        let model = Model::from_bytes(&raw_model).map_err(|error| Corrupt { offset, ..error })?;
+        let vectors = vector_count(row_count);
+        let stored_raw = cursor.take(vectors.div_ceil(8), "kinds of vectors")?;
+        let lanes = vectors * LANES;
+        let stream_bytes = PackedNumbers::open(&mut cursor, lanes)?.to_vec(&payload.image);
+        let raw_bytes = PackedNumbers::open(&mut cursor, lanes)?.to_vec(&payload.image);
+        let mut streams = Vec::with_capacity(lanes);
+        for bytes in stream_bytes {
+            streams.push(cursor.take(bytes as usize, "stream")?);
+        }
+        cursor.finish("streams")?;
+        let total: u64 = raw_bytes.iter().map(|bytes| u64::from(*bytes)).sum();
+        if total > DATA_BYTES_MAX as u64 {
+            return Err(Corrupt::new("strings pass 1 GiB", offset));
+        }
+        let ends = [[0; LANE_ROWS + UNROLL]; LANES];
+        let scratch = Scratch {
+            text: Vec::new(),
+            ends,
+        };
+        Ok(Self {
+            tables: Tables::new(&model),
+            row_count,
+            stored_raw,
+            streams,
+            raw_bytes,
+            scratch,
+        })
+    }
+
+    fn is_stored_raw(&self, image: &[u8], vector: usize) -> bool {
+        let bits = image
+            .get(self.stored_raw.clone())
+            .and_then(|bytes| bytes.get(vector / 8));
+        bits.is_some_and(|bits| bits >> (vector % 8) & 1 == 1)
+    }
+
+    /// Rows and bytes of text of a lane; a lane with more bytes than any encoder writes is corrupt.
+    fn lane_size(&self, vector: usize, lane: usize) -> Result<(usize, usize), Corrupt> {
+        let rows = vector_rows(self.row_count, vector)
+            .saturating_sub(lane * LANE_ROWS)
+            .min(LANE_ROWS);
+        let raw_bytes = self
+            .raw_bytes
+            .get(vector * LANES + lane)
+            .copied()
+            .unwrap_or(0) as usize;
+        if raw_bytes > LANE_BYTES_MAX || (rows == 0 && raw_bytes > 0) {
+            return Err(self.corrupt(vector, lane, "has too many bytes"));
+        }
+        Ok((rows, raw_bytes))
+    }
+
+    fn corrupt(&self, vector: usize, lane: usize, what: &str) -> Corrupt {
+        let offset = self
+            .streams
+            .get(vector * LANES + lane)
+            .map_or(0, |range| range.start);
+        Corrupt::new(format!("lane {lane} of vector {vector} {what}"), offset)
+    }
+
+    fn stream<'a>(&self, image: &'a [u8], vector: usize, lane: usize) -> &'a [u8] {
+        let range = self
+            .streams
+            .get(vector * LANES + lane)
+            .cloned()
+            .unwrap_or(0..0);
+        image.get(range).unwrap_or_default()
+    }
+
+    /// The vector that is stored as it is.
+    fn raw_vector<'a>(&self, image: &'a [u8], vector: usize) -> Result<RawVector<'a>, Corrupt> {
+        let range = self.streams.get(vector * LANES).cloned().unwrap_or(0..0);
+        let mut cursor = Cursor::new(image, range)?;
+        let lengths = Lengths::open(&mut cursor, image, vector_rows(self.row_count, vector))?;
+        let data = cursor.bytes(lengths.data_bytes(), "strings")?;
+        cursor.finish("strings")?;
+        Ok(RawVector { lengths, data })
+    }
+
+    pub(in crate::text) fn decode_vector(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let rows = vector_rows(self.row_count, vector);
+        if rows == 0 {
+            return Ok(0);
+        }
+        if self.is_stored_raw(&payload.image, vector) {
+            let raw = self.raw_vector(&payload.image, vector)?;
+            raw.lengths
+                .ends(&payload.image, 0, out.data.len() as u32, &mut out.offsets)?;
+            out.data.extend_from_slice(raw.data);
+            return Ok(rows);
+        }
+        let mut sizes = [(0, 0); LANES];
+        for (lane, size) in sizes.iter_mut().enumerate() {
+            *size = self.lane_size(vector, lane)?;
+        }
+        self.decode_lanes(&payload.image, vector, sizes)?;
+        let stride = sizes.iter().map(|size| size.1).max().unwrap_or(0) + SLACK;
+        if out.data.len() + LANES * stride > u32::MAX as usize {
+            return Err(self.corrupt(vector, 0, "passes 4 GiB of decoded strings"));
+        }
+        let texts = self.scratch.text.chunks_exact(stride);
+        for ((text, ends), (values, raw_bytes)) in texts.zip(&self.scratch.ends).zip(sizes) {
+            let base = out.data.len() as u32;
+            out.offsets
+                .extend(ends[..values].iter().map(|end| base + end));
+            out.data.extend_from_slice(&text[..raw_bytes]);
+        }
+        Ok(rows)
+    }
+
+    /// Decodes the lanes of a vector into the scratch, where lanes lie a stride apart.
+    fn decode_lanes(
+        &mut self,
+        image: &[u8],
+        vector: usize,
+        sizes: [(usize, usize); LANES],
+    ) -> Result<(), Corrupt> {
+        let stride = sizes.iter().map(|size| size.1).max().unwrap_or(0) + SLACK;
+        if self.scratch.text.len() < LANES * stride {
+            self.scratch.text.resize(LANES * stride, 0);
+        }
+        let streams: [&[u8]; LANES] = std::array::from_fn(|lane| self.stream(image, vector, lane));
+        let tables = &self.tables;
+        let mut lanes = [const { None }; LANES];
+        for ((lane, stream), (values, _)) in lanes.iter_mut().zip(streams).zip(sizes) {
+            if values > 0 {
+                *lane = Lane::start(tables, stream);
+            }
+        }
+        let mut texts = self.scratch.text.chunks_exact_mut(stride);
+        let mut texts: [&mut [u8]; LANES] =
+            std::array::from_fn(|_| texts.next().unwrap_or_default());
+        let ends = &mut self.scratch.ends;
+        if let [Some(a), Some(b), Some(c), Some(d)] = &mut lanes {
+            run_together(tables, [a, b, c, d], sizes, &mut texts, ends);
+        }
+        for (index, (values, raw_bytes)) in sizes.into_iter().enumerate() {
+            let complete = match &mut lanes[index] {
+                Some(lane) => {
+                    lane.run(tables, (values, raw_bytes), texts[index], &mut ends[index]);
+                    lane.is_complete(tables, values, raw_bytes)
+                }
+                None => values == 0 && streams[index].is_empty(),
+            };
+            if !complete {
+                return Err(self.corrupt(vector, index, "does not decode to its values"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::text) fn value(
+        &mut self,
+        payload: &PayloadImage,
+        row: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Corrupt> {
+        let (vector, within) = (row / VECTOR_VALUES, row % VECTOR_VALUES);
+        if self.is_stored_raw(&payload.image, vector) {
+            let raw = self.raw_vector(&payload.image, vector)?;
+            let range = raw.lengths.value_range(&payload.image, within)?;
+            out.extend_from_slice(raw.data.get(range).unwrap_or_default());
+            return Ok(());
+        }
+        let (lane, wanted) = (within / LANE_ROWS, within % LANE_ROWS);
+        let (_, raw_bytes) = self.lane_size(vector, lane)?;
+        if self.scratch.text.len() < raw_bytes + SLACK {
+            self.scratch.text.resize(raw_bytes + SLACK, 0);
+        }
+        let stream = self.stream(&payload.image, vector, lane);
+        let bad = || self.corrupt(vector, lane, "does not decode to its values");
+        let mut reader = Lane::start(&self.tables, stream).ok_or_else(bad)?;
+        let Scratch { text, ends } = &mut self.scratch;
+        reader.run(&self.tables, (wanted + 1, raw_bytes), text, &mut ends[lane]);
+        let start = if wanted == 0 {
+            0
+        } else {
+            ends[lane][wanted - 1] as usize
+        };
+        let value = text.get(start..ends[lane][wanted] as usize);
+        if reader.ended != wanted + 1 || reader.position > raw_bytes {
+            return Err(self.corrupt(vector, lane, "does not decode to its values"));
+        }
+        out.extend_from_slice(value.unwrap_or_default());
+        Ok(())
+    }
+}
+
+struct RawVector<'a> {
+    lengths: Lengths,
+    data: &'a [u8],
+}
+
+/// Decodes four lanes in step, so that the look-ups of one run while those of the others wait, until one
+/// of them nears its last value.
+fn run_together(
+    tables: &Tables,
+    [a, b, c, d]: [&mut Lane<'_>; LANES],
+    sizes: [(usize, usize); LANES],
+    texts: &mut [&mut [u8]; LANES],
+    ends: &mut [[u32; LANE_ROWS + UNROLL]; LANES],
+) {
+    let more = |lane: &Lane<'_>, size: (usize, usize)| {
+        lane.ended + UNROLL <= size.0 && lane.position <= size.1
+    };
+    let [text_a, text_b, text_c, text_d] = texts;
+    let [ends_a, ends_b, ends_c, ends_d] = ends;
+    while more(a, sizes[0]) && more(b, sizes[1]) && more(c, sizes[2]) && more(d, sizes[3]) {
+        a.refill();
+        b.refill();
+        c.refill();
+        d.refill();
+        for _ in 0..UNROLL {
+            a.step(tables, text_a, ends_a);
+            b.step(tables, text_b, ends_b);
+            c.step(tables, text_c, ends_c);
+            d.step(tables, text_d, ends_d);
+        }
+    }
+}

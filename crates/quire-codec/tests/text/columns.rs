@@ -1,0 +1,196 @@
+//! Columns of strings to test with.
+
+use quire_codec::{BytesSlice, CodecId};
+
+/// Codecs that hold any strings.
+pub const CODECS: [CodecId; 5] = [
+    CodecId::Plain,
+    CodecId::Dictionary,
+    CodecId::Fsst,
+    CodecId::Zstd,
+    CodecId::Words,
+];
+
+/// Strings, owned.
+pub struct Column {
+    pub name: &'static str,
+    pub offsets: Vec<u32>,
+    pub data: Vec<u8>,
+}
+
+impl Column {
+    pub fn new(name: &'static str, values: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        // Starts inside the data, as a slice of a larger column does.
+        let mut column = Self {
+            name,
+            offsets: vec![3],
+            data: b"...".to_vec(),
+        };
+        for value in values {
+            column.data.extend_from_slice(&value);
+            column.offsets.push(column.data.len() as u32);
+        }
+        column.data.extend_from_slice(b"......");
+        column
+    }
+
+    pub fn slice(&self) -> BytesSlice<'_> {
+        BytesSlice {
+            offsets: &self.offsets,
+            data: &self.data,
+        }
+    }
+}
+
+/// A xorshift generator: the same numbers in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit.max(1)
+    }
+
+    pub fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+const WORDS: [&str; 24] = [
+    "regular",
+    "final",
+    "ironic",
+    "deposits",
+    "accounts",
+    "packages",
+    "sleep",
+    "haggle",
+    "among",
+    "the",
+    "quickly",
+    "carefully",
+    "furiously",
+    "bold",
+    "foxes",
+    "above",
+    "requests",
+    "nag",
+    "it's",
+    "über",
+    "naïve",
+    "blithely",
+    "according",
+    "internationalisation",
+];
+
+/// Words with punctuation, cut anywhere, as in the remarks of a benchmark.
+pub fn sentence(random: &mut Random, longest: usize) -> Vec<u8> {
+    let mut text = String::new();
+    while text.len() < longest + 8 {
+        text.push_str(WORDS[random.below(WORDS.len())]);
+        text.push_str([" ", " ", " ", ". ", ", ", "; "][random.below(6)]);
+    }
+    let start = random.below(8);
+    let length = random.below(longest);
+    text.as_bytes()[start..start + length].to_vec()
+}
+
+fn remarks(name: &'static str, rows: usize, longest: usize) -> Column {
+    let mut random = Random(rows as u64 + 77);
+    Column::new(name, (0..rows).map(|_| sentence(&mut random, longest)))
+}
+
+fn binary(rows: usize, longest: usize) -> Column {
+    let mut random = Random(5);
+    Column::new(
+        "binary",
+        (0..rows).map(|_| {
+            let length = random.below(longest);
+            random.bytes(length)
+        }),
+    )
+}
+
+/// Values that each leave a word behind which occurs nowhere else.
+fn unknown_words(rows: usize) -> Column {
+    let mut random = Random(19);
+    Column::new(
+        "unknown words",
+        (0..rows).map(|_| {
+            (0..random.below(14))
+                .map(|_| b"abcdefghijklmnopqrstuvwxyz "[random.below(27)])
+                .collect()
+        }),
+    )
+}
+
+/// Columns of every kind that the codecs distinguish.
+pub fn columns() -> Vec<Column> {
+    let mut random = Random(11);
+    let unicode = [
+        "",
+        "ä",
+        "東京都",
+        "Ωmega",
+        "🦊🦊",
+        "naïve café",
+        "\u{0}zero\u{0}",
+    ];
+    vec![
+        Column::new("no rows", []),
+        Column::new("one empty", [vec![]]),
+        Column::new("one byte", [vec![0]]),
+        Column::new("all empty", (0..2049).map(|_| vec![])),
+        Column::new("all equal", (0..3000).map(|_| b"same old words".to_vec())),
+        Column::new("single bytes", (0..=255u8).map(|byte| vec![byte])),
+        Column::new(
+            "unicode",
+            (0..1500).map(|row| unicode[row % 7].as_bytes().to_vec()),
+        ),
+        Column::new(
+            "keys",
+            (0..5000).map(|row| format!("Customer#{row:09}").into_bytes()),
+        ),
+        Column::new(
+            "few distinct",
+            (0..9000).map(|_| WORDS[random.below(5)].as_bytes().to_vec()),
+        ),
+        Column::new("zeros", (0..1200).map(|row| vec![0; row % 9])),
+        Column::new(
+            "mixed lengths",
+            (0..1030).map(|row| vec![b'x'; if row == 700 { 70_000 } else { row % 3 }]),
+        ),
+        remarks("full vectors", 4096, 60),
+        remarks("partial vector", 2500, 130),
+        remarks("partial lane", 300, 40),
+        remarks("fewer rows than lanes", 3, 40),
+        binary(2000, 40),
+        unknown_words(2200),
+    ]
+}
+
+/// A value of 5 MiB among short ones, which no codec may choke on.
+pub fn long_value(of_text: bool) -> Column {
+    let mut random = Random(23);
+    let mut long = Vec::new();
+    while long.len() < 5 << 20 {
+        long.extend(if of_text {
+            sentence(&mut random, 4000)
+        } else {
+            random.bytes(4000)
+        });
+    }
+    let values = (0..1100).map(|row| {
+        if row == 517 {
+            long.clone()
+        } else {
+            sentence(&mut random, 30)
+        }
+    });
+    Column::new(
+        if of_text { "long text" } else { "long binary" },
+        values.collect::<Vec<_>>(),
+    )
+}

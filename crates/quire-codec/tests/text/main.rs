@@ -1,0 +1,9 @@
+//! The text codecs keep their laws, write the documented bytes, and survive wrong ones.
+#![allow(clippy::unwrap_used)]
+
+mod chooser;
+mod columns;
+mod corrupt;
+mod golden;
+mod laws;
+mod naive;
