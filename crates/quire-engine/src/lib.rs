@@ -1,0 +1,33 @@
+//! Tables: what is in them, how rows get in, and how they come out again.
+#![forbid(unsafe_code)]
+
+mod append;
+mod catalog;
+mod check;
+mod definition;
+mod engine;
+mod error;
+mod pages;
+mod predicate;
+mod scalar_array;
+mod scan;
+mod table;
+mod transaction;
+mod types;
+mod zone_table;
+
+pub use append::{AppendOptions, Appender};
+pub use check::Finding;
+pub use definition::{ColumnDefinition, MAX_COLUMNS, MAX_NAME_BYTES, TableDefinition};
+pub use engine::{Engine, Snapshot};
+pub use error::{
+    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
+};
+pub use predicate::Predicate;
+pub use quire_format::row_group::{ColumnChunk, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
+pub use quire_format::zone::Zone;
+pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
+pub use table::{ColumnStatistics, ColumnTable};
+pub use transaction::WriteTransaction;
+pub use types::{MAX_DECIMAL_PRECISION, MAX_TEXT_CHARACTERS, SqlType};
+pub use zone_table::ZoneTable;

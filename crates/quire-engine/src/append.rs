@@ -1,0 +1,284 @@
+//! Rows into row groups.
+//!
+//! The caller's thread checks each batch and cuts the stream of rows into row groups; worker threads encode
+//! them, one column at a time, and write the segments. Row groups in work are at most one more than there are
+//! workers, so an append holds at most `workers + 2` row groups of raw values (128 MiB each at the most, the one being
+//! filled included) and, per worker, one column as a plain array with its encoded form.
+//!
+//! The first rows of an append are held back until it is known how many there are, at most a row group: then
+//! small row groups at the end of the table are read back and written again in front of them, if they hold no more
+//! rows than what follows. Sizes thus fall geometrically, a row is rewritten at most 17 times by any number
+//! of small appends, and a table has at most 17 row groups that are not full.
+
+mod batch_bytes;
+mod column_values;
+mod cutter;
+mod encode;
+mod pipeline;
+mod statistics;
+mod validate;
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
+use quire_format::table_root::TableRoot;
+use quire_format::zone::Zone;
+
+use crate::catalog::{RowGroupEntry, TableEntry, TableState};
+use crate::error::AppendError;
+use crate::scan::{Scan, ScanOptions};
+use crate::table::ColumnTable;
+use crate::transaction::WriteTransaction;
+use crate::types::SqlType;
+use column_values::ColumnValues;
+use cutter::{Cutter, RowGroupRows};
+use encode::{EncodedRowGroup, Encoder};
+use pipeline::Pipeline;
+
+/// Raw bytes at which a row group is closed before it has all its rows.
+pub const ROW_GROUP_BYTES: usize = 128 << 20;
+
+/// Raw bytes up to which a row group is encoded on the caller's thread.
+const INLINE_BYTES: usize = 256 << 10;
+
+/// How an append uses the machine and cuts its rows.
+#[derive(Debug, Clone)]
+pub struct AppendOptions {
+    /// Threads that encode row groups; `None`: as many as the machine runs at a time.
+    pub workers: Option<usize>,
+    /// Rows at which a row group is full, 1 to [`ROW_GROUP_ROWS`].
+    pub row_group_rows: usize,
+    /// Raw bytes at which a row group is full.
+    pub row_group_bytes: usize,
+}
+
+impl Default for AppendOptions {
+    fn default() -> Self {
+        AppendOptions {
+            workers: None,
+            row_group_rows: ROW_GROUP_ROWS,
+            row_group_bytes: ROW_GROUP_BYTES,
+        }
+    }
+}
+
+/// Appends batches to one table. The rows are part of the transaction once [`Appender::finish`] has returned;
+/// an appender that fails or is dropped before leaves a transaction that can only be aborted.
+pub struct Appender<'txn> {
+    transaction: &'txn mut WriteTransaction,
+    entry: Arc<TableEntry>,
+    state: Arc<TableState>,
+    workers: usize,
+    /// The first rows, until it is known whether there is a full row group of them.
+    held: Option<Vec<RecordBatch>>,
+    held_rows: usize,
+    held_bytes: usize,
+    cutter: Cutter,
+    encoder: Arc<Encoder>,
+    pipeline: Option<Pipeline>,
+    row_groups_cut: usize,
+    row_count: u64,
+    /// Row groups at the end of the table that are written again.
+    absorbed: Vec<Arc<RowGroup>>,
+    failed: bool,
+}
+
+impl<'txn> Appender<'txn> {
+    pub(crate) fn new(
+        transaction: &'txn mut WriteTransaction,
+        entry: Arc<TableEntry>,
+        state: Arc<TableState>,
+        options: AppendOptions,
+    ) -> Self {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let pages = Arc::clone(transaction.pages());
+        Appender {
+            transaction,
+            workers: options.workers.unwrap_or_else(cores).max(1),
+            held: Some(Vec::new()),
+            held_rows: 0,
+            held_bytes: 0,
+            cutter: Cutter::new(&options),
+            encoder: Arc::new(Encoder::new(Arc::clone(&entry.definition), pages)),
+            entry,
+            state,
+            pipeline: None,
+            row_groups_cut: 0,
+            row_count: 0,
+            absorbed: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Appends the rows of a batch whose columns have the table's Arrow types, in the table's order.
+    /// Blocks while all workers are busy.
+    ///
+    /// CHAR(n) values lose their trailing blanks, VARCHAR(n) values those beyond n characters.
+    ///
+    /// # Errors
+    /// A value that the table cannot hold, with its row and column; or the volume fails.
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), AppendError> {
+        if self.failed {
+            return Err(AppendError::Failed);
+        }
+        let result = self.append_checked(batch);
+        self.failed = result.is_err();
+        result
+    }
+
+    fn append_checked(&mut self, batch: &RecordBatch) -> Result<(), AppendError> {
+        let batch = validate::validate(&self.entry, batch, self.row_count)?;
+        self.row_count += batch.num_rows() as u64;
+        let Some(held) = &mut self.held else {
+            return self.cut(batch);
+        };
+        self.held_rows += batch.num_rows();
+        self.held_bytes += batch_bytes::batch_bytes(&batch);
+        held.push(batch);
+        if self.held_rows >= self.cutter.rows_max || self.held_bytes >= self.cutter.bytes_max {
+            self.release_held()?;
+        }
+        Ok(())
+    }
+
+    /// Encodes what is left and adds all row groups to the table, as the transaction sees it.
+    /// Returns the number of rows appended.
+    ///
+    /// # Errors
+    /// The volume fails, or a worker did.
+    pub fn finish(mut self) -> Result<u64, AppendError> {
+        if self.failed {
+            return Err(AppendError::Failed);
+        }
+        if self.row_count == 0 {
+            self.transaction.append_was_empty();
+            return Ok(0);
+        }
+        self.release_held()?;
+        let mut encoded = Vec::new();
+        if let Some(rest) = self.cutter.finish() {
+            if self.pipeline.is_none() && rest.raw_bytes <= INLINE_BYTES {
+                encoded.push(self.encoder.encode_row_group(&rest)?);
+            } else {
+                self.submit(rest)?;
+            }
+        }
+        if let Some(pipeline) = self.pipeline.take() {
+            encoded = pipeline.finish()?;
+        }
+        let state = self.new_state(encoded);
+        self.transaction.append_finished(&self.entry, state);
+        Ok(self.row_count)
+    }
+
+    /// Hands the first rows on, behind those of small row groups at the end of the table.
+    fn release_held(&mut self) -> Result<(), AppendError> {
+        let Some(held) = self.held.take() else {
+            return Ok(());
+        };
+        for batch in self.absorb_small_row_groups()? {
+            self.cut(batch)?;
+        }
+        held.into_iter().try_for_each(|batch| self.cut(batch))
+    }
+
+    fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, AppendError> {
+        let source = Arc::clone(self.transaction.source());
+        let (entry, state) = (Arc::clone(&self.entry), Arc::clone(&self.state));
+        let table = Arc::new(ColumnTable::of_state(entry, state, source));
+        let mut rows = self.held_rows as u64;
+        let mut first = table.row_group_count();
+        while first > 0 && table.row_group_rows(first - 1) <= rows {
+            let row_group = table.row_group(first - 1)?;
+            if self.cutter.is_full(&row_group) {
+                break;
+            }
+            rows += row_group.row_count;
+            first -= 1;
+            self.absorbed.push(row_group);
+        }
+        if self.absorbed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let projection = (0..self.entry.definition.columns.len()).collect();
+        let options = ScanOptions {
+            projection,
+            ..ScanOptions::default()
+        };
+        let scan = Scan::start(Arc::clone(&table), options, first..table.row_group_count())?;
+        let mut reader = scan.reader();
+        let mut batches = Vec::new();
+        while let Some(batch) = reader.next()? {
+            batches.push(batch);
+        }
+        for row_group in &self.absorbed {
+            for column in &row_group.columns {
+                self.transaction.pages().free(&column.pages)?;
+            }
+        }
+        for entry in &self.state.row_groups[first..] {
+            self.transaction.pages().free(&entry.pointer.pages)?;
+        }
+        Ok(batches)
+    }
+
+    fn cut(&mut self, batch: RecordBatch) -> Result<(), AppendError> {
+        for rows in self.cutter.push(batch) {
+            self.submit(rows)?;
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, rows: RowGroupRows) -> Result<(), AppendError> {
+        let sequence = self.row_groups_cut;
+        self.row_groups_cut += 1;
+        let pipeline = match self.pipeline.take() {
+            Some(pipeline) => pipeline,
+            None => Pipeline::start(Arc::clone(&self.encoder), self.workers)?,
+        };
+        self.pipeline.insert(pipeline).submit(sequence, rows)
+    }
+
+    fn new_state(&self, encoded: Vec<EncodedRowGroup>) -> TableState {
+        let mut root: TableRoot = self.state.root.clone();
+        let mut entries = self.state.row_groups.clone();
+        let kept = entries.len() - self.absorbed.len();
+        entries.truncate(kept);
+        root.row_groups.truncate(kept);
+        let row_count = self.state.row_count;
+        for (index, column) in root.columns.iter_mut().enumerate() {
+            // Bounds and sketches only widen: the absorbed rows are among the encoded ones.
+            let mut values = row_count - column.zone.null_count;
+            for one in &encoded {
+                let chunk = &one.row_group.columns[index];
+                let chunk_values = one.row_group.row_count - chunk.zone.null_count;
+                column.zone.merge(values, &chunk.zone, chunk_values);
+                values += chunk_values;
+                column.raw_bytes += chunk.raw_bytes;
+                column.encoded_bytes += chunk.encoded_bytes;
+                column.sketch.merge(&one.sketches[index]);
+            }
+            for row_group in &self.absorbed {
+                let chunk = &row_group.columns[index];
+                column.zone.null_count =
+                    column.zone.null_count.saturating_sub(chunk.zone.null_count);
+                column.raw_bytes = column.raw_bytes.saturating_sub(chunk.raw_bytes);
+                column.encoded_bytes = column.encoded_bytes.saturating_sub(chunk.encoded_bytes);
+            }
+        }
+        for one in encoded {
+            root.row_groups.push(one.pointer.clone());
+            entries.push(Arc::new(RowGroupEntry::loaded(one.pointer, one.row_group)));
+        }
+        TableState::new(root, entries)
+    }
+}
+
+/// Zones of the values of one column, given as batches of that column alone: of all rows and of
+/// every vector group. `None` when its text passes 4 GiB.
+pub(crate) fn chunk_zones(sql_type: SqlType, batches: &[RecordBatch]) -> Option<(Zone, Vec<Zone>)> {
+    let values = ColumnValues::collect(sql_type, batches, 0)?;
+    let statistics = statistics::statistics(&values, sql_type.is_text());
+    Some((statistics.zone, statistics.group_zones))
+}

@@ -1,0 +1,86 @@
+//! Cuts a stream of batches into row groups.
+
+use arrow_array::RecordBatch;
+use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
+
+use super::AppendOptions;
+use super::batch_bytes::{batch_bytes, rows_within};
+
+/// Rows that become one row group.
+pub(super) struct RowGroupRows {
+    pub(super) batches: Vec<RecordBatch>,
+    pub(super) row_count: usize,
+    pub(super) raw_bytes: usize,
+}
+
+/// Gathers rows until a row group is full: by rows, or by raw bytes.
+pub(super) struct Cutter {
+    pub(super) rows_max: usize,
+    pub(super) bytes_max: usize,
+    batches: Vec<RecordBatch>,
+    row_count: usize,
+    raw_bytes: usize,
+}
+
+impl Cutter {
+    pub(super) fn new(options: &AppendOptions) -> Self {
+        Cutter {
+            rows_max: options.row_group_rows.clamp(1, ROW_GROUP_ROWS),
+            bytes_max: options.row_group_bytes.max(1),
+            batches: Vec::new(),
+            row_count: 0,
+            raw_bytes: 0,
+        }
+    }
+
+    /// Adds rows; returns the row groups that are full.
+    pub(super) fn push(&mut self, mut batch: RecordBatch) -> Vec<RowGroupRows> {
+        let mut full = Vec::new();
+        while batch.num_rows() > 0 {
+            let room = batch.num_rows().min(self.rows_max - self.row_count);
+            let mut piece = batch.slice(0, room);
+            let mut bytes = batch_bytes(&piece);
+            if self.raw_bytes + bytes > self.bytes_max {
+                // A row group takes its first row, however large it is.
+                let fitting = rows_within(&piece, self.bytes_max - self.raw_bytes);
+                let rows = fitting.max(usize::from(self.row_count == 0));
+                piece = piece.slice(0, rows);
+                bytes = batch_bytes(&piece);
+            }
+            let rows = piece.num_rows();
+            if rows > 0 {
+                self.batches.push(piece);
+                self.row_count += rows;
+                self.raw_bytes += bytes;
+            }
+            let cut_short = rows < room;
+            batch = batch.slice(rows, batch.num_rows() - rows);
+            if cut_short || self.row_count == self.rows_max || self.raw_bytes >= self.bytes_max {
+                full.extend(self.finish());
+            }
+        }
+        full
+    }
+
+    /// The rows gathered since the last full row group.
+    pub(super) fn finish(&mut self) -> Option<RowGroupRows> {
+        let batches = std::mem::take(&mut self.batches);
+        let row_count = std::mem::take(&mut self.row_count);
+        let raw_bytes = std::mem::take(&mut self.raw_bytes);
+        (row_count > 0).then_some(RowGroupRows {
+            batches,
+            row_count,
+            raw_bytes,
+        })
+    }
+
+    /// Whether writing a row group again would not make it larger to speak of.
+    pub(super) fn is_full(&self, row_group: &RowGroup) -> bool {
+        let raw_bytes: u64 = row_group
+            .columns
+            .iter()
+            .map(|column| column.raw_bytes)
+            .sum();
+        row_group.row_count >= self.rows_max as u64 || raw_bytes >= self.bytes_max as u64 / 2
+    }
+}

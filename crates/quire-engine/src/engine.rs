@@ -1,0 +1,215 @@
+//! The open database: its newest state for readers, one write transaction at a time for writers.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+
+use quire_store::{CATALOG_PAGE, CleanReport, Pin, Volume};
+
+use crate::catalog::Catalog;
+use crate::check::{self, Finding};
+use crate::definition::TableDefinition;
+use crate::error::{EngineError, MaintenanceError, TransactionError};
+use crate::pages::PageSource;
+use crate::table::ColumnTable;
+use crate::transaction::WriteTransaction;
+
+/// The tables of one volume. Clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    volume: Volume,
+    current: RwLock<Snapshot>,
+    writer_active: Mutex<bool>,
+    writer_done: Condvar,
+}
+
+/// The right to be the one write transaction; given back when dropped.
+pub(crate) struct WriterTicket {
+    engine: Engine,
+}
+
+impl Engine {
+    /// Opens the tables of a volume; an empty volume has none.
+    ///
+    /// # Errors
+    /// The catalog page cannot be read or understood. Tables are read later, each when first used.
+    pub fn open(volume: Volume) -> Result<Engine, EngineError> {
+        let current = Snapshot::committed(volume.pin())?;
+        let shared = Shared {
+            volume,
+            current: RwLock::new(current),
+            writer_active: Mutex::new(false),
+            writer_done: Condvar::new(),
+        };
+        Ok(Engine {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The volume below.
+    pub fn volume(&self) -> &Volume {
+        &self.shared.volume
+    }
+
+    /// The newest committed state. Never waits for a writer.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared
+            .current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Starts the write transaction; waits until the one before has ended.
+    ///
+    /// # Errors
+    /// The volume takes no writes.
+    pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
+        let mut active = self
+            .shared
+            .writer_active
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        while *active {
+            active = self
+                .shared
+                .writer_done
+                .wait(active)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *active = true;
+        drop(active);
+        let ticket = WriterTicket {
+            engine: self.clone(),
+        };
+        let batch = self.shared.volume.begin().map_err(EngineError::from)?;
+        Ok(WriteTransaction::new(ticket, batch, &self.snapshot()))
+    }
+
+    fn wait_for_turn(&self) -> WriterTicket {
+        let shared = &self.shared;
+        let mut active = shared.writer_active.lock().unwrap_or_else(PoisonError::into_inner);
+        while *active {
+            active = shared.writer_done.wait(active).unwrap_or_else(PoisonError::into_inner);
+        }
+        *active = true;
+        WriterTicket { engine: self.clone() }
+    }
+
+    /// Moves what is alive out of mostly dead space and gives that space back, as far as no snapshot that is still
+    /// held needs it. Waits for the write transaction in progress.
+    ///
+    /// # Errors
+    /// The volume fails. Nothing is lost then.
+    pub fn clean(&self) -> Result<CleanReport, MaintenanceError> {
+        let report = self.shared.volume.clean()?;
+        let ticket = self.wait_for_turn();
+        // The newest state is pinned where it was; pinned where it is now, it lets the old space go.
+        ticket.publish(self.snapshot().catalog().clone());
+        self.shared.volume.checkpoint()?;
+        Ok(report)
+    }
+
+    /// Checks the invariants of the tables of a volume, reading all of them. The pages below
+    /// are [`Volume::check`]'s business.
+    pub fn check(volume: &Volume) -> Vec<Finding> {
+        check::check(volume)
+    }
+}
+
+impl WriterTicket {
+    /// Makes a state that has just been committed the newest one.
+    pub(crate) fn publish(&self, catalog: Catalog) {
+        let shared = &self.engine.shared;
+        let source = PageSource::Committed(shared.volume.pin());
+        *shared
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Snapshot::new(catalog, source);
+    }
+
+    pub(crate) fn volume(&self) -> &Volume {
+        &self.engine.shared.volume
+    }
+}
+
+impl Drop for WriterTicket {
+    fn drop(&mut self) {
+        let shared = &self.engine.shared;
+        *shared
+            .writer_active
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = false;
+        shared.writer_done.notify_one();
+    }
+}
+
+/// One state of all tables. It stays readable while it, a clone or one of its tables lives.
+#[derive(Clone)]
+pub struct Snapshot {
+    catalog: Arc<Catalog>,
+    source: Arc<PageSource>,
+}
+
+impl Snapshot {
+    pub(crate) fn new(catalog: Catalog, source: PageSource) -> Self {
+        Snapshot {
+            catalog: Arc::new(catalog),
+            source: Arc::new(source),
+        }
+    }
+
+    /// The committed state that a pin holds.
+    pub(crate) fn committed(pin: Pin) -> Result<Self, EngineError> {
+        let catalog = if pin.contains(CATALOG_PAGE) {
+            Catalog::decode(&pin.read(CATALOG_PAGE)?)?
+        } else {
+            Catalog {
+                next_table_id: 1,
+                ..Catalog::default()
+            }
+        };
+        Ok(Snapshot::new(catalog, PageSource::Committed(pin)))
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn source(&self) -> &Arc<PageSource> {
+        &self.source
+    }
+
+    /// The table called `name`. Its root is read when it is first asked for.
+    ///
+    /// # Errors
+    /// The table's root cannot be read or understood.
+    pub fn table(&self, name: &str) -> Result<Option<Arc<ColumnTable>>, EngineError> {
+        match self.catalog.tables.get(name) {
+            Some(entry) => Ok(Some(Arc::new(ColumnTable::new(entry, &self.source)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// All tables, by name.
+    ///
+    /// # Errors
+    /// The root of one of them cannot be read or understood.
+    pub fn tables(&self) -> Result<Vec<Arc<ColumnTable>>, EngineError> {
+        let open = |entry| Ok(Arc::new(ColumnTable::new(entry, &self.source)?));
+        self.catalog.tables.values().map(open).collect()
+    }
+
+    /// The definitions of all tables, by name. Reads nothing.
+    pub fn definitions(&self) -> Vec<Arc<TableDefinition>> {
+        let definition = |entry: &Arc<crate::catalog::TableEntry>| Arc::clone(&entry.definition);
+        self.catalog.tables.values().map(definition).collect()
+    }
+
+    /// Grows whenever a table is created or dropped, not when rows are appended.
+    pub fn schema_version(&self) -> u64 {
+        self.catalog.schema_version
+    }
+}

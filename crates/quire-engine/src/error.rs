@@ -1,0 +1,248 @@
+//! What can go wrong, one type per operation.
+
+use quire_codec::Corrupt;
+use quire_store::{CheckpointError, CleanError, CommitError, ReadError, WriteError};
+
+use crate::types::SqlType;
+
+/// A table definition that cannot be created.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// Empty or over-long name.
+    #[error("{kind} name {name:?} must have 1 to 255 bytes")]
+    Name {
+        /// "table" or "column".
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// No columns, or too many.
+    #[error("table {table:?} has {columns} columns; it must have 1 to 1600")]
+    ColumnCount {
+        /// Table name.
+        table: String,
+        /// Number of columns asked for.
+        columns: usize,
+    },
+    /// Two columns of one name.
+    #[error("column {column:?} appears more than once")]
+    DuplicateColumn {
+        /// The name.
+        column: String,
+    },
+    /// A length, precision or scale out of bounds.
+    #[error("column {column:?}: {what}")]
+    Type {
+        /// Column name.
+        column: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The demanded codec cannot hold the type.
+    #[error(
+        "column {column:?}: codec {codec} cannot store {sql_type}; choose another or leave it out"
+    )]
+    Codec {
+        /// Column name.
+        column: String,
+        /// Codec name.
+        codec: &'static str,
+        /// Declared type.
+        sql_type: SqlType,
+    },
+}
+
+/// The pages that hold the tables could not be read, understood or written.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The volume could not hand out a page.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The volume could not take a page.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A metadata page does not mean anything.
+    #[error("{what}: {source}; run `quire check` on the file, and restore it from a copy")]
+    Corrupt {
+        /// Which page, of which table.
+        what: String,
+        /// What is wrong with it.
+        source: Corrupt,
+    },
+    /// A row group that the table does not have.
+    #[error("table {table:?} has {count} row groups; there is none with index {index}")]
+    NoRowGroup {
+        /// Table name.
+        table: String,
+        /// Index asked for.
+        index: usize,
+        /// Number of row groups.
+        count: usize,
+    },
+    /// The write transaction whose view this was has ended.
+    #[error(
+        "the transaction that this view of the tables belongs to has ended; take a new snapshot"
+    )]
+    TransactionEnded,
+}
+
+/// Giving back dead space failed; nothing is lost.
+#[derive(Debug, thiserror::Error)]
+pub enum MaintenanceError {
+    /// Moving what is alive failed.
+    #[error(transparent)]
+    Clean(#[from] CleanError),
+    /// Storing the page map failed.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+/// A change in a write transaction failed; the transaction can only be aborted.
+#[derive(Debug, thiserror::Error)]
+pub enum TransactionError {
+    /// A table of this name exists.
+    #[error("table {0:?} already exists")]
+    TableExists(String),
+    /// No table of this name.
+    #[error("table {0:?} does not exist")]
+    TableNotFound(String),
+    /// The definition is not acceptable.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// The catalog no longer fits its page.
+    #[error(
+        "the catalog needs {bytes} bytes and can have {limit}; drop tables that are not needed"
+    )]
+    CatalogFull {
+        /// Bytes the catalog would have.
+        bytes: usize,
+        /// Bytes it can have.
+        limit: usize,
+    },
+    /// An append failed or was not finished, so nothing of the transaction can be kept.
+    #[error(
+        "an append to table {0:?} was not finished; the transaction is aborted, start it again"
+    )]
+    AppendUnfinished(String),
+    /// A page could not be read or written.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The volume could not make the change durable.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+/// Appending to a table failed; its transaction cannot commit any more.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// The batch's columns are not the table's.
+    #[error("batch does not fit the table: {0}")]
+    Schema(String),
+    /// NULL in a NOT NULL column.
+    #[error("null value in column {column:?} violates not-null constraint (row {row})")]
+    Null {
+        /// Column name.
+        column: String,
+        /// Row, 0-based, counted from the first row of this append.
+        row: u64,
+    },
+    /// Text longer than the column allows.
+    #[error(
+        "value of {characters} characters too long for {sql_type} in column {column:?} (row {row})"
+    )]
+    TooLong {
+        /// Column name.
+        column: String,
+        /// Row, 0-based, counted from the first row of this append.
+        row: u64,
+        /// Length of the value in characters.
+        characters: usize,
+        /// Declared type.
+        sql_type: SqlType,
+    },
+    /// A decimal with more digits than declared.
+    #[error(
+        "numeric field overflow: value in column {column:?} does not fit {sql_type} (row {row})"
+    )]
+    Precision {
+        /// Column name.
+        column: String,
+        /// Row, 0-based, counted from the first row of this append.
+        row: u64,
+        /// Declared type.
+        sql_type: SqlType,
+    },
+    /// A value longer than any column can hold.
+    #[error("value of {bytes} bytes in column {column:?} is longer than {limit} bytes (row {row})")]
+    TooLarge {
+        /// Column name.
+        column: String,
+        /// Row, 0-based, counted from the first row of this append.
+        row: u64,
+        /// Length of the value.
+        bytes: usize,
+        /// Longest value that can be stored.
+        limit: usize,
+    },
+    /// A column could not be encoded.
+    #[error("column {column:?} could not be encoded: {what}")]
+    Encode {
+        /// Column name.
+        column: String,
+        /// What the encoder said.
+        what: String,
+    },
+    /// An earlier append of the same appender failed.
+    #[error("an earlier batch could not be appended; abort the transaction")]
+    Failed,
+    /// A worker thread could not be started or died.
+    #[error("a thread that encodes row groups failed: {0}")]
+    Worker(String),
+    /// A row group to be merged with the new rows could not be read.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// A page could not be read or written.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// A scan failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// A projected or filtered column index is not one of the table's.
+    #[error("column index {index} is out of range for table {table:?}")]
+    Column {
+        /// Index asked for.
+        index: usize,
+        /// Table name.
+        table: String,
+    },
+    /// A predicate could not be evaluated.
+    #[error("{0}")]
+    Predicate(String),
+    /// A segment does not mean anything, or not what its row group says.
+    #[error(
+        "table {table:?}, row group {row_group}, column {column:?}: {source}; run `quire check` on the file"
+    )]
+    Corrupt {
+        /// Table name.
+        table: String,
+        /// Row group, 0-based.
+        row_group: usize,
+        /// Column name.
+        column: String,
+        /// What is wrong.
+        source: Corrupt,
+    },
+    /// An output batch could not be built.
+    #[error("building a batch of table {table:?} failed: {what}")]
+    Batch {
+        /// Table name.
+        table: String,
+        /// What Arrow said.
+        what: String,
+    },
+    /// A page could not be read.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}

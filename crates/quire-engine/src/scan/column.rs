@@ -1,0 +1,314 @@
+//! One column of a row group, decoded a vector group at a time into Arrow arrays.
+
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, PrimitiveArray, StringArray,
+    StringViewArray, UInt32Array,
+};
+use arrow_buffer::{
+    BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
+use arrow_schema::DataType;
+use arrow_select::take::take;
+use quire_codec::{BytesVector, Corrupt, VECTOR_VALUES};
+use quire_format::row_group::GROUP_ROWS;
+use quire_format::segment::SegmentReader;
+
+use super::dictionary::dictionary_array;
+use super::selection::{Selection, VectorRows};
+use crate::types::SqlType;
+
+/// Vectors of a vector group.
+const GROUP_VECTORS: usize = GROUP_ROWS / VECTOR_VALUES;
+
+/// Decodes one column of one row group.
+pub(super) struct ColumnReader {
+    sql_type: SqlType,
+    arrow_type: DataType,
+    segment: SegmentReader,
+    /// The distinct values and a NULL behind them, of a dictionary segment, once somebody asked.
+    dictionary: Option<ArrayRef>,
+    /// What was decoded last: group, rows of it, values. Later requests for fewer rows of it are cut from this.
+    decoded: Option<(usize, Selection, ArrayRef)>,
+    bytes: BytesVector,
+    pub(super) vectors_decoded: u64,
+}
+
+impl ColumnReader {
+    /// Opens the segment of a column of a row group of `row_count` rows.
+    pub(super) fn open(
+        sql_type: SqlType,
+        row_count: u64,
+        image: Arc<[u8]>,
+    ) -> Result<Self, Corrupt> {
+        let segment = SegmentReader::open(image)?;
+        if segment.row_count() as u64 != row_count {
+            let what = format!(
+                "segment of {} rows, expected {row_count}",
+                segment.row_count()
+            );
+            return Err(Corrupt::new(what, 0));
+        }
+        if segment.physical_type() != sql_type.physical_type() {
+            let what = format!(
+                "segment of {} values for {sql_type}",
+                segment.physical_type()
+            );
+            return Err(Corrupt::new(what, 0));
+        }
+        Ok(ColumnReader {
+            sql_type,
+            arrow_type: sql_type.arrow_type(),
+            segment,
+            dictionary: None,
+            decoded: None,
+            bytes: BytesVector::new(),
+            vectors_decoded: 0,
+        })
+    }
+
+    pub(super) fn segment(&self) -> &SegmentReader {
+        &self.segment
+    }
+
+    /// The selected rows of a vector group.
+    pub(super) fn array(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<ArrayRef, Corrupt> {
+        if let Some((decoded_group, decoded, array)) = &self.decoded
+            && *decoded_group == group
+        {
+            if decoded.len() == selection.len() {
+                return Ok(Arc::clone(array));
+            }
+            let positions = selection.positions_in(decoded);
+            return take(array, &positions, None).map_err(unbuildable);
+        }
+        let array = self.decode(group, selection)?;
+        self.decoded = Some((group, selection.clone(), Arc::clone(&array)));
+        Ok(array)
+    }
+
+    fn decode(&mut self, group: usize, selection: &Selection) -> Result<ArrayRef, Corrupt> {
+        let nulls = self.nulls(group, selection)?;
+        match self.sql_type {
+            SqlType::Boolean => {
+                let values =
+                    self.gather(group, selection, SegmentReader::decode_bool, |one| one)?;
+                let values = BooleanBuffer::collect_bool(values.len(), |index| values[index]);
+                Ok(Arc::new(BooleanArray::new(values, nulls)))
+            }
+            SqlType::SmallInt => {
+                let values = self.gather(group, selection, SegmentReader::decode_i16, |one| one)?;
+                self.primitive::<Int16Type>(values, nulls)
+            }
+            SqlType::Integer => {
+                let values = self.gather(group, selection, SegmentReader::decode_i32, |one| one)?;
+                self.primitive::<Int32Type>(values, nulls)
+            }
+            SqlType::Date => {
+                let values = self.gather(group, selection, SegmentReader::decode_i32, |one| one)?;
+                self.primitive::<Date32Type>(values, nulls)
+            }
+            SqlType::BigInt => {
+                let values = self.gather(group, selection, SegmentReader::decode_i64, |one| one)?;
+                self.primitive::<Int64Type>(values, nulls)
+            }
+            SqlType::Timestamp | SqlType::TimestampTz => {
+                let values = self.gather(group, selection, SegmentReader::decode_i64, |one| one)?;
+                self.primitive::<TimestampMicrosecondType>(values, nulls)
+            }
+            SqlType::Real => {
+                let values = self.gather(group, selection, SegmentReader::decode_f32, |one| one)?;
+                self.primitive::<Float32Type>(values, nulls)
+            }
+            SqlType::Double => {
+                let values = self.gather(group, selection, SegmentReader::decode_f64, |one| one)?;
+                self.primitive::<Float64Type>(values, nulls)
+            }
+            SqlType::Decimal { .. } => {
+                let values = self.decimals(group, selection)?;
+                self.primitive::<Decimal128Type>(values, nulls)
+            }
+            SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_) | SqlType::Bytea => {
+                self.decode_bytes(group, selection, nulls)
+            }
+        }
+    }
+
+    /// Decodes the vectors that have selected rows, one at a time in the cache, and keeps those rows.
+    fn gather<T: Copy + Default, U>(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+        decode: impl Fn(&mut SegmentReader, usize, &mut [T; VECTOR_VALUES]) -> Result<usize, Corrupt>,
+        convert: impl Fn(T) -> U,
+    ) -> Result<Vec<U>, Corrupt> {
+        let mut gathered = Vec::with_capacity(selection.len());
+        let mut values = [T::default(); VECTOR_VALUES];
+        for (vector, rows) in selection.vectors() {
+            decode(
+                &mut self.segment,
+                group * GROUP_VECTORS + vector,
+                &mut values,
+            )?;
+            self.vectors_decoded += 1;
+            match rows {
+                VectorRows::First(count) => {
+                    gathered.extend(values[..count].iter().map(|&value| convert(value)));
+                }
+                VectorRows::Rows(rows) => {
+                    let value = |&row: &u32| convert(values[row as usize % VECTOR_VALUES]);
+                    gathered.extend(rows.iter().map(value));
+                }
+            }
+        }
+        Ok(gathered)
+    }
+
+    /// Decimals are widened to the 128 bits of Arrow while they are in the cache.
+    fn decimals(&mut self, group: usize, selection: &Selection) -> Result<Vec<i128>, Corrupt> {
+        if self.segment.physical_type() == quire_codec::PhysicalType::Int64 {
+            self.gather(group, selection, SegmentReader::decode_i64, i128::from)
+        } else {
+            self.gather(group, selection, SegmentReader::decode_i128, |value| value)
+        }
+    }
+
+    fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        values: Vec<T::Native>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Corrupt> {
+        let array = PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), nulls);
+        let array = array.map_err(unbuildable)?;
+        Ok(Arc::new(array.with_data_type(self.arrow_type.clone())))
+    }
+
+    /// Which selected rows are not NULL; `None` when none is.
+    fn nulls(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<Option<NullBuffer>, Corrupt> {
+        if self.segment.null_count() == 0 {
+            return Ok(None);
+        }
+        let mut words = [0_u64; VECTOR_VALUES / 64];
+        let mut valid = BooleanBufferBuilder::new(selection.len());
+        for (vector, rows) in selection.vectors() {
+            self.segment
+                .validity(group * GROUP_VECTORS + vector, &mut words)?;
+            match rows {
+                VectorRows::First(count) => {
+                    let bytes = words.map(u64::to_le_bytes);
+                    valid.append_packed_range(0..count, bytes.as_flattened());
+                }
+                VectorRows::Rows(rows) => {
+                    for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
+                        valid.append(words[row / 64] >> (row % 64) & 1 == 1);
+                    }
+                }
+            }
+        }
+        let nulls = NullBuffer::new(valid.finish());
+        Ok((nulls.null_count() > 0).then_some(nulls))
+    }
+
+    /// The codes of the selected rows of a dictionary segment.
+    pub(super) fn codes(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<Vec<u32>, Corrupt> {
+        self.gather(group, selection, SegmentReader::decode_codes, |code| code)
+    }
+
+    /// Which selected rows are NULL; `None` when none is.
+    pub(super) fn null_mask(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<Option<NullBuffer>, Corrupt> {
+        self.nulls(group, selection)
+    }
+
+    /// The distinct values of a dictionary segment, and a NULL behind them.
+    pub(super) fn dictionary(&mut self) -> Result<Option<ArrayRef>, Corrupt> {
+        if self.dictionary.is_none() {
+            self.dictionary = dictionary_array(self.sql_type, &self.segment)?;
+        }
+        Ok(self.dictionary.clone())
+    }
+
+    fn decode_bytes(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Corrupt> {
+        if let Some(dictionary) = self.dictionary()? {
+            let codes = self.codes(group, selection)?;
+            let codes = UInt32Array::new(ScalarBuffer::from(codes), nulls);
+            return take(&dictionary, &codes, None).map_err(unbuildable);
+        }
+        let mut gathered = BytesVector::new();
+        gathered.offsets.reserve(selection.len());
+        for (vector, rows) in selection.vectors() {
+            let vector = group * GROUP_VECTORS + vector;
+            self.vectors_decoded += 1;
+            match rows {
+                VectorRows::First(_) => {
+                    self.segment.decode_bytes(vector, &mut gathered)?;
+                }
+                VectorRows::Rows(rows) => {
+                    self.bytes.clear();
+                    self.segment.decode_bytes(vector, &mut self.bytes)?;
+                    let values = self.bytes.as_slice();
+                    for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
+                        gathered.push(values.get(row))?;
+                    }
+                }
+            }
+        }
+        bytes_array(self.sql_type, gathered, nulls)
+    }
+}
+
+/// Byte strings as the Arrow array of a text or BYTEA column. Text is checked to be UTF-8, all at once;
+/// the views share one buffer.
+pub(super) fn bytes_array(
+    sql_type: SqlType,
+    values: BytesVector,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, Corrupt> {
+    if values.data.len() > i32::MAX as usize {
+        return Err(Corrupt::new("a vector group decodes to more than 2 GiB", 0));
+    }
+    let offsets: Vec<i32> = values
+        .offsets
+        .into_iter()
+        .map(|offset| offset as i32)
+        .collect();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let data = Buffer::from_vec(values.data);
+    if sql_type.is_text() {
+        let array = StringArray::try_new(offsets, data, nulls).map_err(unbuildable)?;
+        Ok(Arc::new(StringViewArray::from(&array)))
+    } else {
+        let array = BinaryArray::try_new(offsets, data, nulls).map_err(unbuildable)?;
+        Ok(Arc::new(BinaryViewArray::from(&array)))
+    }
+}
+
+/// Decoded values that Arrow does not accept, such as text that is not UTF-8.
+fn unbuildable(error: arrow_schema::ArrowError) -> Corrupt {
+    Corrupt::new(error.to_string(), 0)
+}

@@ -1,0 +1,107 @@
+//! Hands the vector groups of a scan to its readers, each once.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use quire_format::row_group::{GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
+
+use super::Scan;
+use crate::error::ScanError;
+use crate::zone_table::ZoneTable;
+
+/// What has not been handed out yet.
+pub(super) struct Cursor {
+    /// Row groups that have not been opened.
+    row_groups: Range<usize>,
+    readers: usize,
+    open: Option<OpenPiece>,
+}
+
+/// A row group of which some groups have not been handed out.
+struct OpenPiece {
+    index: usize,
+    row_group: Arc<RowGroup>,
+    /// Groups left to hand out, ascending; those that were pruned are not among them.
+    groups: Vec<usize>,
+    next: usize,
+}
+
+/// A piece of work: some vector groups of one row group, ascending.
+pub(super) struct Morsel {
+    pub(super) index: usize,
+    pub(super) row_group: Arc<RowGroup>,
+    pub(super) groups: Vec<usize>,
+}
+
+impl Cursor {
+    pub(super) fn new(row_groups: Range<usize>, readers: usize) -> Self {
+        Cursor {
+            row_groups,
+            readers,
+            open: None,
+        }
+    }
+
+    /// The next piece of work. Pieces are whole row groups while there are many, so that readers seldom open the
+    /// same segment, and single groups at the end, so that they finish together.
+    pub(super) fn next(&mut self, scan: &Scan) -> Result<Option<Morsel>, ScanError> {
+        loop {
+            if let Some(open) = &mut self.open
+                && open.next < open.groups.len()
+            {
+                let rest = open.groups.len() - open.next;
+                let later = self.row_groups.len() * (ROW_GROUP_ROWS / GROUP_ROWS);
+                let count = ((rest + later) / (2 * self.readers)).clamp(1, rest);
+                let groups = open.groups[open.next..open.next + count].to_vec();
+                open.next += count;
+                let row_group = Arc::clone(&open.row_group);
+                return Ok(Some(Morsel {
+                    index: open.index,
+                    row_group,
+                    groups,
+                }));
+            }
+            let Some(index) = self.row_groups.next() else {
+                return Ok(None);
+            };
+            let row_group = scan.table.row_group(index)?;
+            let groups = groups_to_scan(scan, &row_group);
+            self.open = Some(OpenPiece {
+                index,
+                row_group,
+                groups,
+                next: 0,
+            });
+        }
+    }
+}
+
+/// The vector groups that no predicate can rule out by their zones. Asked when the row group is about to be read,
+/// so filters that tightened in the meantime count.
+fn groups_to_scan(scan: &Scan, row_group: &Arc<RowGroup>) -> Vec<usize> {
+    let group_count = row_group.group_count();
+    let mut kept = vec![true; group_count];
+    if !scan.options.predicates.is_empty() {
+        let definition = Arc::clone(scan.table.definition());
+        let zones = ZoneTable::new(definition, Arc::clone(row_group));
+        for predicate in &scan.options.predicates {
+            // An answer for another number of zones means nothing; nothing is skipped then.
+            let answer = predicate
+                .prune(&zones)
+                .filter(|answer| answer.len() == group_count);
+            for (kept, possible) in kept.iter_mut().zip(answer.into_iter().flatten()) {
+                *kept &= possible;
+            }
+        }
+    }
+    let groups: Vec<usize> = (0..group_count).filter(|&group| kept[group]).collect();
+    let pruned = (group_count - groups.len()) as u64;
+    scan.counters
+        .groups_pruned
+        .fetch_add(pruned, Ordering::Relaxed);
+    scan.counters
+        .groups_scanned
+        .fetch_add(groups.len() as u64, Ordering::Relaxed);
+    groups
+}

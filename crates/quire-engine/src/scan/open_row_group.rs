@@ -1,0 +1,185 @@
+//! A row group that a reader is in: its opened columns, and what is known of the predicates there.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use quire_codec::{CodecId, Corrupt};
+use quire_format::row_group::RowGroup;
+
+use super::Scan;
+use super::column::ColumnReader;
+use super::dictionary::CodeMask;
+use super::selection::Selection;
+use crate::error::ScanError;
+
+/// The state of one reader in one row group. Segments are opened when first needed.
+pub(super) struct OpenRowGroup {
+    pub(super) index: usize,
+    row_group: Arc<RowGroup>,
+    columns: Vec<Option<Box<ColumnReader>>>,
+    /// One per predicate, for those that are evaluated on a dictionary.
+    masks: Vec<Option<CodeMask>>,
+}
+
+impl OpenRowGroup {
+    pub(super) fn new(scan: &Scan, index: usize, row_group: Arc<RowGroup>) -> Self {
+        OpenRowGroup {
+            index,
+            columns: row_group.columns.iter().map(|_| None).collect(),
+            masks: scan.options.predicates.iter().map(|_| None).collect(),
+            row_group,
+        }
+    }
+
+    pub(super) fn group_rows(&self, group: usize) -> usize {
+        self.row_group.group_rows(group)
+    }
+
+    /// The rows of a vector group that satisfy all predicates.
+    pub(super) fn select(&mut self, scan: &Scan, group: usize) -> Result<Selection, ScanError> {
+        let mut selection = Selection::All(self.group_rows(group));
+        for predicate in 0..scan.options.predicates.len() {
+            selection = self.refine(scan, predicate, group, &selection)?;
+            if selection.len() == 0 {
+                break;
+            }
+        }
+        Ok(selection)
+    }
+
+    fn refine(
+        &mut self,
+        scan: &Scan,
+        index: usize,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<Selection, ScanError> {
+        let predicate = &scan.options.predicates[index];
+        if let &[column] = predicate.columns()
+            && predicate.is_deterministic()
+            && self.row_group.columns[column].codec == CodecId::Dictionary
+        {
+            return self.refine_by_code(scan, index, column, group, selection);
+        }
+        let schema = &scan.predicate_schemas[index];
+        let batch = self.batch(scan, schema, predicate.columns(), group, selection)?;
+        let kept = predicate.evaluate(&batch).map_err(ScanError::Predicate)?;
+        if kept.len() != selection.len() {
+            return Err(ScanError::Predicate(
+                "predicate returned a wrong number of rows".to_owned(),
+            ));
+        }
+        Ok(selection.refine(&kept))
+    }
+
+    fn refine_by_code(
+        &mut self,
+        scan: &Scan,
+        index: usize,
+        column: usize,
+        group: usize,
+        selection: &Selection,
+    ) -> Result<Selection, ScanError> {
+        let predicate = scan.options.predicates[index].as_ref();
+        let row_group = self.index;
+        let reader = self.column(scan, column)?;
+        let corrupt = |source| corrupt(scan, row_group, column, source);
+        let dictionary = reader.dictionary().map_err(corrupt)?;
+        let dictionary = dictionary.ok_or_else(|| {
+            corrupt(Corrupt::new(
+                "segment has no dictionary, its row group says it has",
+                0,
+            ))
+        })?;
+        if !self.masks[index]
+            .as_ref()
+            .is_some_and(|mask| mask.is_current(predicate))
+        {
+            let schema = &scan.predicate_schemas[index];
+            self.masks[index] = Some(CodeMask::new(predicate, schema, &dictionary)?);
+        }
+        match (&self.masks[index], &mut self.columns[column]) {
+            (Some(mask), Some(reader)) => mask.refine(reader, group, selection).map_err(corrupt),
+            _ => Ok(selection.clone()),
+        }
+    }
+
+    /// The selected rows of some columns of a vector group.
+    pub(super) fn batch(
+        &mut self,
+        scan: &Scan,
+        schema: &SchemaRef,
+        columns: &[usize],
+        group: usize,
+        selection: &Selection,
+    ) -> Result<RecordBatch, ScanError> {
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+        for &column in columns {
+            let array = self.column(scan, column)?.array(group, selection);
+            arrays.push(array.map_err(|source| corrupt(scan, self.index, column, source))?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(selection.len()));
+        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(|error| {
+            ScanError::Batch {
+                table: scan.table.definition().name.clone(),
+                what: error.to_string(),
+            }
+        })
+    }
+
+    fn column(&mut self, scan: &Scan, column: usize) -> Result<&mut ColumnReader, ScanError> {
+        let reader = match self.columns[column].take() {
+            Some(reader) => reader,
+            None => Box::new(self.open_column(scan, column)?),
+        };
+        Ok(self.columns[column].insert(reader))
+    }
+
+    fn open_column(&self, scan: &Scan, column: usize) -> Result<ColumnReader, ScanError> {
+        let chunk = &self.row_group.columns[column];
+        let image = scan.table.source().read(&chunk.pages)?;
+        scan.counters
+            .bytes_read
+            .fetch_add(image.len() as u64, Ordering::Relaxed);
+        let sql_type = scan.table.definition().columns[column].sql_type;
+        let reader = if image.len() as u64 == chunk.encoded_bytes {
+            ColumnReader::open(sql_type, self.row_group.row_count, image)
+        } else {
+            let (found, expected) = (image.len(), chunk.encoded_bytes);
+            Err(Corrupt::new(
+                format!("segment of {found} bytes, expected {expected}"),
+                0,
+            ))
+        };
+        let reader = reader.map_err(|source| corrupt(scan, self.index, column, source))?;
+        if reader.segment().codec() != chunk.codec {
+            let found = reader.segment().codec();
+            let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
+            return Err(corrupt(scan, self.index, column, Corrupt::new(what, 0)));
+        }
+        Ok(reader)
+    }
+
+    /// Adds what was decoded to the scan's counters.
+    pub(super) fn report(&mut self, scan: &Scan) {
+        let readers = self.columns.iter_mut().flatten();
+        let decoded = readers
+            .map(|reader| std::mem::take(&mut reader.vectors_decoded))
+            .sum();
+        scan.counters
+            .vectors_decoded
+            .fetch_add(decoded, Ordering::Relaxed);
+    }
+}
+
+fn corrupt(scan: &Scan, row_group: usize, column: usize, source: Corrupt) -> ScanError {
+    let definition = scan.table.definition();
+    ScanError::Corrupt {
+        table: definition.name.clone(),
+        row_group,
+        column: definition.columns[column].name.clone(),
+        source,
+    }
+}

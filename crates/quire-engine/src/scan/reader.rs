@@ -1,0 +1,141 @@
+//! One reader of a scan: takes vector groups, filters them, and hands out batches.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_select::concat::concat_batches;
+
+use super::Scan;
+use super::cursor::Morsel;
+use super::open_row_group::OpenRowGroup;
+use crate::error::ScanError;
+
+/// Reads its share of a scan; one per thread. After an error it is done.
+pub struct ScanReader {
+    scan: Arc<Scan>,
+    open: Option<OpenRowGroup>,
+    /// Groups of the open row group that are still to be read.
+    groups: VecDeque<usize>,
+    /// Batches that are too small to be handed out alone.
+    small: Vec<RecordBatch>,
+    small_rows: usize,
+    done: bool,
+}
+
+impl ScanReader {
+    pub(super) fn new(scan: Arc<Scan>) -> Self {
+        ScanReader {
+            scan,
+            open: None,
+            groups: VecDeque::new(),
+            small: Vec::new(),
+            small_rows: 0,
+            done: false,
+        }
+    }
+
+    /// The next batch; `None` when there are no more rows for this reader.
+    ///
+    /// # Errors
+    /// A page cannot be read, does not decode to what its row group says, or a predicate fails.
+    #[allow(clippy::should_implement_trait)] // An iterator would hide that an error ends the scan.
+    pub fn next(&mut self) -> Result<Option<RecordBatch>, ScanError> {
+        let batch = self.produce();
+        if !matches!(batch, Ok(Some(_))) {
+            self.done = true;
+            self.report();
+        }
+        batch
+    }
+
+    fn produce(&mut self) -> Result<Option<RecordBatch>, ScanError> {
+        while !self.done {
+            let Some(group) = self.next_group()? else {
+                self.done = true;
+                break;
+            };
+            let Some(batch) = self.read_group(group)? else {
+                continue;
+            };
+            self.small_rows += batch.num_rows();
+            self.small.push(batch);
+            if 2 * self.small_rows >= self.scan.options.batch_rows {
+                return self.join_small();
+            }
+        }
+        self.join_small()
+    }
+
+    /// The next group to read, of the open row group.
+    fn next_group(&mut self) -> Result<Option<usize>, ScanError> {
+        if self.scan.limit_reached() {
+            return Ok(None);
+        }
+        while self.groups.is_empty() {
+            self.report();
+            let mut cursor = self
+                .scan
+                .cursor
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let Some(morsel) = cursor.next(&self.scan)? else {
+                return Ok(None);
+            };
+            drop(cursor);
+            let Morsel {
+                index,
+                row_group,
+                groups,
+            } = morsel;
+            if self.open.as_ref().is_none_or(|open| open.index != index) {
+                self.open = Some(OpenRowGroup::new(&self.scan, index, row_group));
+            }
+            self.groups = groups.into();
+        }
+        Ok(self.groups.pop_front())
+    }
+
+    /// The rows of a group that satisfy the predicates, if any.
+    fn read_group(&mut self, group: usize) -> Result<Option<RecordBatch>, ScanError> {
+        let Some(open) = &mut self.open else {
+            return Ok(None);
+        };
+        let selection = open.select(&self.scan, group)?;
+        let count = self.scan.reserve_rows(selection.len());
+        if count == 0 {
+            return Ok(None);
+        }
+        let selection = selection.truncate(count);
+        let projection = &self.scan.options.projection;
+        let batch = open.batch(&self.scan, &self.scan.schema, projection, group, &selection)?;
+        Ok(Some(batch))
+    }
+
+    fn join_small(&mut self) -> Result<Option<RecordBatch>, ScanError> {
+        self.scan
+            .counters
+            .rows
+            .fetch_add(self.small_rows as u64, Ordering::Relaxed);
+        self.small_rows = 0;
+        let batches = std::mem::take(&mut self.small);
+        match <[RecordBatch; 1]>::try_from(batches) {
+            Ok([batch]) => Ok(Some(batch)),
+            Err(batches) if batches.is_empty() => Ok(None),
+            Err(batches) => match concat_batches(&self.scan.schema, &batches) {
+                Ok(batch) => Ok(Some(batch)),
+                Err(error) => Err(ScanError::Batch {
+                    table: self.scan.table.definition().name.clone(),
+                    what: error.to_string(),
+                }),
+            },
+        }
+    }
+
+    fn report(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.report(&self.scan);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Which rows of a vector group are still wanted.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, BooleanArray, UInt32Array};
+use quire_codec::VECTOR_VALUES;
+
+/// Rows of one vector group, counted from its first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Selection {
+    /// All rows, that many.
+    All(usize),
+    /// These rows, ascending.
+    Rows(Arc<Vec<u32>>),
+}
+
+/// The selected rows of one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VectorRows<'a> {
+    /// The first rows, that many.
+    First(usize),
+    /// These rows, counted from the first of the vector group.
+    Rows(&'a [u32]),
+}
+
+impl Selection {
+    pub(super) fn rows(rows: Vec<u32>) -> Self {
+        Selection::Rows(Arc::new(rows))
+    }
+
+    /// Number of selected rows.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Selection::All(rows) => *rows,
+            Selection::Rows(rows) => rows.len(),
+        }
+    }
+
+    /// The vectors that have selected rows, and which rows.
+    pub(super) fn vectors(&self) -> Vec<(usize, VectorRows<'_>)> {
+        match self {
+            Selection::All(rows) => (0..rows.div_ceil(VECTOR_VALUES))
+                .map(|vector| {
+                    let first = vector * VECTOR_VALUES;
+                    (vector, VectorRows::First((rows - first).min(VECTOR_VALUES)))
+                })
+                .collect(),
+            Selection::Rows(rows) => rows
+                .chunk_by(|left, right| vector_of(*left) == vector_of(*right))
+                .map(|rows| (vector_of(rows[0]), VectorRows::Rows(rows)))
+                .collect(),
+        }
+    }
+
+    /// Keeps the selected rows whose value is true; `kept` has one value per selected row.
+    pub(super) fn refine(&self, kept: &BooleanArray) -> Selection {
+        let bits = match kept.nulls() {
+            Some(nulls) => kept.values() & nulls.inner(),
+            None => kept.values().clone(),
+        };
+        let count = bits.count_set_bits();
+        if count == self.len() {
+            return self.clone();
+        }
+        let mut rows = Vec::with_capacity(count);
+        match self {
+            Selection::All(_) => rows.extend(bits.set_indices_u32()),
+            Selection::Rows(old) => rows.extend(bits.set_indices().map(|index| old[index])),
+        }
+        Selection::rows(rows)
+    }
+
+    /// Keeps at most the first `count` selected rows.
+    pub(super) fn truncate(self, count: usize) -> Selection {
+        if count >= self.len() {
+            return self;
+        }
+        match self {
+            Selection::All(_) => Selection::rows((0..count as u32).collect()),
+            Selection::Rows(rows) => Selection::rows(rows[..count].to_vec()),
+        }
+    }
+
+    /// Where the rows of this selection are among those of `outer`, which contains it.
+    pub(super) fn positions_in(&self, outer: &Selection) -> UInt32Array {
+        let rows: Vec<u32> = match (self, outer) {
+            (Selection::All(rows), _) => (0..*rows as u32).collect(),
+            (Selection::Rows(rows), Selection::All(_)) => rows.to_vec(),
+            (Selection::Rows(rows), Selection::Rows(outer)) => {
+                let mut positions = outer.iter().zip(0_u32..);
+                let mut find = |row: u32| positions.find(|(outer, _)| **outer == row);
+                rows.iter()
+                    .filter_map(|&row| find(row))
+                    .map(|(_, position)| position)
+                    .collect()
+            }
+        };
+        UInt32Array::from(rows)
+    }
+}
+
+fn vector_of(row: u32) -> usize {
+    row as usize / VECTOR_VALUES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refining_keeps_true_and_drops_false_and_null() {
+        let all = Selection::All(5);
+        let kept = BooleanArray::from(vec![Some(true), None, Some(false), Some(true), Some(true)]);
+        let some = all.refine(&kept);
+        assert_eq!(some, Selection::rows(vec![0, 3, 4]));
+        let fewer = some.refine(&BooleanArray::from(vec![false, true, true]));
+        assert_eq!(fewer, Selection::rows(vec![3, 4]));
+        assert_eq!(fewer.positions_in(&some).values(), &[1, 2]);
+        assert_eq!(fewer.positions_in(&all).values(), &[3, 4]);
+        assert_eq!(all.refine(&BooleanArray::from(vec![true; 5])), all);
+        assert_eq!(fewer.truncate(1), Selection::rows(vec![3]));
+        assert_eq!(all.truncate(2), Selection::rows(vec![0, 1]));
+    }
+
+    #[test]
+    fn vectors_cover_exactly_the_selected_rows() {
+        let all = Selection::All(2500);
+        let counts = [1024, 1024, 452].map(VectorRows::First);
+        assert_eq!(
+            all.vectors(),
+            counts.into_iter().enumerate().collect::<Vec<_>>()
+        );
+        let some = Selection::rows(vec![3, 1023, 1024, 4096]);
+        let expected = [(0, &[3, 1023][..]), (1, &[1024]), (4, &[4096])];
+        assert_eq!(
+            some.vectors(),
+            expected.map(|(vector, rows)| (vector, VectorRows::Rows(rows)))
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! A column table as one snapshot sees it.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::SchemaRef;
+use quire_codec::Scalar;
+use quire_format::row_group::RowGroup;
+
+use crate::catalog::{TableEntry, TableState};
+use crate::definition::TableDefinition;
+use crate::error::{EngineError, ScanError};
+use crate::pages::PageSource;
+use crate::scalar_array::scalar_array;
+use crate::scan::{Scan, ScanOptions};
+
+/// One state of a table. It stays readable for as long as it lives.
+pub struct ColumnTable {
+    entry: Arc<TableEntry>,
+    state: Arc<TableState>,
+    source: Arc<PageSource>,
+}
+
+/// What is known of a column of the whole table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnStatistics {
+    /// Lower bound of the values; `None` when there are none or it is unknown (NaN).
+    pub min: Option<Scalar>,
+    /// Upper bound of the values; `None` when there are none or it is unknown (NaN, some long text).
+    pub max: Option<Scalar>,
+    /// Whether a row holds `min`.
+    pub min_exact: bool,
+    /// Whether a row holds `max`.
+    pub max_exact: bool,
+    /// Exact number of NULLs.
+    pub null_count: u64,
+    /// Number of distinct values: exact up to 512, within some 3 % above.
+    pub distinct_estimate: u64,
+    /// What the values take as plain arrays.
+    pub raw_bytes: u64,
+    /// Length of all segments of the column.
+    pub encoded_bytes: u64,
+}
+
+impl ColumnTable {
+    pub(crate) fn new(
+        entry: &Arc<TableEntry>,
+        source: &Arc<PageSource>,
+    ) -> Result<Self, EngineError> {
+        let state = entry.state(source)?;
+        Ok(ColumnTable::of_state(
+            Arc::clone(entry),
+            state,
+            Arc::clone(source),
+        ))
+    }
+
+    pub(crate) fn of_state(
+        entry: Arc<TableEntry>,
+        state: Arc<TableState>,
+        source: Arc<PageSource>,
+    ) -> Self {
+        ColumnTable {
+            entry,
+            state,
+            source,
+        }
+    }
+
+    /// Id, unique for the life of the database.
+    pub fn id(&self) -> u64 {
+        self.entry.id
+    }
+
+    /// What was declared.
+    pub fn definition(&self) -> &Arc<TableDefinition> {
+        &self.entry.definition
+    }
+
+    /// Schema of the batches that are appended and scanned.
+    pub fn arrow_schema(&self) -> &SchemaRef {
+        &self.entry.schema
+    }
+
+    /// Exact number of rows.
+    pub fn row_count(&self) -> u64 {
+        self.state.row_count
+    }
+
+    /// Number of row groups.
+    pub fn row_group_count(&self) -> usize {
+        self.state.row_groups.len()
+    }
+
+    /// Number of rows of a row group, without reading it; 0 when there is no such row group.
+    pub fn row_group_rows(&self, index: usize) -> u64 {
+        self.state
+            .row_groups
+            .get(index)
+            .map_or(0, |entry| entry.pointer.row_count)
+    }
+
+    /// Metadata of a row group, read when first asked for and shared by all states of the table.
+    ///
+    /// # Errors
+    /// There is no such row group, or it cannot be read or understood.
+    pub fn row_group(&self, index: usize) -> Result<Arc<RowGroup>, EngineError> {
+        let entry = self
+            .state
+            .row_groups
+            .get(index)
+            .ok_or_else(|| EngineError::NoRowGroup {
+                table: self.entry.definition.name.clone(),
+                index,
+                count: self.row_group_count(),
+            })?;
+        entry.row_group(&self.source, &self.entry.definition, index)
+    }
+
+    /// Statistics of a column of the whole table; `None` when there is no such column.
+    pub fn statistics(&self, column: usize) -> Option<ColumnStatistics> {
+        let summary = self.state.root.columns.get(column)?;
+        // A sketch cannot know better than the number of values there are.
+        let value_count = self.state.row_count.saturating_sub(summary.zone.null_count);
+        Some(ColumnStatistics {
+            min: summary.zone.min.clone(),
+            max: summary.zone.max.clone(),
+            min_exact: summary.zone.min_exact,
+            max_exact: summary.zone.max_exact,
+            null_count: summary.zone.null_count,
+            distinct_estimate: summary.sketch.estimate().min(value_count),
+            raw_bytes: summary.raw_bytes,
+            encoded_bytes: summary.encoded_bytes,
+        })
+    }
+
+    /// A value of a column's statistics or zones as an Arrow array of one element of the column's type;
+    /// `None` when there is no such column or the value is not of its type.
+    pub fn scalar_array(&self, column: usize, value: &Scalar) -> Option<ArrayRef> {
+        let column = self.entry.definition.columns.get(column)?;
+        let array = scalar_array(column.sql_type, [Some(value)]);
+        array.is_valid(0).then_some(array)
+    }
+
+    /// Starts a scan, to be read through [`Scan::reader`].
+    ///
+    /// # Errors
+    /// A column index is out of range.
+    pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<Scan>, ScanError> {
+        Scan::start(Arc::clone(self), options, 0..self.row_group_count())
+    }
+
+    pub(crate) fn source(&self) -> &Arc<PageSource> {
+        &self.source
+    }
+}

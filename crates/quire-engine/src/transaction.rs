@@ -1,0 +1,213 @@
+//! The write transaction: changes that become durable and visible together, or not at all.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use quire_format::volume::MAX_PAYLOAD_BYTES;
+use quire_store::{CATALOG_PAGE, PageKind, ReadError, WriteBatch};
+
+use crate::append::{AppendOptions, Appender};
+use crate::catalog::{Catalog, TableEntry, TableState};
+use crate::definition::TableDefinition;
+use crate::engine::{Snapshot, WriterTicket};
+use crate::error::{EngineError, TransactionError};
+use crate::pages::{PageSource, TransactionPages};
+
+/// Changes to the tables. It sees its own; nobody else does before [`WriteTransaction::commit`].
+/// Dropping it aborts and leaves nothing behind.
+pub struct WriteTransaction {
+    // The batch ends before the ticket is given back: fields are dropped in this order.
+    pages: Arc<TransactionPages>,
+    source: Arc<PageSource>,
+    catalog: Catalog,
+    /// Tables whose root has to be written.
+    changed_tables: BTreeSet<String>,
+    definitions_changed: bool,
+    /// Table whose append has begun and not finished.
+    unfinished_append: Option<String>,
+    ticket: WriterTicket,
+}
+
+impl WriteTransaction {
+    pub(crate) fn new(ticket: WriterTicket, batch: WriteBatch, base: &Snapshot) -> Self {
+        let pages = Arc::new(TransactionPages::new(batch));
+        WriteTransaction {
+            source: Arc::new(PageSource::Transaction(Arc::clone(&pages))),
+            pages,
+            catalog: base.catalog().clone(),
+            changed_tables: BTreeSet::new(),
+            definitions_changed: false,
+            unfinished_append: None,
+            ticket,
+        }
+    }
+
+    /// What the transaction sees: the state it started from and its own changes up to now. It can be
+    /// read until the transaction ends.
+    pub fn snapshot(&self) -> Snapshot {
+        let source = PageSource::Transaction(Arc::clone(&self.pages));
+        Snapshot::new(self.catalog.clone(), source)
+    }
+
+    /// Creates an empty table.
+    ///
+    /// # Errors
+    /// A table of that name exists, or the definition is not acceptable. The transaction can go on.
+    pub fn create_table(&mut self, definition: TableDefinition) -> Result<(), TransactionError> {
+        definition.validate()?;
+        let name = definition.name.clone();
+        if self.catalog.tables.contains_key(&name) {
+            return Err(TransactionError::TableExists(name));
+        }
+        let id = self.catalog.next_table_id;
+        self.catalog.next_table_id += 1;
+        let entry = TableEntry::new(id, Arc::new(definition));
+        self.catalog.tables.insert(name.clone(), Arc::new(entry));
+        self.changed_tables.insert(name);
+        self.definitions_changed = true;
+        Ok(())
+    }
+
+    /// Drops a table and frees its pages. A damaged table can be dropped too: pages that only its unreadable
+    /// metadata knows of stay behind and are reported by the check of the file.
+    ///
+    /// # Errors
+    /// No such table (the transaction can go on), or the volume fails.
+    pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        let Some(entry) = self.catalog.tables.get(name).cloned() else {
+            return Err(TransactionError::TableNotFound(name.to_owned()));
+        };
+        if let Some(state) = unless_damaged(entry.state(&self.source))? {
+            for (index, row_group) in state.row_groups.iter().enumerate() {
+                let loaded = row_group.row_group(&self.source, &entry.definition, index);
+                if let Some(loaded) = unless_damaged(loaded)? {
+                    loaded
+                        .columns
+                        .iter()
+                        .try_for_each(|column| self.pages.free(&column.pages))?;
+                }
+                self.pages.free(&row_group.pointer.pages)?;
+            }
+        }
+        self.pages.free(&entry.root_pages)?;
+        self.catalog.tables.remove(name);
+        self.changed_tables.remove(name);
+        self.definitions_changed = true;
+        Ok(())
+    }
+
+    /// Starts appending rows to a table.
+    ///
+    /// # Errors
+    /// No such table, or its metadata cannot be read.
+    pub fn appender(&mut self, name: &str) -> Result<Appender<'_>, TransactionError> {
+        self.appender_with(name, AppendOptions::default())
+    }
+
+    /// Starts appending rows to a table.
+    ///
+    /// # Errors
+    /// No such table, or its metadata cannot be read.
+    pub fn appender_with(
+        &mut self,
+        name: &str,
+        options: AppendOptions,
+    ) -> Result<Appender<'_>, TransactionError> {
+        self.check_appends_finished()?;
+        let Some(entry) = self.catalog.tables.get(name).cloned() else {
+            return Err(TransactionError::TableNotFound(name.to_owned()));
+        };
+        let state = entry.state(&self.source)?;
+        self.unfinished_append = Some(name.to_owned());
+        Ok(Appender::new(self, entry, state, options))
+    }
+
+    /// Makes all changes durable, then visible. Returns the number of the commit.
+    ///
+    /// # Errors
+    /// Nothing of the transaction is visible, now or after a restart, with one exception that the error
+    /// names: when the device fails during the sync itself.
+    pub fn commit(mut self) -> Result<u64, TransactionError> {
+        self.check_appends_finished()?;
+        if !self.definitions_changed && self.changed_tables.is_empty() {
+            return Ok(self.ticket.volume().commit_sequence());
+        }
+        for name in std::mem::take(&mut self.changed_tables) {
+            self.write_root(&name)?;
+        }
+        if self.definitions_changed {
+            self.catalog.schema_version += 1;
+        }
+        let payload = self.catalog.encode();
+        if payload.len() > MAX_PAYLOAD_BYTES {
+            let (bytes, limit) = (payload.len(), MAX_PAYLOAD_BYTES);
+            return Err(TransactionError::CatalogFull { bytes, limit });
+        }
+        self.pages
+            .replace(CATALOG_PAGE, PageKind::Catalog, &payload)?;
+        let batch = self.pages.take().ok_or(EngineError::TransactionEnded)?;
+        let sequence = batch.commit()?;
+        self.ticket.publish(self.catalog.clone());
+        Ok(sequence)
+    }
+
+    fn write_root(&mut self, name: &str) -> Result<(), TransactionError> {
+        let Some(entry) = self.catalog.tables.get(name).cloned() else {
+            return Ok(());
+        };
+        let state = entry.state(&self.source)?;
+        let root_pages = self.pages.write(PageKind::Table, &state.root.encode())?;
+        self.pages.free(&entry.root_pages)?;
+        let entry = Arc::new(entry.with_state(root_pages, state));
+        self.catalog.tables.insert(name.to_owned(), entry);
+        Ok(())
+    }
+
+    fn check_appends_finished(&self) -> Result<(), TransactionError> {
+        match &self.unfinished_append {
+            Some(name) => Err(TransactionError::AppendUnfinished(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn pages(&self) -> &Arc<TransactionPages> {
+        &self.pages
+    }
+
+    pub(crate) fn source(&self) -> &Arc<PageSource> {
+        &self.source
+    }
+
+    /// An append has finished: the table has this state now.
+    pub(crate) fn append_finished(&mut self, entry: &TableEntry, state: TableState) {
+        let name = &entry.definition.name;
+        let entry = entry.with_state(entry.root_pages.clone(), Arc::new(state));
+        self.catalog.tables.insert(name.clone(), Arc::new(entry));
+        self.changed_tables.insert(name.clone());
+        self.unfinished_append = None;
+    }
+
+    /// An append has finished without rows.
+    pub(crate) fn append_was_empty(&mut self) {
+        self.unfinished_append = None;
+    }
+}
+
+impl Drop for WriteTransaction {
+    fn drop(&mut self) {
+        // Views of this transaction may outlive it; the batch must not.
+        drop(self.pages.take());
+    }
+}
+
+/// `None` instead of an error that says the file is damaged.
+fn unless_damaged<T>(result: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(
+            EngineError::Corrupt { .. }
+            | EngineError::Read(ReadError::Corrupt { .. } | ReadError::NotFound { .. }),
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,200 @@
+//! The row-group page: what each column of a row group is encoded with, where it lies, and its zones.
+//!
+//! ```text
+//! version = 1 | rows: varint | columns: list of
+//!     physical type: byte | codec: byte | flags: byte (bit 0: a runner-up follows) | segment pages: list of varint
+//!     encoded, raw, estimated bytes: varints | runner-up codec: byte, its estimated bytes: varint
+//!     zone of the row group | zone of each vector group, ceil(rows / 8192) of them
+//! ```
+//! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
+//! pages, joined in order, are the segment ([`crate::segment`]).
+
+use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
+
+use crate::catalog::{read_codec, read_pages, write_pages};
+use crate::volume::PageId;
+use crate::wire::{Reader, Writer};
+use crate::zone::Zone;
+
+/// Layout version this program writes, and the only one it reads.
+pub const ROW_GROUP_VERSION: u8 = 1;
+
+/// Rows of a vector group: what has one zone and is scanned at a time.
+pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
+
+/// Largest number of rows of a row group.
+pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
+
+const HAS_RUNNER_UP: u8 = 1;
+
+/// Consecutive rows of a table, stored column by column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowGroup {
+    /// Number of rows, 1 to [`ROW_GROUP_ROWS`].
+    pub row_count: u64,
+    /// One chunk per column of the table.
+    pub columns: Vec<ColumnChunk>,
+}
+
+/// One column of a row group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnChunk {
+    /// Type of the encoded values.
+    pub physical_type: PhysicalType,
+    /// How the values are encoded.
+    pub codec: CodecId,
+    /// Pages whose payloads, joined, are the segment.
+    pub pages: Vec<PageId>,
+    /// Length of the segment.
+    pub encoded_bytes: u64,
+    /// What the values take as plain arrays.
+    pub raw_bytes: u64,
+    /// What the chooser expected the segment to take.
+    pub estimated_bytes: u64,
+    /// The second-best codec and what the chooser expected of it.
+    pub runner_up: Option<(CodecId, u64)>,
+    /// Bounds of all rows.
+    pub zone: Zone,
+    /// Bounds of every [`GROUP_ROWS`] rows.
+    pub group_zones: Vec<Zone>,
+}
+
+impl RowGroup {
+    /// Number of vector groups, the last of which may be partial.
+    pub fn group_count(&self) -> usize {
+        (self.row_count as usize).div_ceil(GROUP_ROWS)
+    }
+
+    /// Rows of vector group `group`, 0 when there is no such group.
+    pub fn group_rows(&self, group: usize) -> usize {
+        group_rows(self.row_count as usize, group)
+    }
+
+    /// The row-group page's payload.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::new(ROW_GROUP_VERSION);
+        writer.varint(self.row_count);
+        writer.varint(self.columns.len() as u64);
+        for column in &self.columns {
+            assert_eq!(
+                column.group_zones.len(),
+                self.group_count(),
+                "one zone per vector group"
+            );
+            column.encode(&mut writer);
+        }
+        writer.finish()
+    }
+
+    /// Reads a row-group page's payload.
+    ///
+    /// # Errors
+    /// Any payload that [`RowGroup::encode`] cannot have written.
+    pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
+        let mut reader = Reader::new(payload, ROW_GROUP_VERSION, "row group")?;
+        let row_count = reader.varint()?;
+        if row_count == 0 || row_count > ROW_GROUP_ROWS as u64 {
+            return Err(reader.corrupt(format!("row group of {row_count} rows")));
+        }
+        let count = reader.count(9)?;
+        let mut columns = Vec::with_capacity(count);
+        for _ in 0..count {
+            columns.push(ColumnChunk::decode(row_count, &mut reader)?);
+        }
+        reader.finish()?;
+        Ok(RowGroup { row_count, columns })
+    }
+}
+
+fn group_rows(row_count: usize, group: usize) -> usize {
+    row_count
+        .saturating_sub(group.saturating_mul(GROUP_ROWS))
+        .min(GROUP_ROWS)
+}
+
+impl ColumnChunk {
+    fn encode(&self, writer: &mut Writer) {
+        writer.byte(self.physical_type as u8);
+        writer.byte(self.codec as u8);
+        writer.byte(if self.runner_up.is_some() {
+            HAS_RUNNER_UP
+        } else {
+            0
+        });
+        write_pages(writer, &self.pages);
+        writer.varint(self.encoded_bytes);
+        writer.varint(self.raw_bytes);
+        writer.varint(self.estimated_bytes);
+        if let Some((codec, bytes)) = self.runner_up {
+            writer.byte(codec as u8);
+            writer.varint(bytes);
+        }
+        self.zone.encode(None, writer);
+        for zone in &self.group_zones {
+            zone.encode(self.zone.min.as_ref(), writer);
+        }
+    }
+
+    fn decode(row_count: u64, reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        let physical_type = read_physical_type(reader)?;
+        let codec = read_codec(reader)?;
+        if !codec.supports(physical_type) {
+            return Err(reader.corrupt(format!("codec {codec} of a {physical_type} column")));
+        }
+        let flags = reader.byte()?;
+        if flags & !HAS_RUNNER_UP != 0 {
+            return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
+        }
+        let pages = read_pages(reader)?;
+        let encoded_bytes = reader.varint()?;
+        let raw_bytes = reader.varint()?;
+        let estimated_bytes = reader.varint()?;
+        let runner_up = if flags & HAS_RUNNER_UP != 0 {
+            Some((read_codec(reader)?, reader.varint()?))
+        } else {
+            None
+        };
+        let zone = Zone::decode(physical_type, row_count, None, reader)?;
+        let group_zones = decode_group_zones(physical_type, row_count, &zone, reader)?;
+        Ok(ColumnChunk {
+            physical_type,
+            codec,
+            pages,
+            encoded_bytes,
+            raw_bytes,
+            estimated_bytes,
+            runner_up,
+            zone,
+            group_zones,
+        })
+    }
+}
+
+fn decode_group_zones(
+    physical_type: PhysicalType,
+    row_count: u64,
+    zone: &Zone,
+    reader: &mut Reader<'_>,
+) -> Result<Vec<Zone>, Corrupt> {
+    let groups = (row_count as usize).div_ceil(GROUP_ROWS);
+    let mut zones = Vec::with_capacity(groups);
+    for group in 0..groups {
+        let rows = group_rows(row_count as usize, group) as u64;
+        zones.push(Zone::decode(
+            physical_type,
+            rows,
+            zone.min.as_ref(),
+            reader,
+        )?);
+    }
+    let nulls = zones.iter().map(|zone| zone.null_count).sum::<u64>();
+    if nulls != zone.null_count {
+        return Err(reader.corrupt("NULLs of the vector groups are not those of the row group"));
+    }
+    Ok(zones)
+}
+
+pub(crate) fn read_physical_type(reader: &mut Reader<'_>) -> Result<PhysicalType, Corrupt> {
+    let id = reader.byte()?;
+    PhysicalType::from_u8(id).ok_or_else(|| reader.corrupt(format!("unknown physical type {id}")))
+}

@@ -1,0 +1,201 @@
+//! The metadata pages: what is written is read, and no byte string makes reading them fail otherwise than
+//! with an error.
+#![allow(clippy::unwrap_used)]
+
+use quire_codec::{CodecId, PhysicalType, Scalar};
+use quire_format::catalog::{CatalogRecord, ColumnRecord, TableRecord, TypeRecord};
+use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
+use quire_format::row_group::{ColumnChunk, RowGroup};
+use quire_format::table_root::{ColumnSummary, RowGroupPointer, TableRoot};
+use quire_format::volume::PageId;
+use quire_format::zone::Zone;
+
+fn page(number: u64) -> PageId {
+    PageId::new(number).unwrap()
+}
+
+fn catalog() -> CatalogRecord {
+    let column = |name: &str, id, compression: Option<CodecId>| ColumnRecord {
+        name: name.to_owned(),
+        column_type: TypeRecord {
+            id,
+            first: 15,
+            second: 2,
+        },
+        nullable: compression.is_none(),
+        compression,
+    };
+    let table = |id: u64, name: &str| TableRecord {
+        id,
+        name: name.to_owned(),
+        root_pages: vec![page(100 + id), page(1 << 39)],
+        columns: vec![
+            column("größe", 7, None),
+            column("b", 11, Some(CodecId::Zstd)),
+        ],
+    };
+    CatalogRecord {
+        schema_version: 300,
+        next_table_id: 9,
+        tables: vec![table(1, "orders"), table(8, "")],
+    }
+}
+
+fn row_group() -> RowGroup {
+    let zone = |min: i64, max: i64, null_count| Zone {
+        min: Some(Scalar::Int64(min)),
+        max: Some(Scalar::Int64(max)),
+        min_exact: true,
+        max_exact: false,
+        null_count,
+    };
+    let text = |min: &str, max: Option<&str>| Zone {
+        min: Some(Scalar::Bytes(min.as_bytes().to_vec())),
+        max: max.map(|max| Scalar::Bytes(max.as_bytes().to_vec())),
+        min_exact: false,
+        max_exact: false,
+        null_count: 0,
+    };
+    let chunk = |physical_type, codec, zone: Zone, group_zones| ColumnChunk {
+        physical_type,
+        codec,
+        pages: vec![page(17), page(18)],
+        encoded_bytes: 5_000_000,
+        raw_bytes: 80_000,
+        estimated_bytes: 4_999_999,
+        runner_up: Some((CodecId::Plain, 80_000)),
+        zone,
+        group_zones,
+    };
+    RowGroup {
+        row_count: 10_000,
+        columns: vec![
+            chunk(
+                PhysicalType::Int64,
+                CodecId::Pfor,
+                zone(-5, i64::MAX, 8193),
+                vec![
+                    Zone {
+                        null_count: 8192,
+                        ..Zone::default()
+                    },
+                    zone(-5, i64::MAX, 1),
+                ],
+            ),
+            ColumnChunk {
+                runner_up: None,
+                ..chunk(
+                    PhysicalType::Bytes,
+                    CodecId::Fsst,
+                    text("apple", None),
+                    vec![text("apple", Some("apricot")), text("apply", None)],
+                )
+            },
+        ],
+    }
+}
+
+fn table_root() -> TableRoot {
+    let mut sketch = DistinctSketch::default();
+    (0..1000).for_each(|value| sketch.insert(hash_u64(value)));
+    let mut root = TableRoot::empty(4, [PhysicalType::Float32, PhysicalType::Bool]);
+    root.columns[0] = ColumnSummary {
+        physical_type: PhysicalType::Float32,
+        raw_bytes: 4_000,
+        encoded_bytes: 1_234,
+        zone: Zone {
+            min: Some(Scalar::Float32(-1.5)),
+            null_count: 7,
+            ..Zone::default()
+        },
+        sketch,
+    };
+    root.row_groups = vec![
+        RowGroupPointer {
+            row_count: 131_072,
+            pages: vec![page(20)],
+        },
+        RowGroupPointer {
+            row_count: 1,
+            pages: vec![page(21), page(22)],
+        },
+    ];
+    root
+}
+
+#[test]
+fn metadata_pages_round_trip() {
+    assert_eq!(
+        CatalogRecord::decode(&catalog().encode()).unwrap(),
+        catalog()
+    );
+    assert_eq!(
+        RowGroup::decode(&row_group().encode()).unwrap(),
+        row_group()
+    );
+    assert_eq!(
+        TableRoot::decode(&table_root().encode()).unwrap(),
+        table_root()
+    );
+    let empty = TableRoot::empty(1, []);
+    assert_eq!(TableRoot::decode(&empty.encode()).unwrap(), empty);
+    let none = CatalogRecord::default();
+    assert_eq!(CatalogRecord::decode(&none.encode()).unwrap(), none);
+}
+
+#[test]
+fn every_prefix_and_every_extension_is_an_error() {
+    let pages = [
+        catalog().encode(),
+        row_group().encode(),
+        table_root().encode(),
+    ];
+    for (index, page) in pages.iter().enumerate() {
+        let fails = |bytes: &[u8]| match index {
+            0 => CatalogRecord::decode(bytes).is_err(),
+            1 => RowGroup::decode(bytes).is_err(),
+            _ => TableRoot::decode(bytes).is_err(),
+        };
+        for length in 0..page.len() {
+            assert!(
+                fails(&page[..length]),
+                "prefix of {length} bytes of page {index}"
+            );
+        }
+        assert!(fails(&[page.as_slice(), &[0]].concat()));
+    }
+}
+
+/// Flips bits and writes noise; decoding must return, and what it accepts must encode again.
+#[test]
+fn damaged_pages_never_panic() {
+    let pages = [
+        catalog().encode(),
+        row_group().encode(),
+        table_root().encode(),
+    ];
+    let mut random = 0x1234_5678_9abc_def0_u64;
+    for round in 0..30_000 {
+        let mut next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random as usize
+        };
+        let index = round % 3;
+        let mut page = pages[index].clone();
+        for _ in 0..1 + next() % 3 {
+            let position = next() % page.len();
+            page[position] = if next() % 2 == 0 {
+                next() as u8
+            } else {
+                page[position] ^ 1 << (next() % 8)
+            };
+        }
+        match index {
+            0 => drop(CatalogRecord::decode(&page).map(|decoded| decoded.encode())),
+            1 => drop(RowGroup::decode(&page).map(|decoded| decoded.encode())),
+            _ => drop(TableRoot::decode(&page).map(|decoded| decoded.encode())),
+        }
+    }
+}
