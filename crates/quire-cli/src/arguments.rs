@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::render::Mode;
-use crate::shell::{Location, Settings};
+use crate::shell::{Location, Resources, Settings, parse_bytes};
 
 /// An SQL database in one compressed file.
 ///
@@ -61,6 +61,22 @@ pub struct Arguments {
     /// Show statements before they run
     #[arg(long)]
     echo: bool,
+
+    /// Memory that running statements may hold before they spill to temporary files
+    /// [default: 60 % of the machine's]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    memory: Option<usize>,
+
+    /// Threads that run statements [default: the processor's]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+    threads: Option<usize>,
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=1024) => Ok(count),
+        _ => Err(format!("{text} is no number from 1 to 1024")),
+    }
 }
 
 /// What to do instead of opening a session.
@@ -126,6 +142,14 @@ impl Arguments {
         }
     }
 
+    /// The resources asked for.
+    pub fn resources(&self) -> Resources {
+        Resources {
+            memory_bytes: self.memory,
+            threads: self.threads,
+        }
+    }
+
     /// The switches asked for.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -147,6 +171,7 @@ mod tests {
 
     use super::{Action, Arguments, Source};
     use crate::render::Mode;
+    use crate::shell::Resources;
 
     fn read(words: &[&str]) -> (Arguments, Vec<Source>) {
         let words = std::iter::once("quire").chain(words.iter().copied());
@@ -165,6 +190,7 @@ mod tests {
         assert_eq!(arguments.location().path, Some(PathBuf::from("a.quire")));
         assert!(arguments.location().read_only);
         assert_eq!(arguments.settings().mode, Some(Mode::Csv));
+        assert_eq!(arguments.resources(), Resources::default());
         assert_eq!(sources, [Source::Text("select 1".to_owned())]);
     }
 
@@ -186,6 +212,27 @@ mod tests {
     fn no_file_is_a_database_in_memory() {
         assert_eq!(read(&["-c", "select 1"]).0.location().path, None);
         assert_eq!(read(&[":memory:"]).0.location().path, None);
+    }
+
+    #[test]
+    fn resources_have_units_and_bounds() {
+        let (arguments, _) = read(&["--memory", "2GiB", "--threads", "3"]);
+        let expected = Resources {
+            memory_bytes: Some(2 << 30),
+            threads: Some(3),
+        };
+        assert_eq!(arguments.resources(), expected);
+        for wrong in [
+            ["--memory", "much"],
+            ["--threads", "0"],
+            ["--threads", "1025"],
+        ] {
+            let words = ["quire"].into_iter().chain(wrong);
+            assert!(
+                Arguments::command().try_get_matches_from(words).is_err(),
+                "{wrong:?}"
+            );
+        }
     }
 
     #[test]

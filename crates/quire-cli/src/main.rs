@@ -35,7 +35,13 @@ fn main() -> ExitCode {
     }
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_interactive = sources.is_empty() && is_terminal;
-    let mut shell = match Shell::open(arguments.location(), arguments.settings(), is_interactive) {
+    let opened = Shell::open(
+        arguments.location(),
+        arguments.resources(),
+        arguments.settings(),
+        is_interactive,
+    );
+    let mut shell = match opened {
         Ok(shell) => shell,
         Err(error) => {
             let text = describe(&Diagnostic::from(&error), "", None, false);
@@ -66,7 +72,7 @@ fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
                 let name = path.display().to_string();
                 match File::open(&path) {
                     Ok(file) => shell.run_script(BufReader::new(file), Some(&name))?,
-                    Err(error) => shell.fail(&format!("cannot read {name}: {error}"), None, 0)?,
+                    Err(error) => shell.fail(&format!("cannot read {name}: {error}"), None),
                 }
             }
         };

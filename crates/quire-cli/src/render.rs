@@ -32,18 +32,22 @@ pub enum Mode {
     /// A drawn table with names and types, cut to the terminal
     Box,
     /// A table of + - | characters
+    #[value(alias = "ascii")]
     Table,
     /// Comma-separated values as COPY … TO writes them
     Csv,
     /// Tab-separated values; tabs, line ends and backslashes escaped by a backslash, NULL as \N
+    #[value(alias = "tabs")]
     Tsv,
     /// One JSON array of objects
     Json,
     /// One JSON object a line
+    #[value(aliases = ["jsonl", "ndjson"])]
     Jsonlines,
     /// One line for each value
     Line,
     /// A Markdown table
+    #[value(alias = "md")]
     Markdown,
     /// INSERT statements
     Insert,

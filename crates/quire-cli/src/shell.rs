@@ -21,10 +21,10 @@ use crate::script::{Item, Script};
 pub use diagnostics::{Diagnostic, Place, describe, describe_plain};
 pub use interrupt::{INTERRUPTED_EXIT_CODE, Interrupts};
 pub use output::Output;
-pub use quantities::{bytes_text, count_text, duration_text};
+pub use quantities::{bytes_text, count_text, duration_text, parse_bytes};
 pub use settings::{Limit, Settings};
 
-/// Scripts that read scripts, at most this deep: one that reads itself ends with an error.
+/// Scripts read scripts at most this deep: one that reads itself ends with an error.
 const SCRIPT_DEPTH_MAX: usize = 16;
 
 /// Terminal columns assumed when the terminal does not say.
@@ -36,6 +36,15 @@ pub struct Location {
     /// `None` is a database in memory.
     pub path: Option<PathBuf>,
     pub read_only: bool,
+}
+
+/// What the session's databases may use; `None` leaves it to the library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Bytes that running statements may hold before they spill.
+    pub memory_bytes: Option<usize>,
+    /// Threads that run statements.
+    pub threads: Option<usize>,
 }
 
 /// What comes after a statement or command.
@@ -71,6 +80,7 @@ pub struct Shell {
     /// `None` only while another database is being opened.
     database: Option<(Database, Connection)>,
     pub location: Location,
+    resources: Resources,
     pub settings: Settings,
     pub output: Output,
     interrupts: Interrupts,
@@ -93,14 +103,16 @@ impl Shell {
     /// What opening fails with.
     pub fn open(
         location: Location,
+        resources: Resources,
         settings: Settings,
         is_interactive: bool,
     ) -> Result<Self, quire::Error> {
         let progress = progress::ProgressDisplay::default();
-        let database = connect(&location, &progress)?;
+        let database = connect(&location, resources, &progress)?;
         Ok(Self {
             database: Some(database),
             location,
+            resources,
             settings,
             output: Output::new(),
             interrupts: Interrupts::install(is_interactive),
@@ -133,9 +145,11 @@ impl Shell {
     /// What opening fails with; no database is open then.
     pub fn reopen(&mut self, location: Location) -> Result<(), Failure> {
         self.database = None;
-        let database = connect(&location, &self.progress).map_err(|error| Failure::Statement {
-            error,
-            sql: String::new(),
+        let database = connect(&location, self.resources, &self.progress).map_err(|error| {
+            Failure::Statement {
+                error,
+                sql: String::new(),
+            }
         })?;
         self.database = Some(database);
         self.location = location;
@@ -147,9 +161,6 @@ impl Shell {
     /// # Errors
     /// When results can no longer be written.
     pub fn run_script(&mut self, script: impl BufRead, name: Option<&str>) -> io::Result<Flow> {
-        if self.script_depth == SCRIPT_DEPTH_MAX {
-            return self.fail("scripts read each other more than 16 deep", name, 0);
-        }
         self.script_depth += 1;
         let result = self.run_items(Script::new(script), name);
         self.script_depth -= 1;
@@ -166,7 +177,9 @@ impl Shell {
                 Ok(Some(item)) => item,
                 Ok(None) => return Ok(Flow::Continue),
                 Err(error) => {
-                    return self.fail(&format!("cannot read on: {error}"), name, script.line());
+                    let line = script.line();
+                    let place = name.map(|script| Place { script, line });
+                    return Ok(self.fail(&format!("cannot read on: {error}"), place));
                 }
             };
             let flow = self.run_item(&item, name)?;
@@ -210,14 +223,10 @@ impl Shell {
     }
 
     /// Reports trouble with a script itself, which ends it.
-    ///
-    /// # Errors
-    /// None so far; the form is that of running it.
-    pub fn fail(&mut self, message: &str, name: Option<&str>, line: u64) -> io::Result<Flow> {
+    pub fn fail(&mut self, message: &str, place: Option<Place>) -> Flow {
         self.had_error = true;
-        let place = name.map(|script| Place { script, line });
         self.report(&Failure::Command(message.to_owned()), place);
-        Ok(Flow::Stop)
+        Flow::Stop
     }
 
     fn report(&self, failure: &Failure, place: Option<Place>) {
@@ -311,6 +320,11 @@ impl Shell {
         self.settings.format(width, self.uses_color)
     }
 
+    /// Whether a script may read another one.
+    pub fn can_read_deeper(&self) -> bool {
+        self.script_depth < SCRIPT_DEPTH_MAX
+    }
+
     /// Whether a person types the statements.
     pub fn is_interactive(&self) -> bool {
         self.is_interactive
@@ -334,15 +348,19 @@ impl Shell {
 
 fn connect(
     location: &Location,
+    resources: Resources,
     progress: &progress::ProgressDisplay,
 ) -> Result<(Database, Connection), quire::Error> {
+    let defaults = DatabaseOptions::default();
     let options = DatabaseOptions {
         read_only: location.read_only,
-        ..DatabaseOptions::default()
+        memory_bytes: resources.memory_bytes.unwrap_or(defaults.memory_bytes),
+        threads: resources.threads.unwrap_or(defaults.threads),
+        ..defaults
     };
     let database = match &location.path {
         Some(path) => Database::open_with(path, options)?,
-        None => Database::in_memory()?,
+        None => Database::in_memory_with(options)?,
     };
     for notice in database.notices() {
         let _ = writeln!(io::stderr(), "NOTICE:  {}", escape_controls(notice));

@@ -26,6 +26,11 @@ pub fn import(shell: &mut Shell, arguments: &[String]) -> CommandResult {
 
 pub fn read(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     let name = &arguments[0];
+    if !shell.can_read_deeper() {
+        return Err(Failure::Command(
+            "scripts read each other too deep; does one read itself?".to_owned(),
+        ));
+    }
     let file = File::open(name)
         .map_err(|error| Failure::Command(format!("cannot read {name}: {error}")))?;
     Ok(shell.run_script(BufReader::new(file), Some(name))?)

@@ -95,3 +95,44 @@ impl Drop for Running<'_> {
         self.interrupts.lock().running = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quire::CancelHandle;
+
+    use super::{Interrupts, Reaction};
+
+    fn interrupts(has_prompt: bool) -> Interrupts {
+        let interrupts = Interrupts::default();
+        interrupts.lock().has_prompt = has_prompt;
+        interrupts
+    }
+
+    #[test]
+    fn the_first_press_cancels_and_the_second_ends_the_program() {
+        for has_prompt in [false, true] {
+            let interrupts = interrupts(has_prompt);
+            let running = interrupts.start(CancelHandle::default());
+            assert_eq!(interrupts.press(), Reaction::Stay);
+            assert!(interrupts.take_interrupted());
+            assert!(!interrupts.take_interrupted());
+            assert_eq!(interrupts.press(), Reaction::Exit);
+            drop(running);
+        }
+    }
+
+    #[test]
+    fn every_statement_counts_anew() {
+        let interrupts = interrupts(true);
+        for _ in 0..3 {
+            let _running = interrupts.start(CancelHandle::default());
+            assert_eq!(interrupts.press(), Reaction::Stay);
+        }
+    }
+
+    #[test]
+    fn between_statements_a_script_ends_and_a_prompt_stays() {
+        assert_eq!(interrupts(false).press(), Reaction::Exit);
+        assert_eq!(interrupts(true).press(), Reaction::Stay);
+    }
+}

@@ -25,6 +25,40 @@ pub fn bytes_text(bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// Reads `512MB`, `4 GiB`, `1.5GB` or a plain number of bytes.
+///
+/// # Errors
+/// When it is none of these, or zero, or more than there can be.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    const UNITS: [(&str, f64); 9] = [
+        ("", 1.0),
+        ("b", 1.0),
+        ("kb", 1e3),
+        ("mb", 1e6),
+        ("gb", 1e9),
+        ("tb", 1e12),
+        ("kib", 1024.0),
+        ("mib", 1_048_576.0),
+        ("gib", 1_073_741_824.0),
+    ];
+    let digits = text
+        .trim()
+        .trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
+    let unit = text.trim()[digits.len()..].trim().to_lowercase();
+    let factor = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .map(|(_, factor)| factor);
+    match (digits.parse::<f64>(), factor) {
+        (Ok(count), Some(factor)) if count * factor >= 1.0 && count * factor < 9e18 => {
+            Ok((count * factor) as usize)
+        }
+        _ => Err(format!(
+            "{text} is no number of bytes such as 512MB or 4GiB"
+        )),
+    }
+}
+
 /// The number with a comma between groups of three digits.
 pub fn count_text(count: u64) -> String {
     let digits = count.to_string();
@@ -65,7 +99,7 @@ pub fn rough_duration_text(duration: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{bytes_text, count_text, duration_text, rough_duration_text};
+    use super::{bytes_text, count_text, duration_text, parse_bytes, rough_duration_text};
 
     #[test]
     fn bytes_have_three_digits() {
@@ -76,6 +110,17 @@ mod tests {
         assert_eq!(bytes_text(265_400_000), "265 MB");
         assert_eq!(bytes_text(999_600), "1.00 MB");
         assert_eq!(bytes_text(u64::MAX), "18447 PB");
+    }
+
+    #[test]
+    fn bytes_are_read_with_their_unit() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("512MB"), Ok(512_000_000));
+        assert_eq!(parse_bytes(" 1.5 gb "), Ok(1_500_000_000));
+        assert_eq!(parse_bytes("4GiB"), Ok(4 << 30));
+        for wrong in ["", "MB", "0", "-1GB", "4 apples", "nan", "inf", "1e30"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -145,7 +145,10 @@ fn a_failed_open_leaves_no_database_and_says_so() {
 fn settings_are_shown() {
     let output = Folder::new().succeed(&["-c", ".timer on", "-c", ".timer off", "-c", ".show"]);
     for line in ["mode: csv", "timer: off", "bail: on", "maxrows: auto"] {
-        assert!(output.lines().any(|shown| shown.trim_start() == line), "{line:?} in {output}");
+        assert!(
+            output.lines().any(|shown| shown.trim_start() == line),
+            "{line:?} in {output}"
+        );
     }
 }
 
