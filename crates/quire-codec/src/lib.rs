@@ -26,7 +26,7 @@
 //!
 //! let image: Arc<[u8]> = payload.into();
 //! let length = image.len();
-//! let decoder = fixed::FixedDecoder::<i32>::open(CodecId::Pfor, image, 0..length, values.len())?;
+//! let mut decoder = fixed::FixedDecoder::<i32>::open(CodecId::Pfor, image, 0..length, values.len())?;
 //! let mut out = [0i32; VECTOR_VALUES];
 //! assert_eq!(decoder.decode_vector(1, &mut out)?, VECTOR_VALUES);
 //! assert_eq!(out[..], values[1024..2048]);

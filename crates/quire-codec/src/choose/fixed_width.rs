@@ -151,21 +151,18 @@ fn dictionary_bytes<E: Element>(
     forced: bool,
 ) -> Option<usize> {
     if forced {
-        let distinct = fixed::distinct_values(values, usize::MAX)?;
-        return Some(fixed::dictionary_bytes(values, &distinct));
+        return fixed::encoded_bytes(CodecId::Dictionary, values).ok();
     }
-    let limit = sample.values.len() * DISTINCT_PERCENT_MAX / 100;
-    let distinct = fixed::distinct_values(&sample.values, limit)?;
+    let limit = |length: usize| length * DISTINCT_PERCENT_MAX / 100;
+    let sampled = fixed::intern(&sample.values, limit(sample.values.len()))?;
+    let (sample_bytes, value_bytes) = sampled.encoded_bytes();
+    if sample.values.len() == values.len() {
+        return Some(sample_bytes);
+    }
     // The whole column has no fewer distinct values than the sample, so this is optimistic.
-    let optimistic = sample.extrapolate(fixed::dictionary_bytes(&sample.values, &distinct));
-    if optimistic >= smallest && sample.values.len() == values.len() {
-        return Some(optimistic);
-    }
-    let values_bytes = crate::int::sequence::encoded_bytes(&distinct);
-    let codes_bytes = optimistic - sample.extrapolate(values_bytes).min(optimistic);
-    if codes_bytes + values_bytes >= smallest {
+    if sample.extrapolate(sample_bytes - value_bytes) + value_bytes >= smallest {
         return None;
     }
-    let distinct = fixed::distinct_values(values, values.len() * DISTINCT_PERCENT_MAX / 100)?;
-    Some(fixed::dictionary_bytes(values, &distinct))
+    let interned = fixed::intern(values, limit(values.len()))?;
+    Some(interned.encoded_bytes().0)
 }

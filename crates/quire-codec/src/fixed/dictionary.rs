@@ -16,21 +16,25 @@ use crate::{Corrupt, Cursor, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A hash table from value to code: open addressing, a power of two of slots, at most half full.
-struct CodeTable<E> {
+/// Distinct values in the order they appear, and for each row the place of its value among them.
+pub(crate) struct Interned<E> {
+    distinct: Vec<E>,
+    places: Vec<i32>,
+}
+
+/// A hash table from value to place: open addressing, a power of two of slots, at most a quarter full.
+struct PlaceTable<E> {
     slots: Vec<(E, i32)>,
     shift: u32,
-    used: usize,
 }
 
 const EMPTY: i32 = -1;
 
-impl<E: Element> CodeTable<E> {
+impl<E: Element> PlaceTable<E> {
     fn with_slots(bits: u32) -> Self {
         Self {
             slots: vec![(E::default(), EMPTY); 1 << bits],
             shift: 64 - bits,
-            used: 0,
         }
     }
 
@@ -38,83 +42,103 @@ impl<E: Element> CodeTable<E> {
     #[inline]
     fn slot(&self, value: E) -> usize {
         // Fibonacci hashing: the high bits of the product depend on all bits of the value.
-        let mut slot =
-            (value.hash_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        let hash = value.hash_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut slot = (hash >> self.shift) as usize;
         loop {
-            let (held, code) = self.slots[slot];
-            if code == EMPTY || held == value {
+            let (held, place) = self.slots[slot];
+            if place == EMPTY || held == value {
                 return slot;
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 
-    fn insert(&mut self, value: E, code: i32) {
-        if 2 * self.used >= self.slots.len() {
-            let mut larger = Self::with_slots(64 - self.shift + 1);
-            for &(held, code) in self.slots.iter().filter(|slot| slot.1 != EMPTY) {
-                larger.insert(held, code);
-            }
-            *self = larger;
+    /// A table of four times the slots, holding `distinct` in order.
+    fn grown(&self, distinct: &[E]) -> Self {
+        let mut larger = Self::with_slots(64 - self.shift + 2);
+        for (place, &value) in distinct.iter().enumerate() {
+            let slot = larger.slot(value);
+            larger.slots[slot] = (value, place as i32);
         }
-        let slot = self.slot(value);
-        self.used += usize::from(self.slots[slot].1 == EMPTY);
-        self.slots[slot] = (value, code);
+        larger
     }
 }
 
-/// The distinct values, ascending; `None` as soon as there are more than `limit`.
-pub(crate) fn distinct_values<E: Element>(values: &[E], limit: usize) -> Option<Vec<E>> {
-    let mut table = CodeTable::with_slots(8);
+/// Interns `values`; `None` as soon as there are more than `limit` distinct ones.
+pub(crate) fn intern<E: Element>(values: &[E], limit: usize) -> Option<Interned<E>> {
+    let mut table = PlaceTable::with_slots(10);
     let mut distinct = Vec::new();
-    let mut previous = None;
+    let mut places = Vec::with_capacity(values.len());
     for &value in values {
-        if previous == Some(value) {
+        let slot = table.slot(value);
+        let place = table.slots[slot].1;
+        if place != EMPTY {
+            places.push(place);
             continue;
         }
-        previous = Some(value);
-        if table.slots[table.slot(value)].1 == EMPTY {
-            if distinct.len() == limit {
-                return None;
-            }
-            table.insert(value, 0);
-            distinct.push(value);
+        if distinct.len() == limit {
+            return None;
+        }
+        let place = distinct.len() as i32;
+        table.slots[slot] = (value, place);
+        distinct.push(value);
+        places.push(place);
+        if 4 * distinct.len() >= table.slots.len() {
+            table = table.grown(&distinct);
         }
     }
-    distinct.sort_unstable();
-    Some(distinct)
+    Some(Interned { distinct, places })
 }
 
-fn codes_of<E: Element>(values: &[E], distinct: &[E]) -> Vec<i32> {
-    let bits = (2 * distinct.len().max(1))
-        .next_power_of_two()
-        .ilog2()
-        .max(1);
-    let mut table = CodeTable::with_slots(bits);
-    for (code, &value) in distinct.iter().enumerate() {
-        table.insert(value, code as i32);
+impl<E: Element> Interned<E> {
+    /// The distinct values, ascending, and the code of each row.
+    fn into_codes(self) -> (Vec<E>, Vec<i32>) {
+        let mut order: Vec<(E, i32)> = self
+            .distinct
+            .iter()
+            .copied()
+            .zip(0..self.distinct.len() as i32)
+            .collect();
+        order.sort_unstable();
+        let mut codes_of_places = vec![0; order.len()];
+        for (code, &(_, place)) in order.iter().enumerate() {
+            codes_of_places[place as usize] = code as i32;
+        }
+        let codes = self
+            .places
+            .iter()
+            .map(|&place| codes_of_places[place as usize])
+            .collect();
+        (order.into_iter().map(|(value, _)| value).collect(), codes)
     }
-    values
-        .iter()
-        .map(|&value| table.slots[table.slot(value)].1)
-        .collect()
+
+    /// Size of the payload, and of the part of it that holds the distinct values.
+    pub(crate) fn encoded_bytes(self) -> (usize, usize) {
+        let (distinct, codes) = self.into_codes();
+        let value_bytes = sequence::encoded_bytes(&distinct);
+        (
+            8 + value_bytes + sequence::encoded_bytes(&codes),
+            value_bytes,
+        )
+    }
 }
 
-/// Size of the payload of `values`, whose distinct values are known.
-pub(crate) fn encoded_bytes_of<E: Element>(values: &[E], distinct: &[E]) -> usize {
-    let codes = codes_of(values, distinct);
-    8 + sequence::encoded_bytes(distinct) + sequence::encoded_bytes(&codes)
+/// Interns without a limit.
+fn intern_all<E: Element>(values: &[E]) -> Interned<E> {
+    let nothing = || Interned {
+        distinct: Vec::new(),
+        places: Vec::new(),
+    };
+    intern(values, usize::MAX).unwrap_or_else(nothing)
 }
 
 /// Size of what [`encode`] writes.
 pub(crate) fn encoded_bytes<E: Element>(values: &[E]) -> usize {
-    let distinct = distinct_values(values, usize::MAX).unwrap_or_default();
-    encoded_bytes_of(values, &distinct)
+    intern_all(values).encoded_bytes().0
 }
 
 pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
-    let distinct = distinct_values(values, usize::MAX).unwrap_or_default();
-    let codes = codes_of(values, &distinct);
+    let (distinct, codes) = intern_all(values).into_codes();
     let mut dictionary = Vec::new();
     sequence::append(&distinct, &mut dictionary);
     out.extend_from_slice(&(distinct.len() as u32).to_le_bytes());

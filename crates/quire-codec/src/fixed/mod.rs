@@ -10,7 +10,7 @@ use crate::int::element::{Element, Packed};
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 use crate::{vector_count, vector_rows};
 use dictionary::DictionaryDecoder;
-pub(crate) use dictionary::{distinct_values, encoded_bytes_of as dictionary_bytes};
+pub(crate) use dictionary::intern;
 use rle::RleDecoder;
 pub(crate) use rle::encoded_bytes as rle_bytes;
 use std::ops::Range;
@@ -133,7 +133,7 @@ impl<E: Element> FixedDecoder<E> {
     /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.
     #[inline]
     pub fn decode_vector(
-        &self,
+        &mut self,
         vector: usize,
         out: &mut [E; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
@@ -141,7 +141,7 @@ impl<E: Element> FixedDecoder<E> {
         if vector >= vector_count(self.row_count) {
             return Err(Corrupt::new("vector is beyond the segment", 0));
         }
-        match &self.scheme {
+        match &mut self.scheme {
             Scheme::Plain(image, payload) => {
                 let start = payload.start + vector * VECTOR_VALUES * E::BYTES;
                 let bytes = image
@@ -158,11 +158,11 @@ impl<E: Element> FixedDecoder<E> {
     }
 
     /// The value of row `row`, decoding at most its vector.
-    pub fn value(&self, row: usize) -> Result<E, Corrupt> {
+    pub fn value(&mut self, row: usize) -> Result<E, Corrupt> {
         if row >= self.row_count {
             return Err(Corrupt::new("row is beyond the segment", 0));
         }
-        match &self.scheme {
+        match &mut self.scheme {
             Scheme::Plain(image, payload) => {
                 let start = payload.start + row * E::BYTES;
                 let bytes = image.get(start..payload.end).unwrap_or_default();

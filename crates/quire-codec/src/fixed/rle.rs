@@ -9,7 +9,7 @@
 //! | … | length of each run less one, as 16-bit integers ([`sequence`]) |
 
 use crate::int::element::Element;
-use crate::int::sequence::{self, Sequence};
+use crate::int::sequence::{self, Sequence, SequenceReader};
 use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,8 +64,8 @@ pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
 pub(crate) struct RleDecoder<E: Element> {
     /// First run of each vector, and the number of all runs.
     first_runs: Vec<u32>,
-    values: Sequence<E>,
-    lengths: Sequence<i16>,
+    values: SequenceReader<E>,
+    lengths: SequenceReader<i16>,
 }
 
 impl<E: Element> RleDecoder<E> {
@@ -93,8 +93,8 @@ impl<E: Element> RleDecoder<E> {
         }
         let values = cursor.take(value_bytes, "run values")?;
         let lengths = cursor.position()..end;
-        let values = Sequence::open(image.clone(), values, run_count)?;
-        let lengths = Sequence::open(image, lengths, run_count)?;
+        let values = SequenceReader::new(Sequence::open(image.clone(), values, run_count)?);
+        let lengths = SequenceReader::new(Sequence::open(image, lengths, run_count)?);
         Ok(Self {
             first_runs,
             values,
@@ -104,7 +104,7 @@ impl<E: Element> RleDecoder<E> {
 
     /// First run of a vector, and its run lengths at the front of `lengths`.
     fn lengths<'b>(
-        &self,
+        &mut self,
         vector: usize,
         lengths: &'b mut [i16; VECTOR_VALUES],
     ) -> Result<(usize, &'b [i16]), Corrupt> {
@@ -117,7 +117,7 @@ impl<E: Element> RleDecoder<E> {
     }
 
     pub(crate) fn decode_vector(
-        &self,
+        &mut self,
         vector: usize,
         rows: usize,
         out: &mut [E; VECTOR_VALUES],
@@ -143,7 +143,7 @@ impl<E: Element> RleDecoder<E> {
         }
     }
 
-    pub(crate) fn value(&self, row: usize, rows: usize) -> Result<E, Corrupt> {
+    pub(crate) fn value(&mut self, row: usize, rows: usize) -> Result<E, Corrupt> {
         let mut lengths = [0i16; VECTOR_VALUES];
         let (first, lengths) = self.lengths(row / VECTOR_VALUES, &mut lengths)?;
         let mut end = 0;

@@ -161,7 +161,7 @@ impl<F: Floating> FloatDecoder<F> {
 
     /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.
     pub fn decode_vector(
-        &self,
+        &mut self,
         vector: usize,
         out: &mut [F; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
@@ -172,7 +172,7 @@ impl<F: Floating> FloatDecoder<F> {
     }
 
     /// The value of row `row`, decoding at most its vector.
-    pub fn value(&self, row: usize) -> Result<F, Corrupt> {
+    pub fn value(&mut self, row: usize) -> Result<F, Corrupt> {
         match self {
             Self::Bits(decoder) => decoder.value(row).map(bytemuck::cast),
             Self::Alp(decoder) => decoder.value(row),

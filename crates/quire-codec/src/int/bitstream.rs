@@ -35,7 +35,12 @@ pub(crate) fn get(stream: &[u8], width: usize, index: usize) -> u64 {
     if width == 0 {
         return 0;
     }
-    let bit = index * width;
+    get_at(stream, index * width) & (u64::MAX >> (64 - width.min(64)))
+}
+
+/// The 64 bits from bit `bit` on.
+#[inline]
+fn get_at(stream: &[u8], bit: usize) -> u64 {
     let tail = stream.get(bit / 8..).unwrap_or_default();
     let word = match tail.first_chunk::<16>() {
         Some(bytes) => u128::from_le_bytes(*bytes),
@@ -45,5 +50,46 @@ pub(crate) fn get(stream: &[u8], width: usize, index: usize) -> u64 {
             u128::from_le_bytes(bytes)
         }
     };
-    (word >> (bit % 8)) as u64 & (u64::MAX >> (64 - width.min(64)))
+    (word >> (bit % 8)) as u64
+}
+
+/// Numbers of a stream one after the other; beyond its end they are 0.
+pub(crate) struct Reader<'a> {
+    stream: &'a [u8],
+    width: usize,
+    mask: u64,
+    /// Bit at which the next number starts.
+    bit: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads numbers of `width` ≤ 64 bits.
+    pub(crate) fn new(stream: &'a [u8], width: usize) -> Self {
+        let mask = if width == 0 {
+            0
+        } else {
+            u64::MAX >> (64 - width.min(64))
+        };
+        Self {
+            stream,
+            width,
+            mask,
+            bit: 0,
+        }
+    }
+
+    /// The next number.
+    #[inline(always)]
+    pub(crate) fn read(&mut self) -> u64 {
+        let bit = self.bit;
+        self.bit += self.width;
+        match self
+            .stream
+            .get(bit / 8..)
+            .and_then(<[u8]>::first_chunk::<8>)
+        {
+            Some(bytes) if self.width <= 57 => u64::from_le_bytes(*bytes) >> (bit % 8) & self.mask,
+            _ => get_at(self.stream, bit) & self.mask,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::scaled::ScaledDecoder;
 use super::wide::WideDecoder;
-use crate::kernel::{bits, gather, scan};
+use crate::kernel::{bits, gather, running_sum, scan};
 use crate::{Corrupt, VECTOR_VALUES};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -62,6 +62,10 @@ pub trait Lane: Element {
     /// The low bits of a number.
     fn from_bits(bits: u64) -> Self;
     fn extremes(values: &[Self]) -> (Self, Self);
+    /// The difference, or the smallest value if it is below that.
+    fn minus_saturating(self, other: Self) -> Self;
+    /// The smallest value that is not below `floor`; the largest of the type if there is none.
+    fn least_from(values: &[Self], floor: Self) -> Self;
     /// How many values are `threshold` or more above `base`, wrapping and unsigned.
     fn at_least(values: &[Self], base: Self, threshold: u64) -> usize;
     fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]);
@@ -142,8 +146,7 @@ element!(i128, WideDecoder, gather::gather_i128, |value: i128| {
 });
 
 macro_rules! lane {
-    ($type:ty, $bits:ty, $extremes:ident, $at_least:ident, $differences:ident, $running_sum:ident, $rescale:ident,
-     $narrow_bits:literal: $narrow_pack:ident, $narrow_unpack:ident, $narrow_one:ident,
+    ($type:ty, $bits:ty, $scan:ident, $running_sum:ident, $narrow_bits:literal: $narrow_pack:ident, $narrow_unpack:ident, $narrow_one:ident,
      $pack:ident, $unpack:ident, $unpack_one:ident) => {
         impl Lane for $type {
             const BITS: usize = <$bits>::BITS as usize;
@@ -164,11 +167,17 @@ macro_rules! lane {
                 bits as $type
             }
             fn extremes(values: &[Self]) -> (Self, Self) {
-                scan::$extremes(values)
+                scan::$scan::extremes(values)
+            }
+            fn minus_saturating(self, other: Self) -> Self {
+                self.saturating_sub(other)
+            }
+            fn least_from(values: &[Self], floor: Self) -> Self {
+                scan::$scan::least_from(values, floor)
             }
             fn at_least(values: &[Self], base: Self, threshold: u64) -> usize {
                 match <$bits>::try_from(threshold) {
-                    Ok(threshold) => scan::$at_least(values, base, threshold),
+                    Ok(threshold) => scan::$scan::at_least(values, base, threshold),
                     Err(_) => 0,
                 }
             }
@@ -191,24 +200,21 @@ macro_rules! lane {
                 }
             }
             fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]) {
-                scan::$differences(values, out)
+                scan::$scan::differences(values, out)
             }
             fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]) {
-                scan::$running_sum(start, values)
+                running_sum::$running_sum(start, values)
             }
             #[inline]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
             fn rescale(origin: Self, unit: Self, values: &mut [Self; VECTOR_VALUES]) {
-                scan::$rescale(origin, unit, values)
+                scan::$scan::rescale(origin, unit, values)
             }
         }
     };
 }
-lane!(i16, u16, extremes_i16, at_least_i16, differences_i16, running_sum_i16, rescale_i16,
-    0: pack_i16, unpack_i16, unpack_one_i16, pack_i16, unpack_i16, unpack_one_i16);
-lane!(i32, u32, extremes_i32, at_least_i32, differences_i32, running_sum_i32, rescale_i32,
-    0: pack_i32, unpack_i32, unpack_one_i32, pack_i32, unpack_i32, unpack_one_i32);
-lane!(i64, u64, extremes_i64, at_least_i64, differences_i64, running_sum_i64, rescale_i64,
-    32: pack_i64_narrow, unpack_i64_narrow, unpack_one_i64_narrow, pack_i64, unpack_i64, unpack_one_i64);
+lane!(i16, u16, of_i16, running_sum_i16, 0: pack_i16, unpack_i16, unpack_one_i16, pack_i16, unpack_i16, unpack_one_i16);
+lane!(i32, u32, of_i32, running_sum_i32, 0: pack_i32, unpack_i32, unpack_one_i32, pack_i32, unpack_i32, unpack_one_i32);
+lane!(i64, u64, of_i64, running_sum_i64, 32: pack_i64_narrow, unpack_i64_narrow, unpack_one_i64_narrow, pack_i64, unpack_i64, unpack_one_i64);

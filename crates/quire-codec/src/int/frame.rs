@@ -76,9 +76,9 @@ impl<L: Lane> Frame<L> {
 
     /// The smallest frame of `values`, at most 1,024 of them.
     ///
-    /// With the minimum as base the choice of width is exact. Values far below the others want a base
-    /// above the minimum; a sample tells whether that can save two bits or more, and if so the sorted
-    /// values are searched as in the paper (§6.2.10).
+    /// With the minimum as base the choice of width is exact. If a sample shows that most values lie close
+    /// together and far above the minimum, the base is also tried at the lower end of where they lie, and
+    /// values below it become exceptions as well (Zukowski §6.2.2).
     pub(crate) fn choose(values: &[L]) -> Self {
         if values.is_empty() {
             return Self::new(L::default(), 0, 0, 0);
@@ -86,12 +86,12 @@ impl<L: Lane> Frame<L> {
         let (low, high) = L::extremes(values);
         let full_width = bit_length(high.minus(low).bits());
         let plain = Self::new(low, full_width, full_width, 0);
-        let above_minimum = Self::best_width(values, low, full_width, plain);
-        let best = if sample_is_narrow(values, above_minimum.width.into()) {
-            Self::best_base(values, above_minimum)
-        } else {
-            above_minimum
-        };
+        let mut best = Self::best_width(values, low, full_width, full_width, plain);
+        if let Some(bulk) = Bulk::narrower_than(values, best.width.into()) {
+            // Values below the base wrap around, so their high bits are as wide as the type.
+            let base = L::least_from(values, bulk.low);
+            best = Self::best_width(values, base, bulk.width, L::BITS, best);
+        }
         let enough = plain.cost(values.len()) - plain.cost(values.len()) / EXCEPTION_GAIN;
         if best.cost(values.len()) <= enough {
             best
@@ -100,10 +100,16 @@ impl<L: Lane> Frame<L> {
         }
     }
 
-    /// The smallest frame with that base. Narrower widths have no fewer exceptions, so the search ends as
-    /// soon as the exceptions alone cost more than the best frame found.
-    fn best_width(values: &[L], base: L, full_width: usize, mut best: Self) -> Self {
-        for width in (0..full_width).rev() {
+    /// The smallest frame with that base and a width below `width_end`, or `best`. Narrower widths have no
+    /// fewer exceptions, so the search ends when the exceptions alone cost more than the best frame found.
+    fn best_width(
+        values: &[L],
+        base: L,
+        width_end: usize,
+        full_width: usize,
+        mut best: Self,
+    ) -> Self {
+        for width in (0..width_end).rev() {
             let count = L::at_least(values, base, 1 << width);
             let frame = Self::new(base, width, full_width, count);
             if frame.cost(values.len()) < best.cost(values.len()) {
@@ -115,56 +121,38 @@ impl<L: Lane> Frame<L> {
         }
         best
     }
+}
 
-    /// The smallest frame with any base: for each width the longest stretch of the sorted values that it
-    /// covers. Values below the base wrap around, so their high bits are as wide as the type.
-    fn best_base(values: &[L], mut best: Self) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable();
-        for width in (0..usize::from(best.width)).rev() {
-            let (start, length) = longest_stretch(&sorted, 1 << width);
-            let count = values.len() - length;
-            let frame = Self::new(sorted[start], width, L::BITS, count);
-            if frame.cost(values.len()) < best.cost(values.len()) {
-                best = frame;
-            }
-            if stream_bytes(count, POSITION_BITS) >= best.cost(values.len()) {
-                break;
-            }
+/// Where most values of a vector lie.
+struct Bulk<L> {
+    /// Below the lowest of them, by no more than they are apart.
+    low: L,
+    /// More bits than their distances from `low` need.
+    width: usize,
+}
+
+impl<L: Lane> Bulk<L> {
+    /// `None` unless most of a few values lie within a range two bits narrower than `width`.
+    fn narrower_than(values: &[L], width: usize) -> Option<Self> {
+        if width < 3 || values.len() < SAMPLE_VALUES {
+            return None;
         }
-        best
+        let step = values.len() / SAMPLE_VALUES;
+        let mut sample: [L; SAMPLE_VALUES] = std::array::from_fn(|i| values[i * step]);
+        sample.sort_unstable();
+        let margin = SAMPLE_VALUES / 8;
+        let low = sample[margin];
+        let spread = sample[SAMPLE_VALUES - 1 - margin].minus(low);
+        let spread_width = bit_length(spread.bits());
+        let narrow = spread_width + 2 <= width;
+        narrow.then(|| Self {
+            low: low.minus_saturating(spread),
+            width: spread_width + 3,
+        })
     }
 }
 
 /// Bits needed for `number`; 0 for 0.
 pub(crate) const fn bit_length(number: u64) -> usize {
     (u64::BITS - number.leading_zeros()) as usize
-}
-
-/// Whether most of a few values lie within a range two bits narrower than `width`.
-fn sample_is_narrow<L: Lane>(values: &[L], width: usize) -> bool {
-    if width < 3 || values.len() < SAMPLE_VALUES {
-        return false;
-    }
-    let step = values.len() / SAMPLE_VALUES;
-    let mut sample: [L; SAMPLE_VALUES] = std::array::from_fn(|i| values[i * step]);
-    sample.sort_unstable();
-    let margin = SAMPLE_VALUES / 8;
-    let spread = sample[SAMPLE_VALUES - 1 - margin].minus(sample[margin]);
-    bit_length(spread.bits()) + 2 <= width
-}
-
-/// Start and length of the longest stretch of `sorted` whose values differ by less than `range`
-/// (`PFOR_ANALYZE_BITS` of the paper).
-fn longest_stretch<L: Lane>(sorted: &[L], range: u64) -> (usize, usize) {
-    let (mut start, mut length, mut low) = (0, 0, 0);
-    for high in 0..sorted.len() {
-        while sorted[high].minus(sorted[low]).bits() >= range {
-            low += 1;
-        }
-        if high - low + 1 > length {
-            (start, length) = (low, high - low + 1);
-        }
-    }
-    (start, length)
 }

@@ -215,8 +215,9 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         if rows == VECTOR_VALUES {
             L::unpack(width, sections.codes, base, out);
         } else {
-            for (row, value) in out[..rows].iter_mut().enumerate() {
-                *value = base.plus(L::from_bits(bitstream::get(sections.codes, width, row)));
+            let mut codes = bitstream::Reader::new(sections.codes, width);
+            for value in &mut out[..rows] {
+                *value = base.plus(L::from_bits(codes.read()));
             }
         }
         if entry.frame.exception_count > 0 {
@@ -287,10 +288,13 @@ struct Sections<'a> {
 /// Adds the high bits of the exceptions (`LOOP2` of Zukowski §6.2.4, without a chain to follow).
 fn patch<L: Lane>(entry: &Entry<L>, sections: &Sections<'_>, out: &mut [L]) -> Result<(), Corrupt> {
     let frame = &entry.frame;
+    let width = u32::from(frame.width);
+    let mut rows = bitstream::Reader::new(sections.positions, POSITION_BITS);
+    let mut highs = bitstream::Reader::new(sections.highs, frame.high_width.into());
     let mut earliest = 0;
-    for index in 0..usize::from(frame.exception_count) {
-        let row = bitstream::get(sections.positions, POSITION_BITS, index) as usize;
-        let high = bitstream::get(sections.highs, frame.high_width.into(), index);
+    for _ in 0..frame.exception_count {
+        let row = rows.read() as usize;
+        let high = highs.read() << width;
         let value = out
             .get_mut(row)
             .filter(|_| row >= earliest)
@@ -300,7 +304,7 @@ fn patch<L: Lane>(entry: &Entry<L>, sections: &Sections<'_>, out: &mut [L]) -> R
                     entry.offset,
                 )
             })?;
-        *value = value.plus(L::from_bits(high << frame.width));
+        *value = value.plus(L::from_bits(high));
         earliest = row + 1;
     }
     Ok(())

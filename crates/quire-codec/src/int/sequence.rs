@@ -93,17 +93,48 @@ impl<E: Element> Sequence<E> {
         }
         Ok(values)
     }
+}
 
-    /// Values `start..start + out.len()`, at most a vector of them, from the vectors that hold them.
-    pub fn read(&self, start: usize, out: &mut [E]) -> Result<(), Corrupt> {
-        let mut vector_values = [E::default(); VECTOR_VALUES];
+/// A sequence that is read in ascending ranges: keeps the vector decoded last.
+#[derive(Clone, Debug)]
+pub struct SequenceReader<E: Element> {
+    sequence: Sequence<E>,
+    values: Box<[E; VECTOR_VALUES]>,
+    /// Which vector `values` holds, and its length.
+    held: Option<(usize, usize)>,
+}
+
+impl<E: Element> SequenceReader<E> {
+    /// Reads from `sequence`.
+    pub fn new(sequence: Sequence<E>) -> Self {
+        Self {
+            sequence,
+            values: Box::new([E::default(); VECTOR_VALUES]),
+            held: None,
+        }
+    }
+
+    /// The values of a vector.
+    fn vector(&mut self, vector: usize) -> Result<&[E], Corrupt> {
+        let length = match self.held {
+            Some((held, length)) if held == vector => length,
+            _ => {
+                self.held = None;
+                let length = self.sequence.decode_vector(vector, &mut self.values)?;
+                self.held = Some((vector, length));
+                length
+            }
+        };
+        Ok(&self.values[..length])
+    }
+
+    /// Values `start..start + out.len()`, from the vectors that hold them.
+    pub fn read(&mut self, start: usize, out: &mut [E]) -> Result<(), Corrupt> {
         let mut done = 0;
         while done < out.len() {
             let at = start + done;
-            let length = self.decode_vector(at / VECTOR_VALUES, &mut vector_values)?;
-            let available = vector_values[..length]
-                .get(at % VECTOR_VALUES..)
-                .unwrap_or_default();
+            let values = self.vector(at / VECTOR_VALUES)?;
+            let available = values.get(at % VECTOR_VALUES..).unwrap_or_default();
             let count = available.len().min(out.len() - done);
             if count == 0 {
                 return Err(Corrupt::new("sequence is shorter than its use", 0));
@@ -112,5 +143,14 @@ impl<E: Element> Sequence<E> {
             done += count;
         }
         Ok(())
+    }
+
+    /// Value `index`.
+    pub fn value(&mut self, index: usize) -> Result<E, Corrupt> {
+        let found = self
+            .vector(index / VECTOR_VALUES)?
+            .get(index % VECTOR_VALUES)
+            .copied();
+        found.ok_or_else(|| Corrupt::new("sequence is shorter than its use", 0))
     }
 }

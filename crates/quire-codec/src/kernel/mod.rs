@@ -3,12 +3,13 @@
 //! Each kernel is one safe, scalar loop over fixed-size arrays, which the compiler vectorises. `dispatch!`
 //! compiles it three times, for AVX-512, for AVX2 and for the baseline of the target, and picks at run time.
 //! All three give the same values and the same bytes. This module and its children are the only code of
-//! the crate that may say `unsafe`: to enter a function compiled for features that were detected, and to
-//! gather from a dictionary after all codes were checked at once.
+//! the crate that may say `unsafe`: to enter a function compiled for features that were detected, to gather
+//! from a dictionary after all codes were checked at once, and to load and store whole registers.
 
 pub(crate) mod bits;
 pub(crate) mod decimal;
 pub(crate) mod gather;
+pub(crate) mod running_sum;
 pub(crate) mod scan;
 
 use std::sync::atomic::{AtomicU8, Ordering};

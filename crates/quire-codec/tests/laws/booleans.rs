@@ -4,7 +4,7 @@ use quire_codec::boolean::{BooleanDecoder, encode, encoded_bytes, to_words};
 use quire_codec::{CodecId, Corrupt, EncodeError, VECTOR_VALUES};
 
 impl Decode<bool> for BooleanDecoder {
-    fn decode(&self, vector: usize, out: &mut Vec<bool>) -> Result<usize, Corrupt> {
+    fn decode(&mut self, vector: usize, out: &mut Vec<bool>) -> Result<usize, Corrupt> {
         let mut values = [false; VECTOR_VALUES];
         let rows = self.decode_vector(vector, &mut values)?;
         *out = values[..rows].to_vec();
@@ -15,7 +15,7 @@ impl Decode<bool> for BooleanDecoder {
         assert_eq!(set as usize, expected, "bits beyond the rows are clear");
         Ok(rows)
     }
-    fn one(&self, row: usize) -> Result<bool, Corrupt> {
+    fn one(&mut self, row: usize) -> Result<bool, Corrupt> {
         self.value(row)
     }
 }

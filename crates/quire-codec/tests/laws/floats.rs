@@ -17,13 +17,13 @@ fn loose<F: Floating>(values: &[Exact<F>]) -> Vec<F> {
 }
 
 impl<F: Floating> Decode<Exact<F>> for FloatDecoder<F> {
-    fn decode(&self, vector: usize, out: &mut Vec<Exact<F>>) -> Result<usize, Corrupt> {
+    fn decode(&mut self, vector: usize, out: &mut Vec<Exact<F>>) -> Result<usize, Corrupt> {
         let mut values = [<F as bytemuck::Zeroable>::zeroed(); VECTOR_VALUES];
         let rows = self.decode_vector(vector, &mut values)?;
         *out = values[..rows].iter().map(|&value| exact(value)).collect();
         Ok(rows)
     }
-    fn one(&self, row: usize) -> Result<Exact<F>, Corrupt> {
+    fn one(&mut self, row: usize) -> Result<Exact<F>, Corrupt> {
         self.value(row).map(exact)
     }
 }
@@ -96,8 +96,9 @@ suite!(of_32_bits, f32);
 
 #[test]
 fn decimals_take_the_bits_of_their_digits() {
+    let mut random = crate::random::Random(8);
     let values: Vec<f64> = (0..8192)
-        .map(|i| f64::from(i * 7919 % 10_000) / 100.0)
+        .map(|_| random.below(10_000) as f64 / 100.0)
         .collect();
     let bytes = encoded_bytes(CodecId::Alp, &values).unwrap();
     // Digits below 10,000 are 14 bits; the directories are less than 2 % of that.

@@ -6,7 +6,7 @@ use quire_codec::int::Element;
 use quire_codec::{CodecId, Corrupt, EncodeError, ROWS_MAX, VECTOR_VALUES};
 
 impl<E: Element> Decode<E> for FixedDecoder<E> {
-    fn decode(&self, vector: usize, out: &mut Vec<E>) -> Result<usize, Corrupt> {
+    fn decode(&mut self, vector: usize, out: &mut Vec<E>) -> Result<usize, Corrupt> {
         let mut values = [E::default(); VECTOR_VALUES];
         let rows = self.decode_vector(vector, &mut values)?;
         *out = values[..rows].to_vec();
@@ -21,7 +21,7 @@ impl<E: Element> Decode<E> for FixedDecoder<E> {
         }
         Ok(rows)
     }
-    fn one(&self, row: usize) -> Result<E, Corrupt> {
+    fn one(&mut self, row: usize) -> Result<E, Corrupt> {
         self.value(row)
     }
 }
@@ -131,7 +131,7 @@ fn any_bytes_at_all_are_read_without_a_panic() {
         for codec in CODECS {
             let opened =
                 FixedDecoder::<i32>::open(codec, bytes.clone().into(), 0..length, row_count);
-            if let Ok(decoder) = opened {
+            if let Ok(mut decoder) = opened {
                 let _ = decoder.decode_vector(0, &mut [0; VECTOR_VALUES]);
                 let _ = decoder.value(row_count - 1);
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// One decoder of `T`, whose equality is bit for bit.
 pub trait Decode<T>: Sized {
-    fn decode(&self, vector: usize, out: &mut Vec<T>) -> Result<usize, Corrupt>;
-    fn one(&self, row: usize) -> Result<T, Corrupt>;
+    fn decode(&mut self, vector: usize, out: &mut Vec<T>) -> Result<usize, Corrupt>;
+    fn one(&mut self, row: usize) -> Result<T, Corrupt>;
 }
 
 /// A codec for columns of `T`.
@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq + Debug, D: Decode<T>> Subject<'_, T, D> {
     /// The payload decodes to `values`, also when it lies within a larger image.
     fn gives_back(&self, values: &[T], payload: &[u8]) {
         let image: Arc<[u8]> = [&[0xAA; 3], payload, &[0xBB; 5]].concat().into();
-        let decoder = (self.open)(image, 3..3 + payload.len(), values.len()).unwrap();
+        let mut decoder = (self.open)(image, 3..3 + payload.len(), values.len()).unwrap();
         for vector in (0..vector_count(values.len())).rev() {
             let rows = vector_rows(values.len(), vector);
             let mut out = Vec::new();
@@ -111,7 +111,7 @@ impl<T: Copy + PartialEq + Debug, D: Decode<T>> Subject<'_, T, D> {
 
     /// Reads everything and expects nothing but to survive.
     fn read_all(&self, payload: &[u8], row_count: usize) {
-        let Ok(decoder) = (self.open)(payload.into(), 0..payload.len(), row_count) else {
+        let Ok(mut decoder) = (self.open)(payload.into(), 0..payload.len(), row_count) else {
             return;
         };
         let mut out = Vec::new();

@@ -52,7 +52,7 @@ macro_rules! decode {
         /// # Errors
         /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
-            match &self.values {
+            match &mut self.values {
                 ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out),
                 _ => Err(self.wrong_type(PhysicalType::$variant)),
             }
@@ -180,7 +180,7 @@ impl SegmentReader {
     /// # Errors
     /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
     pub fn decode_i128(&mut self, vector: usize, out: &mut [i128; 1024]) -> Result<usize, Corrupt> {
-        match &self.values {
+        match &mut self.values {
             ValueDecoder::Int128(decoder) => decoder.decode_vector(vector, out),
             ValueDecoder::Int64(decoder) => {
                 let mut narrow = [0i64; 1024];
@@ -200,7 +200,7 @@ impl SegmentReader {
         vector: usize,
         out: &mut [u64; 16],
     ) -> Result<usize, Corrupt> {
-        match &self.values {
+        match &mut self.values {
             ValueDecoder::Bool(decoder) => decoder.decode_words(vector, out),
             _ => Err(self.wrong_type(PhysicalType::Bool)),
         }

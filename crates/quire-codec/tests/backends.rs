@@ -1,0 +1,113 @@
+//! Every instruction set writes the same bytes and reads the same values. One test, because the choice of
+//! instruction set is that of the whole process.
+
+use quire_codec::choose::{ChooseOptions, Effort, choose};
+use quire_codec::fixed::{self, FixedDecoder};
+use quire_codec::float::{self, FloatDecoder};
+use quire_codec::{Backend, CodecId, VECTOR_VALUES, Values, active_backend, limit_backend};
+
+const CODECS: [CodecId; 4] = [
+    CodecId::Pfor,
+    CodecId::PforDelta,
+    CodecId::Dictionary,
+    CodecId::Rle,
+];
+
+/// Columns of every width up to 64 bits, some rows far off.
+fn columns() -> Vec<Vec<i64>> {
+    let mut state = 1u64;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        state ^ state >> 31
+    };
+    (0..=64u32)
+        .map(|width| {
+            let value = |row: usize| match row % 97 {
+                13 => random() as i64,
+                _ => random().checked_shr(64 - width).unwrap_or(0) as i64 - 77,
+            };
+            (0..2500).map(value).collect()
+        })
+        .collect()
+}
+
+fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
+    let mut results = Vec::new();
+    for column in columns {
+        for codec in CODECS {
+            results.push(integers(codec, column));
+            results.push(integers(
+                codec,
+                &column.iter().map(|&v| v as i32).collect::<Vec<_>>(),
+            ));
+            results.push(integers(
+                codec,
+                &column.iter().map(|&v| v as i16).collect::<Vec<_>>(),
+            ));
+        }
+        let floats: Vec<f64> = column.iter().map(|&value| value as f64 / 100.0).collect();
+        let payload = float::encode(CodecId::Alp, &floats).unwrap();
+        let mut decoder = FloatDecoder::<f64>::open(
+            CodecId::Alp,
+            payload.as_slice().into(),
+            0..payload.len(),
+            floats.len(),
+        )
+        .unwrap();
+        let mut out = [0.0; VECTOR_VALUES];
+        let rows = decoder.decode_vector(2, &mut out).unwrap();
+        assert_eq!(out[..rows], floats[2048..]);
+        results.push((
+            payload,
+            out[..rows].iter().map(|value| value.to_bits()).collect(),
+        ));
+        let options = ChooseOptions {
+            forced: None,
+            effort: Effort::Thorough,
+        };
+        let choice = choose(&Values::Int64(column), &options);
+        results.push((
+            vec![choice.codec as u8],
+            vec![choice.estimated_bytes as u64],
+        ));
+    }
+    results
+}
+
+fn integers<E: quire_codec::int::Element>(codec: CodecId, column: &[E]) -> (Vec<u8>, Vec<u64>) {
+    let payload = fixed::encode(codec, column).unwrap();
+    let image = payload.as_slice().into();
+    let mut decoder =
+        FixedDecoder::<E>::open(codec, image, 0..payload.len(), column.len()).unwrap();
+    let mut out = [E::default(); VECTOR_VALUES];
+    for (vector, expected) in column.chunks(VECTOR_VALUES).enumerate() {
+        let rows = decoder.decode_vector(vector, &mut out).unwrap();
+        assert!(
+            out[..rows] == *expected,
+            "{codec}, vector {vector}, {:?}",
+            active_backend()
+        );
+    }
+    (payload, Vec::new())
+}
+
+#[test]
+fn all_instruction_sets_agree() {
+    let columns = columns();
+    limit_backend(Backend::Portable);
+    assert_eq!(active_backend(), Backend::Portable);
+    let expected = digest(&columns);
+    for backend in [Backend::Avx2, Backend::Avx512] {
+        limit_backend(backend);
+        if active_backend() != backend {
+            println!("not tested: this processor has no {backend:?}");
+            continue;
+        }
+        assert!(
+            digest(&columns) == expected,
+            "{backend:?} differs from portable code"
+        );
+    }
+}
