@@ -89,6 +89,10 @@ pub enum Action {
     Check {
         /// The database file; it is not changed
         file: PathBuf,
+
+        /// Write to this new file what can be saved of a broken one, then check that
+        #[arg(long, value_name = "COPY")]
+        rebuild: Option<PathBuf>,
     },
 }
 

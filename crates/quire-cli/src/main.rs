@@ -30,8 +30,11 @@ const NOBODY_READS_EXIT_CODE: u8 = 141;
 
 fn main() -> ExitCode {
     let (arguments, sources) = Arguments::read();
-    if let Some(Action::Check { file }) = &arguments.action {
-        return check::run(file);
+    if let Some(Action::Check { file, rebuild }) = &arguments.action {
+        return match rebuild {
+            Some(copy) => check::run_rebuild(file, copy),
+            None => check::run(file),
+        };
     }
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_interactive = sources.is_empty() && is_terminal;

@@ -77,3 +77,41 @@ fn a_file_that_cannot_be_examined_is_trouble_not_a_finding() {
     assert!(!folder.path().join("missing.quire").exists());
     assert_eq!(folder.run(&["check"]).code, Some(2));
 }
+
+#[test]
+fn a_broken_file_is_rebuilt_into_another() {
+    let folder = Folder::new();
+    folder.succeed(&["d.quire", TABLE]);
+    let mut broken = fs::read(folder.file("d.quire")).unwrap();
+    // Both superblocks lie in the first pages of the file.
+    broken[..4096 * 2].fill(0xff);
+    fs::write(folder.file("d.quire"), &broken).unwrap();
+    assert_eq!(folder.run(&["d.quire", "SELECT 1"]).code, Some(1));
+
+    let report = folder.succeed(&["check", "--rebuild", "saved.quire", "d.quire"]);
+    assert!(report.contains("pages found in d.quire"), "{report}");
+    assert!(report.ends_with("nothing wrong\n"), "{report}");
+    assert!(
+        fs::read(folder.file("d.quire")).unwrap() == broken,
+        "the broken file was changed"
+    );
+    let answer = folder.succeed(&[
+        "saved.quire",
+        "SELECT count(*), sum(id) FROM t",
+        "--no-header",
+    ]);
+    assert_eq!(answer, "20000,200010000\n");
+
+    let finished = folder.run(&["check", "--rebuild", "saved.quire", "d.quire"]);
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished.stderr.contains("saved.quire"),
+        "{}",
+        finished.stderr
+    );
+
+    folder.write("notes.txt", "no database\n".repeat(1000));
+    let finished = folder.run(&["check", "--rebuild", "nothing.quire", "notes.txt"]);
+    assert_eq!(finished.code, Some(2));
+    assert!(!folder.path().join("nothing.quire").exists());
+}
