@@ -1,5 +1,6 @@
 //! Every instruction set writes the same bytes and reads the same values. One test, because the choice of
 //! instruction set is that of the whole process.
+#![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
 use quire_codec::choose::{ChooseOptions, Effort, choose};
 use quire_codec::fixed::{self, FixedDecoder};

@@ -1,5 +1,6 @@
 //! Bytes on disk, written out by hand or by a slow encoder that follows the text of the format, bit by bit. If one
 //! of these fails, files that exist can no longer be read: the format version must change.
+#![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::float::{self, FloatDecoder};
@@ -82,29 +83,30 @@ fn packing_follows_its_definition_at_every_width() {
         let mut out = [0; 1024];
         bitpack::unpack_u32(width, &packed, &mut out).unwrap();
         assert_eq!(out, narrow, "width {width}");
-        for index in 0..1024 {
+        for (index, value) in narrow.into_iter().enumerate() {
             let one = bitpack::unpack_one_u32(width, &packed, index);
-            assert_eq!(one, Ok(narrow[index]), "width {width}, value {index}");
+            assert_eq!(one, Ok(value), "width {width}, value {index}");
         }
     }
 }
 
 #[test]
 fn packing_is_that_of_the_fastlanes_crate() {
-    use fastlanes::BitPacking;
-    for width in 0..=32 {
-        let values: Vec<u32> = numbers(width).iter().map(|&value| value as u32).collect();
-        let mut theirs = vec![0u32; 32 * width];
-        // SAFETY: 1,024 values in, 1024 · width / 32 words out, as the function asks.
-        #[allow(unsafe_code)]
-        unsafe {
-            u32::unchecked_pack(width, &values, &mut theirs);
-        }
-        let theirs: Vec<u8> = theirs.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut ours = Vec::new();
-        bitpack::pack_u32(width, values.as_slice().try_into().unwrap(), &mut ours);
-        assert_eq!(ours, theirs, "width {width}");
+    macro_rules! at_widths {
+        ($($width:literal)*) => {$({
+            let values: [u32; 1024] = {
+                let numbers = numbers($width);
+                std::array::from_fn(|i| numbers[i] as u32)
+            };
+            let mut theirs = [0u32; 32 * $width];
+            fastlanes::BitPacking::pack::<$width, { 32 * $width }>(&values, &mut theirs);
+            let theirs: Vec<u8> = theirs.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let mut ours = Vec::new();
+            bitpack::pack_u32($width, &values, &mut ours);
+            assert_eq!(ours, theirs, "width {}", $width);
+        })*};
     }
+    at_widths!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 20 21 24 27 29 31 32);
 }
 
 /// A PFOR payload of one full vector whose values span `width` bits from `base`, without exceptions.

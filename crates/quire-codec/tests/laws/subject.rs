@@ -12,12 +12,15 @@ pub trait Decode<T>: Sized {
     fn one(&mut self, row: usize) -> Result<T, Corrupt>;
 }
 
+type Encode<'a, T, R> = &'a dyn Fn(&[T]) -> Result<R, EncodeError>;
+type Open<'a, D> = &'a dyn Fn(Arc<[u8]>, Range<usize>, usize) -> Result<D, Corrupt>;
+
 /// A codec for columns of `T`.
 pub struct Subject<'a, T, D> {
     pub name: &'a str,
-    pub encode: &'a dyn Fn(&[T]) -> Result<Vec<u8>, EncodeError>,
-    pub encoded_bytes: &'a dyn Fn(&[T]) -> Result<usize, EncodeError>,
-    pub open: &'a dyn Fn(Arc<[u8]>, Range<usize>, usize) -> Result<D, Corrupt>,
+    pub encode: Encode<'a, T, Vec<u8>>,
+    pub encoded_bytes: Encode<'a, T, usize>,
+    pub open: Open<'a, D>,
 }
 
 impl<T: Copy + PartialEq + Debug, D: Decode<T>> Subject<'_, T, D> {

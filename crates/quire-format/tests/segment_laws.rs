@@ -1,0 +1,422 @@
+//! The laws of the codecs, for whole segments: every codec, every type, NULLs in every pattern, and damage.
+#![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
+
+use proptest::prelude::*;
+use quire_codec::{BytesSlice, BytesVector, CodecId, Corrupt, PhysicalType, Scalar, Values};
+use quire_format::segment::{
+    ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, encode_segment,
+};
+
+/// A column, owned; strings as vectors.
+#[derive(Clone, Debug)]
+enum Column {
+    Bool(Vec<bool>),
+    Int16(Vec<i16>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Int128(Vec<i128>),
+    Float32(Vec<f32>),
+    Float64(Vec<f64>),
+    Bytes(BytesVector),
+}
+
+impl Column {
+    /// A column of `physical_type` made of numbers.
+    fn from_numbers(physical_type: PhysicalType, numbers: &[i64]) -> Self {
+        match physical_type {
+            PhysicalType::Bool => {
+                Self::Bool(numbers.iter().map(|number| number % 3 == 0).collect())
+            }
+            PhysicalType::Int16 => {
+                Self::Int16(numbers.iter().map(|&number| number as i16).collect())
+            }
+            PhysicalType::Int32 => {
+                Self::Int32(numbers.iter().map(|&number| number as i32).collect())
+            }
+            PhysicalType::Int64 => Self::Int64(numbers.to_vec()),
+            PhysicalType::Int128 => Self::Int128(
+                numbers
+                    .iter()
+                    .map(|&number| i128::from(number) * 3)
+                    .collect(),
+            ),
+            PhysicalType::Float32 => {
+                Self::Float32(numbers.iter().map(|&number| number as f32 / 10.0).collect())
+            }
+            PhysicalType::Float64 => Self::Float64(
+                numbers
+                    .iter()
+                    .map(|&number| number as f64 / 100.0)
+                    .collect(),
+            ),
+            PhysicalType::Bytes => {
+                let mut strings = BytesVector::new();
+                for number in numbers {
+                    strings.push(format!("text {number}").as_bytes()).unwrap();
+                }
+                Self::Bytes(strings)
+            }
+        }
+    }
+
+    fn values(&self) -> Values<'_> {
+        match self {
+            Self::Bool(values) => Values::Bool(values),
+            Self::Int16(values) => Values::Int16(values),
+            Self::Int32(values) => Values::Int32(values),
+            Self::Int64(values) => Values::Int64(values),
+            Self::Int128(values) => Values::Int128(values),
+            Self::Float32(values) => Values::Float32(values),
+            Self::Float64(values) => Values::Float64(values),
+            Self::Bytes(values) => Values::Bytes(values.as_slice()),
+        }
+    }
+
+    fn scalar(&self, row: usize) -> Scalar {
+        match self {
+            Self::Bool(values) => Scalar::Bool(values[row]),
+            Self::Int16(values) => Scalar::Int16(values[row]),
+            Self::Int32(values) => Scalar::Int32(values[row]),
+            Self::Int64(values) => Scalar::Int64(values[row]),
+            Self::Int128(values) => Scalar::Int128(values[row]),
+            Self::Float32(values) => Scalar::Float32(values[row]),
+            Self::Float64(values) => Scalar::Float64(values[row]),
+            Self::Bytes(values) => Scalar::Bytes(values.as_slice().get(row).to_vec()),
+        }
+    }
+}
+
+/// Decodes a vector of any type into scalars.
+fn decode(reader: &mut SegmentReader, vector: usize) -> Result<Vec<Scalar>, Corrupt> {
+    macro_rules! decode {
+        ($method:ident, $zero:expr, $variant:ident) => {{
+            let mut out = [$zero; 1024];
+            let rows = reader.$method(vector, &mut out)?;
+            Ok(out[..rows]
+                .iter()
+                .map(|&value| Scalar::$variant(value))
+                .collect())
+        }};
+    }
+    match reader.physical_type() {
+        PhysicalType::Bool => decode!(decode_bool, false, Bool),
+        PhysicalType::Int16 => decode!(decode_i16, 0i16, Int16),
+        PhysicalType::Int32 => decode!(decode_i32, 0i32, Int32),
+        PhysicalType::Int64 => decode!(decode_i64, 0i64, Int64),
+        PhysicalType::Int128 => decode!(decode_i128, 0i128, Int128),
+        PhysicalType::Float32 => decode!(decode_f32, 0f32, Float32),
+        PhysicalType::Float64 => decode!(decode_f64, 0f64, Float64),
+        PhysicalType::Bytes => {
+            let mut out = BytesVector::new();
+            out.push(b"rows before stay").unwrap();
+            let rows = reader.decode_bytes(vector, &mut out)?;
+            let slice: BytesSlice<'_> = out.as_slice();
+            assert_eq!(slice.get(0), b"rows before stay");
+            Ok((1..=rows)
+                .map(|row| Scalar::Bytes(slice.get(row).to_vec()))
+                .collect())
+        }
+    }
+}
+
+fn is_valid(validity: Option<&[u64]>, row: usize) -> bool {
+    validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 != 0)
+}
+
+/// Every row of `image` is that of `column`, whole vectors and one by one.
+fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &str) {
+    let row_count = column.values().len();
+    let mut reader = SegmentReader::open(image.into()).unwrap();
+    assert_eq!(reader.row_count(), row_count, "{about}");
+    assert_eq!(reader.vector_count(), row_count.div_ceil(1024), "{about}");
+    let mut nulls = 0;
+    for vector in 0..reader.vector_count() {
+        let mut words = [0; 16];
+        nulls += reader.validity(vector, &mut words).unwrap();
+        let scalars = decode(&mut reader, vector).unwrap();
+        assert_eq!(scalars.len(), reader.vector_rows(vector), "{about}");
+        for (index, scalar) in scalars.iter().enumerate() {
+            let row = vector * 1024 + index;
+            assert_eq!(
+                is_valid(Some(&words), index),
+                is_valid(validity, row),
+                "{about}, row {row}"
+            );
+            if is_valid(validity, row) {
+                assert_eq!(*scalar, column.scalar(row), "{about}, row {row}");
+            }
+        }
+        let beyond = scalars.len()..1024;
+        assert!(
+            beyond
+                .into_iter()
+                .all(|index| !is_valid(Some(&words), index)),
+            "{about}"
+        );
+        codes_agree(&mut reader, vector, &scalars, about);
+    }
+    assert_eq!(nulls, reader.null_count(), "{about}");
+    for row in (0..row_count)
+        .step_by(row_count / 40 + 1)
+        .chain(row_count.checked_sub(1))
+    {
+        let expected = is_valid(validity, row).then(|| column.scalar(row));
+        assert_eq!(reader.value(row).unwrap(), expected, "{about}, row {row}");
+    }
+    assert!(reader.value(row_count).is_err(), "{about}");
+    assert!(
+        reader
+            .validity(reader.vector_count(), &mut [0; 16])
+            .is_err(),
+        "{about}"
+    );
+}
+
+/// Where there is a dictionary, its codes say the same as the values.
+fn codes_agree(reader: &mut SegmentReader, vector: usize, scalars: &[Scalar], about: &str) {
+    let Some(length) = reader.dictionary_len() else {
+        assert_ne!(reader.codec(), CodecId::Dictionary, "{about}");
+        return;
+    };
+    let mut codes = [0; 1024];
+    assert_eq!(
+        reader.decode_codes(vector, &mut codes),
+        Ok(scalars.len()),
+        "{about}"
+    );
+    for (code, scalar) in codes.iter().zip(scalars) {
+        assert!((*code as usize) < length, "{about}");
+        assert_eq!(
+            reader.dictionary_value(*code).as_ref(),
+            Some(scalar),
+            "{about}"
+        );
+        if let Scalar::Bytes(bytes) = scalar {
+            assert_eq!(
+                reader.dictionary_bytes(*code),
+                Some(bytes.as_slice()),
+                "{about}"
+            );
+        }
+    }
+}
+
+/// Reads everything of bytes that may be anything.
+fn read_all(image: &[u8]) {
+    let Ok(mut reader) = SegmentReader::open(image.into()) else {
+        return;
+    };
+    for vector in 0..reader.vector_count().min(4) {
+        let _ = decode(&mut reader, vector);
+        let _ = reader.validity(vector, &mut [0; 16]);
+        let _ = reader.decode_codes(vector, &mut [0; 1024]);
+    }
+    for row in [0, 1, 1023, 1024, reader.row_count().saturating_sub(1)] {
+        let _ = reader.value(row);
+    }
+    let _ = reader.dictionary_value(0);
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state ^ *state >> 33
+}
+
+/// Name and words of NULL patterns.
+fn validities(row_count: usize) -> Vec<(&'static str, Option<Vec<u64>>)> {
+    let mut state = 7;
+    let mut words = |make: &mut dyn FnMut(u64, usize) -> u64| {
+        Some(
+            (0..row_count.div_ceil(64))
+                .map(|word| make(random(&mut state), word))
+                .collect(),
+        )
+    };
+    vec![
+        ("no NULLs", None),
+        ("none after all", words(&mut |_, _| u64::MAX)),
+        ("all NULL", words(&mut |_, _| 0)),
+        ("half", words(&mut |random, _| random)),
+        ("few NULLs", words(&mut |random, _| !(1 << (random % 64)))),
+        ("few values", words(&mut |random, _| 1 << (random % 64))),
+        (
+            "runs",
+            words(&mut |_, word| if word / 3 % 2 == 0 { u64::MAX } else { 0 }),
+        ),
+        (
+            "first vector NULL",
+            words(&mut |_, word| if word < 16 { 0 } else { u64::MAX }),
+        ),
+    ]
+}
+
+fn number_columns(row_count: usize) -> Vec<(&'static str, Vec<i64>)> {
+    let mut state = 3;
+    let mut column = |make: &mut dyn FnMut(u64, usize) -> i64| {
+        (0..row_count)
+            .map(|row| make(random(&mut state), row))
+            .collect::<Vec<i64>>()
+    };
+    vec![
+        ("equal", column(&mut |_, _| 42)),
+        ("ascending", column(&mut |_, row| row as i64 * 2)),
+        (
+            "few distinct",
+            column(&mut |random, _| (random % 7) as i64 * 1001),
+        ),
+        ("anything", column(&mut |random, _| random as i64)),
+        ("runs", column(&mut |_, row| row as i64 / 50)),
+    ]
+}
+
+#[test]
+fn every_codec_of_every_type_keeps_values_and_nulls() {
+    for row_count in [0, 1, 63, 1000, 1024, 1025, 2300] {
+        for (nulls, validity) in validities(row_count) {
+            for (shape, numbers) in number_columns(row_count) {
+                for physical_type in PhysicalType::ALL {
+                    let column = Column::from_numbers(physical_type, &numbers);
+                    let validity = validity.as_deref();
+                    let input = SegmentInput {
+                        values: column.values(),
+                        validity,
+                    };
+                    for codec in CodecId::ALL
+                        .into_iter()
+                        .filter(|one| one.supports(physical_type))
+                    {
+                        let about =
+                            format!("{codec} of {row_count} {physical_type}, {shape}, {nulls}");
+                        match encode_segment(&input, codec) {
+                            Ok(image) => gives_back(&image, &column, validity, &about),
+                            Err(error) => assert_eq!(codec, CodecId::Constant, "{about}: {error}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_chosen_codec_keeps_values_and_nulls_and_is_never_larger_than_plain() {
+    for row_count in [1, 1024, 5000, 30_000] {
+        for (nulls, validity) in validities(row_count) {
+            for (shape, numbers) in number_columns(row_count) {
+                for physical_type in PhysicalType::ALL {
+                    let column = Column::from_numbers(physical_type, &numbers);
+                    let validity = validity.as_deref();
+                    let input = SegmentInput {
+                        values: column.values(),
+                        validity,
+                    };
+                    let (choice, image) =
+                        choose_and_encode(&input, &ChooseOptions::default()).unwrap();
+                    let about = format!("{} of {physical_type}, {shape}, {nulls}", choice.codec);
+                    gives_back(&image, &column, validity, &about);
+                    let plain = encode_segment(&input, CodecId::Plain).unwrap();
+                    // The estimate of a sample may miss by a little.
+                    assert!(image.len() <= plain.len() * 103 / 100, "{about}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cut_and_flipped_segments_are_read_without_a_panic() {
+    let mut state = 99;
+    for physical_type in PhysicalType::ALL {
+        for (_, numbers) in number_columns(1500) {
+            let column = Column::from_numbers(physical_type, &numbers);
+            let words: Vec<u64> = (0..24)
+                .map(|_| random(&mut state) | random(&mut state))
+                .collect();
+            let input = SegmentInput {
+                values: column.values(),
+                validity: Some(&words),
+            };
+            for codec in CodecId::ALL {
+                let Ok(image) = encode_segment(&input, codec) else {
+                    continue;
+                };
+                for length in (0..image.len()).step_by(image.len() / 60 + 1) {
+                    let cut = SegmentReader::open(image[..length].into());
+                    assert!(cut.is_err(), "{codec} of {physical_type} cut to {length}");
+                }
+                for _ in 0..60 {
+                    let mut damaged = image.clone();
+                    let reach = if random(&mut state).is_multiple_of(2) {
+                        64
+                    } else {
+                        damaged.len()
+                    };
+                    let at = random(&mut state) as usize % reach.min(damaged.len());
+                    damaged[at] ^= 1 << (random(&mut state) % 8);
+                    read_all(&damaged);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_claim_of_many_rows_in_few_bytes_allocates_little() {
+    // Width 0 and a constant can truly stand for a full row group; more rows than that are refused.
+    let values = vec![9i64; 131_072];
+    let input = SegmentInput {
+        values: Values::Int64(&values),
+        validity: None,
+    };
+    for codec in [CodecId::Constant, CodecId::Pfor, CodecId::Dictionary] {
+        let mut image = encode_segment(&input, codec).unwrap();
+        assert!(image.len() < 1000, "{codec}: {}", image.len());
+        assert_eq!(
+            SegmentReader::open(image.clone().into())
+                .unwrap()
+                .row_count(),
+            131_072
+        );
+        image[4..8].copy_from_slice(&131_073u32.to_le_bytes());
+        assert!(SegmentReader::open(image.clone().into()).is_err());
+        image[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(SegmentReader::open(image.into()).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn any_column_with_any_nulls_comes_back(
+        rows in prop::collection::vec((any::<bool>(), prop_oneof![any::<i64>(), 0..9i64]), 0..1800),
+    ) {
+        let numbers: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        let mut words = vec![0u64; rows.len().div_ceil(64)];
+        for (row, (valid, _)) in rows.iter().enumerate() {
+            words[row / 64] |= u64::from(*valid) << (row % 64);
+        }
+        for physical_type in PhysicalType::ALL {
+            let column = Column::from_numbers(physical_type, &numbers);
+            let input = SegmentInput { values: column.values(), validity: Some(&words) };
+            let (choice, image) = choose_and_encode(&input, &ChooseOptions::default()).unwrap();
+            gives_back(&image, &column, Some(&words), choice.codec.name());
+        }
+    }
+
+    #[test]
+    fn any_bytes_after_a_header_are_read_without_a_panic(
+        physical_type in 1..9u8,
+        codec in 0..10u8,
+        row_count in prop_oneof![0..10u32, 1000..1030u32, 0..131_072u32],
+        payload in prop::collection::vec(prop_oneof![Just(0u8), 0..5u8, any::<u8>()], 0..300),
+    ) {
+        let mut image = vec![1, physical_type, codec, 0];
+        image.extend(row_count.to_le_bytes());
+        image.extend([0; 8]);
+        image.extend((payload.len() as u32).to_le_bytes());
+        image.extend(payload);
+        read_all(&image);
+    }
+}
