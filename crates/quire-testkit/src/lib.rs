@@ -1,0 +1,5 @@
+//! For tests only: repeatable random numbers, models, oracles and campaigns of faults.
+#![forbid(unsafe_code)]
+
+pub mod random;
+pub mod store;

@@ -48,6 +48,7 @@ struct Freed {
 impl WriteBatch {
     pub(super) fn begin(inner: Arc<Inner>, turn: Turn) -> Result<Self, WriteError> {
         inner.may_write()?;
+        let bytes_wanted = inner.options.run_bytes_wanted();
         let (sequence, after_commit, next_page) = {
             let mut writer = inner.lock_writer();
             if writer.space.tail.is_some() {
@@ -62,7 +63,7 @@ impl WriteBatch {
         };
         Ok(Self {
             base: inner.version(),
-            runs: Mutex::new(BatchRuns::new(sequence, after_commit)),
+            runs: Mutex::new(BatchRuns::new(sequence, after_commit, bytes_wanted)),
             drained: Condvar::new(),
             freed: Mutex::default(),
             next_page: AtomicU64::new(next_page),

@@ -353,11 +353,12 @@ impl Check<'_> {
     fn the_file_ends_where_it_should(&mut self) {
         const NAME: &str = "the_file_ends_where_it_should";
         let end = self.writer.space.free.end() * BLOCK_BYTES;
+        let data_end = self.writer.superblock.data_end;
         match self.inner.disk.len() {
-            Ok(bytes) if bytes < self.writer.superblock.data_end.max(FIRST_RUN_OFFSET) => {
+            Ok(bytes) if bytes < data_end && data_end > FIRST_RUN_OFFSET => {
                 self.report(NAME, Some(bytes), "the file is too short", REBUILD);
             }
-            Ok(bytes) if bytes < end => {
+            Ok(bytes) if bytes < end && end > FIRST_RUN_BLOCK * BLOCK_BYTES => {
                 self.report(
                     NAME,
                     Some(bytes),

@@ -51,6 +51,9 @@ impl Inner {
 
     /// Stores the page map. A full disk leaves everything as it was; other failures poison.
     pub(super) fn checkpoint(&self, writer: &mut Writer, ending: Ending) -> Result<(), WriteError> {
+        // Before any of these blocks can be allocated.
+        self.erase(std::mem::take(&mut writer.leftovers))?;
+        self.write_again(writer)?;
         let end_before = writer.space.free.end();
         let chunks = self.write_chunks(writer, ending)?;
         let tail = match ending {
@@ -70,6 +73,20 @@ impl Inner {
         super::superblocks::write_both(&*self.disk, &superblock, &mut writer.generations)
             .map_err(|error| self.failed("write the superblocks of", error))?;
         self.adopt(writer, superblock, chunks, tail)
+    }
+
+    /// Writes what recovery found in the log once more, byte for byte, so that the next sync
+    /// covers it.
+    fn write_again(&self, writer: &mut Writer) -> Result<(), WriteError> {
+        for extent in std::mem::take(&mut writer.unproven) {
+            let mut bytes = vec![0; (extent.count * BLOCK_BYTES) as usize];
+            let offset = extent.start * BLOCK_BYTES;
+            let read = self.disk.read_at(&mut bytes, offset);
+            read.map_err(|error| self.failed("read the log of", error))?;
+            let written = self.disk.write_at(&bytes, offset);
+            written.map_err(|error| self.failed("write the log of", error))?;
+        }
+        Ok(())
     }
 
     /// Step 1.
@@ -236,8 +253,6 @@ impl Inner {
         for extent in released {
             writer.space.free.put(extent);
         }
-        let leftovers = std::mem::take(&mut writer.leftovers);
-        self.erase(leftovers)?;
         self.release_dead(writer)?;
         self.tidy_end(writer)
     }

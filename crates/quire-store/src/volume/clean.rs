@@ -197,7 +197,8 @@ fn copy(
     let mut batch = WriteBatch::begin(Arc::clone(inner), turn)?;
     batch.is_cleaning = true;
     let (mut page_count, mut bytes) = (0, 0);
-    for (start, entries) in live_entries(&inner.lock_writer(), moves) {
+    let by_run = live_entries(&inner.lock_writer(), moves);
+    for (start, entries) in by_run {
         let run = RunImages::read(&*inner.disk, start * BLOCK_BYTES);
         // A run that cannot be read stays as it is, for `check` to find.
         let Ok(Some(run)) = run else { continue };

@@ -16,9 +16,6 @@ use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
 
-/// A buffer is written when it has reached this length.
-const RUN_BYTES_WANTED: usize = 1 << 20;
-
 /// Where the newest image of a page is that the batch wrote.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
@@ -35,6 +32,8 @@ pub(super) enum Place {
 pub(super) struct BatchRuns {
     pub(super) sequence: u64,
     pub(super) after_commit: u64,
+    /// The buffer is written when it has reached this length.
+    bytes_wanted: usize,
     /// Starts with room for the header of the run.
     pub(super) buffer: Vec<u8>,
     buffered: Vec<(PageId, usize, ImageHeader)>,
@@ -50,10 +49,11 @@ pub(super) struct BatchRuns {
 }
 
 impl BatchRuns {
-    pub(super) fn new(sequence: u64, after_commit: u64) -> Self {
+    pub(super) fn new(sequence: u64, after_commit: u64, bytes_wanted: usize) -> Self {
         Self {
             sequence,
             after_commit,
+            bytes_wanted,
             buffer: Vec::new(),
             buffered: Vec::new(),
             places: HashMap::new(),
@@ -73,7 +73,7 @@ impl BatchRuns {
             if self.run_count > 0 {
                 // A second run: the batch is a long one.
                 self.buffer
-                    .reserve(RUN_BYTES_WANTED + RUN_BYTES_WANTED / 8 + payload.len());
+                    .reserve(self.bytes_wanted + self.bytes_wanted / 8 + payload.len());
             }
             self.buffer.resize(RUN_HEADER_BYTES, 0);
         }
@@ -98,7 +98,7 @@ impl BatchRuns {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.buffer.len() >= RUN_BYTES_WANTED
+        self.buffer.len() >= self.bytes_wanted
     }
 
     /// The payload of an image that is still in the buffer.

@@ -19,6 +19,9 @@ pub struct VolumeOptions {
     pub checkpoint_log_bytes: u64,
     /// Closing cleans first when more than this share of the file is dead or free; 100: never.
     pub clean_dead_percent: u8,
+    /// A batch is written in runs of about this length, at most 2 MiB. Larger runs are read and
+    /// written with fewer calls; space is given back run by run.
+    pub run_bytes: usize,
     /// Makes the random marks of volume and session repeatable, for simulations. Two sessions of
     /// one file must not share a seed and a superblock generation.
     pub salt_seed: Option<u64>,
@@ -30,12 +33,19 @@ impl Default for VolumeOptions {
             cache_bytes: 64 << 20,
             checkpoint_log_bytes: 64 << 20,
             clean_dead_percent: 50,
+            run_bytes: 1 << 20,
             salt_seed: None,
         }
     }
 }
 
 impl VolumeOptions {
+    /// The length at which a run is written: with the largest payload and a list of freed pages
+    /// on top, it is still a run that a reader accepts.
+    pub(super) fn run_bytes_wanted(&self) -> usize {
+        self.run_bytes.min(2 << 20)
+    }
+
     /// A number that no other session of the file has used: random, or made from the seed.
     pub(super) fn fresh_mark(&self, generation: u64) -> u64 {
         use std::hash::{BuildHasher, Hasher, RandomState};

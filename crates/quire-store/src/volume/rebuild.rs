@@ -111,6 +111,7 @@ pub(super) fn rebuild(
         generations: superblocks.generations(),
         log_blocks: 0,
         leftovers,
+        unproven: Vec::new(),
         needs_snapshot: true,
         older: VecDeque::new(),
     };

@@ -74,7 +74,8 @@ pub(super) fn recover(
             "superblock {name} at byte {offset} is damaged ({what}); the other one is used"
         ));
     }
-    if disk_bytes < superblock.data_end {
+    // A creation that was killed may leave a valid A and no B: there is nothing to be lost yet.
+    if disk_bytes < superblock.data_end && superblock.data_end > FIRST_RUN_OFFSET {
         return Err(OpenError::Truncated {
             file: disk.name(),
             expected_bytes: superblock.data_end,
@@ -141,6 +142,7 @@ struct Recovery<'a> {
     chunks: Vec<(Extent, u64)>,
     log_blocks: u64,
     leftovers: Vec<u64>,
+    unproven: Vec<Extent>,
     needs_snapshot: bool,
 }
 
@@ -160,7 +162,7 @@ impl<'a> Recovery<'a> {
             ..Contents::default()
         };
         let chunks = stored.chunks;
-        let (log_blocks, leftovers) = (0, Vec::new());
+        let (log_blocks, leftovers, unproven) = (0, Vec::new(), Vec::new());
         Self {
             disk,
             superblock,
@@ -168,6 +170,7 @@ impl<'a> Recovery<'a> {
             chunks,
             log_blocks,
             leftovers,
+            unproven,
             needs_snapshot,
         }
     }
@@ -189,6 +192,7 @@ impl<'a> Recovery<'a> {
             };
             self.log_blocks += batch.runs.iter().map(|run| run.count).sum::<u64>();
             offset = batch.next;
+            self.unproven.clone_from(&batch.runs);
             let effect = BatchEffect {
                 sequence: batch.sequence,
                 next_page: batch.next_page,
@@ -267,6 +271,7 @@ impl<'a> Recovery<'a> {
             generations,
             log_blocks: self.log_blocks,
             leftovers: self.leftovers,
+            unproven: self.unproven,
             needs_snapshot: self.needs_snapshot,
             older: VecDeque::new(),
         })

@@ -27,6 +27,10 @@ pub(super) struct Writer {
     /// Runs of unfinished batches found when the volume was opened; their headers are erased
     /// before anything new is written.
     pub(super) leftovers: Vec<u64>,
+    /// The runs of the newest batch of the log, when it was found by a recovery. If the process
+    /// before stopped because a sync failed, they may exist in the system's cache only and never
+    /// have been written; so they are written again before anything is built on them.
+    pub(super) unproven: Vec<Extent>,
     /// The stored map must not be built upon.
     pub(super) needs_snapshot: bool,
     /// Versions that were current once and may still be pinned.

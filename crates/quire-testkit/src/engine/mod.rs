@@ -1,0 +1,10 @@
+//! Tables under fire: random loads, drops and cleaning, a model of what must survive, and crashes and failing
+//! disks everywhere.
+
+mod campaign;
+mod rows;
+mod verify;
+mod workload;
+
+pub use campaign::{EngineReport, run_crashes, run_faults};
+pub use rows::Tables;
