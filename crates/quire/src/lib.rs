@@ -1,0 +1,36 @@
+//! SQL in, rows out: the database as a program embeds it.
+//!
+//! A [`Database`] is one file (or memory); a [`Connection`] runs statements; a query's [`Rows`]
+//! arrive as Arrow record batches while they are read. Planning and most operators are
+//! DataFusion's; the tables, what is pushed into their scans, the order of joins, and the meaning
+//! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
+#![forbid(unsafe_code)]
+
+mod cancel;
+mod connection;
+mod copy;
+mod database;
+mod error;
+mod functions;
+mod optimize;
+mod options;
+mod outcome;
+mod progress;
+mod scan;
+mod session;
+mod sql;
+mod statistics;
+mod transaction;
+
+pub use cancel::CancelHandle;
+pub use connection::{Connection, TableSummary};
+pub use database::Database;
+pub use error::{Error, Position};
+pub use options::DatabaseOptions;
+pub use outcome::{Completion, Outcome, Rows};
+pub use progress::{Phase, Progress, ProgressObserver};
+pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
+pub use quire_store::{CheckReport, Finding, RebuildReport};
+
+/// The Arrow crate whose types appear in this crate's results.
+pub use arrow;

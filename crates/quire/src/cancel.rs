@@ -1,0 +1,67 @@
+//! Stopping a running statement from another thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Cancels whatever statement its connection runs at the moment.
+#[derive(Debug, Clone, Default)]
+pub struct CancelHandle {
+    running: Arc<Mutex<Option<CancelToken>>>,
+}
+
+impl CancelHandle {
+    /// Asks the running statement to stop; it fails with SQLSTATE `57014`. Does nothing when no
+    /// statement runs.
+    pub fn cancel(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = running.as_ref() {
+            token.inner.is_cancelled.store(true, Ordering::Relaxed);
+            token.inner.notify.notify_waiters();
+        }
+    }
+
+    /// The token of a statement that begins now; handles cancel it from here on.
+    pub(crate) fn begin(&self) -> CancelToken {
+        let token = CancelToken::default();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = Some(token.clone());
+        token
+    }
+}
+
+/// One statement's view of its being cancelled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CancelToken {
+    inner: Arc<TokenState>,
+}
+
+#[derive(Debug, Default)]
+struct TokenState {
+    /// Shared with loops that cannot wait, such as a load's reader threads.
+    is_cancelled: Arc<AtomicBool>,
+    notify: Notify,
+}
+
+impl CancelToken {
+    /// A flag that becomes true with the cancellation.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.inner.is_cancelled)
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.inner.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Ends when the statement is cancelled.
+    pub(crate) async fn cancelled(&self) {
+        let notified = self.inner.notify.notified();
+        tokio::pin!(notified);
+        // Registered before the flag is read, so that no cancellation falls between the two.
+        notified.as_mut().enable();
+        if !self.is_cancelled() {
+            notified.await;
+        }
+    }
+}

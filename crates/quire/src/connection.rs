@@ -1,0 +1,126 @@
+//! One caller's conversation with a database.
+
+use std::sync::Arc;
+
+use quire_engine::TableDefinition;
+
+use crate::cancel::CancelHandle;
+use crate::database::Opened;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::progress::ProgressObserver;
+use crate::session::Session;
+use crate::sql;
+
+/// Name and size of one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableSummary {
+    /// Name, unquoted.
+    pub name: String,
+    /// Number of rows.
+    pub row_count: u64,
+    /// Bytes of its compressed segments.
+    pub bytes: u64,
+}
+
+/// A connection: its settings, its open transaction, and one statement at a time.
+pub struct Connection {
+    session: Arc<Session>,
+    cancel: CancelHandle,
+}
+
+impl Connection {
+    pub(crate) fn new(database: Arc<Opened>) -> Self {
+        Self {
+            session: Arc::new(Session::new(database)),
+            cancel: CancelHandle::default(),
+        }
+    }
+
+    /// Runs one statement. A query's rows are produced while they are read from the outcome.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, with its place in the text where known. Nothing of a
+    /// failed statement remains.
+    pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
+        let token = self.cancel.begin();
+        let session = Arc::clone(&self.session);
+        let work = sql::run(session, sql.to_owned(), token);
+        self.session.database.run(work)
+    }
+
+    /// Splits a script into the texts of its statements, without their semicolons.
+    ///
+    /// # Errors
+    /// When a quoted text, a quoted name or a comment does not end.
+    pub fn statements(sql: &str) -> Result<Vec<String>, Error> {
+        sql::split(sql)
+    }
+
+    /// A handle that cancels this connection's running statement from another thread.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// Tells `observer` how far loads and exports have come, from now on.
+    pub fn set_progress(&mut self, observer: Option<ProgressObserver>) {
+        self.session.set_observer(observer);
+    }
+
+    /// All tables, by name.
+    ///
+    /// # Errors
+    /// When a table's metadata cannot be read.
+    pub fn tables(&self) -> Result<Vec<TableSummary>, Error> {
+        let session = Arc::clone(&self.session);
+        self.session.database.run(async move {
+            let summary = |table: &Arc<quire_engine::ColumnTable>| {
+                let columns = 0..table.definition().columns.len();
+                let bytes = columns.filter_map(|column| table.statistics(column));
+                TableSummary {
+                    name: table.definition().name.clone(),
+                    row_count: table.row_count(),
+                    bytes: bytes.map(|statistics| statistics.encoded_bytes).sum(),
+                }
+            };
+            Ok(session
+                .snapshot()
+                .await?
+                .tables()?
+                .iter()
+                .map(summary)
+                .collect())
+        })
+    }
+
+    /// The definition of the table called `name`, if there is one.
+    ///
+    /// # Errors
+    /// In an aborted transaction.
+    pub fn table_definition(&self, name: &str) -> Result<Option<TableDefinition>, Error> {
+        let (session, name) = (Arc::clone(&self.session), name.to_owned());
+        self.session.database.run(async move {
+            let definitions = session.snapshot().await?.definitions();
+            let found = definitions
+                .iter()
+                .find(|definition| definition.name == name);
+            Ok(found.map(|definition| definition.as_ref().clone()))
+        })
+    }
+
+    /// The `CREATE TABLE` that makes an empty copy of the table called `name`.
+    ///
+    /// # Errors
+    /// As [`Connection::table_definition`].
+    pub fn create_statement(&self, name: &str) -> Result<Option<String>, Error> {
+        Ok(self
+            .table_definition(name)?
+            .map(|definition| sql::create_statement(&definition)))
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! The errors of the rooms below, with PostgreSQL's SQLSTATE codes.
+
+use quire_engine::{
+    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
+};
+use quire_store::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
+
+use super::Error;
+
+/// Data is damaged.
+const CORRUPT: &str = "XX001";
+/// The system refused an operation on the file.
+const IO: &str = "58030";
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        let sqlstate = match &error {
+            OpenError::Locked { .. } => "55006",
+            OpenError::Io { .. } => IO,
+            OpenError::NotQuire { .. } | OpenError::NewerVersion { .. } => "08001",
+            OpenError::NotEmpty { .. } | OpenError::Unfinished { .. } => "58P02",
+            _ => CORRUPT,
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        let sqlstate = if matches!(error, ReadError::Io { .. }) {
+            IO
+        } else {
+            CORRUPT
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Self {
+        let sqlstate = match &error {
+            WriteError::ReadOnly { .. } => "25006",
+            WriteError::Full { .. } => "53100",
+            WriteError::TooLarge { .. } => "54000",
+            WriteError::NotFound { .. } => CORRUPT,
+            _ => IO,
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Write(inner) => inner.into(),
+            other => Error::new("40003", other.to_string()),
+        }
+    }
+}
+
+impl From<CheckpointError> for Error {
+    fn from(error: CheckpointError) -> Self {
+        match error {
+            CheckpointError::Write(inner) => inner.into(),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<MaintenanceError> for Error {
+    fn from(error: MaintenanceError) -> Self {
+        match error {
+            MaintenanceError::Clean(inner) => inner.into(),
+            MaintenanceError::Checkpoint(inner) => inner.into(),
+        }
+    }
+}
+
+impl From<CleanError> for Error {
+    fn from(error: CleanError) -> Self {
+        match error {
+            CleanError::Write(inner) => inner.into(),
+            CleanError::Commit(inner) => inner.into(),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Read(inner) => inner.into(),
+            EngineError::Write(inner) => inner.into(),
+            EngineError::TransactionEnded => Error::new("25P01", error.to_string()),
+            other => Error::new(CORRUPT, other.to_string()),
+        }
+    }
+}
+
+impl From<DefinitionError> for Error {
+    fn from(error: DefinitionError) -> Self {
+        let sqlstate = match &error {
+            DefinitionError::Name { .. } => "42602",
+            DefinitionError::ColumnCount { .. } => "54011",
+            DefinitionError::DuplicateColumn { .. } => "42701",
+            DefinitionError::Type { .. } => "22023",
+            DefinitionError::Codec { .. } => "42P16",
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<TransactionError> for Error {
+    fn from(error: TransactionError) -> Self {
+        match error {
+            TransactionError::TableExists(name) => {
+                Error::new("42P07", format!("table \"{name}\" already exists"))
+            }
+            TransactionError::TableNotFound(name) => Error::unknown_table(&name),
+            TransactionError::Definition(inner) => inner.into(),
+            TransactionError::Engine(inner) => inner.into(),
+            TransactionError::Commit(inner) => inner.into(),
+            full @ TransactionError::CatalogFull { .. } => Error::new("54000", full.to_string()),
+            other @ TransactionError::AppendUnfinished(_) => Error::new("25P02", other.to_string()),
+        }
+    }
+}
+
+impl From<AppendError> for Error {
+    fn from(error: AppendError) -> Self {
+        let sqlstate = match error {
+            AppendError::Scan(inner) => return inner.into(),
+            AppendError::Engine(inner) => return inner.into(),
+            AppendError::Null { .. } => "23502",
+            AppendError::TooLong { .. } => "22001",
+            AppendError::Precision { .. } => "22003",
+            AppendError::TooLarge { .. } => "54000",
+            _ => "XX000",
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<ScanError> for Error {
+    fn from(error: ScanError) -> Self {
+        match error {
+            ScanError::Engine(inner) => inner.into(),
+            ScanError::Predicate(text) => super::from_planner::from_message(&text),
+            corrupt @ ScanError::Corrupt { .. } => Error::new(CORRUPT, corrupt.to_string()),
+            other => Error::new("XX000", other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The one error of this crate: what went wrong, where, and what to do.
+
+mod from_engine;
+mod from_planner;
+
+pub(crate) use from_planner::closest;
+
+use std::fmt;
+
+/// A place in the text of a statement; both count from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Line of the statement's text.
+    pub line: u64,
+    /// Column within the line.
+    pub column: u64,
+}
+
+/// Why a statement failed. Nothing of a failed statement remains in the database.
+///
+/// `Display` prints `ERROR: message`, and below it the position, detail and hint where known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    sqlstate: &'static str,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    position: Option<Position>,
+}
+
+impl Error {
+    pub(crate) fn new(sqlstate: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            sqlstate,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            position: None,
+        }
+    }
+
+    /// `42P01`, with the position still to be added.
+    pub(crate) fn unknown_table(name: &str) -> Self {
+        Self::new("42P01", format!("table \"{name}\" does not exist"))
+    }
+
+    /// `57014`: the caller cancelled the statement.
+    pub(crate) fn cancelled() -> Self {
+        Self::new("57014", "canceling statement due to user request")
+    }
+
+    pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn at(mut self, position: Option<Position>) -> Self {
+        self.position = self.position.or(position);
+        self
+    }
+
+    /// The five-character code of the SQL standard and PostgreSQL, such as `42P01`.
+    pub fn sqlstate(&self) -> &str {
+        self.sqlstate
+    }
+
+    /// What went wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Facts that help to find the cause.
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Where in the statement's text, when known.
+    pub fn position(&self) -> Option<Position> {
+        self.position
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ERROR: {}", self.message)?;
+        if let Some(Position { line, column }) = self.position {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        if let Some(detail) = &self.detail {
+            write!(f, "\nDETAIL: {detail}")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\nHINT: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

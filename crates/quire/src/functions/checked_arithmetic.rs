@@ -1,0 +1,160 @@
+//! Integer `+`, `-`, `*` and float `/` that report what DataFusion's operators let pass.
+//!
+//! DataFusion's operators wrap around on overflow and divide floats by zero to infinity.
+//! [`crate::optimize::CheckedOperators`] puts these functions in their place after types are
+//! settled: both arguments have the result's type.
+
+use std::hash::{Hash, Hasher};
+
+use datafusion::arrow::array::{Array, AsArray};
+use datafusion::arrow::compute::kernels::numeric;
+use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
+use datafusion::arrow::error::ArrowError;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::logical_expr::interval_arithmetic::Interval;
+use datafusion::logical_expr::{
+    ColumnarValue, Operator, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+};
+
+use crate::error::Error;
+
+/// Which operator a function stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum CheckedOperator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+/// One of the four functions.
+#[derive(Debug)]
+pub(crate) struct CheckedArithmetic {
+    operator: CheckedOperator,
+    signature: Signature,
+}
+
+impl CheckedArithmetic {
+    pub(crate) fn new(operator: CheckedOperator) -> Self {
+        Self {
+            operator,
+            signature: Signature::any(2, Volatility::Immutable),
+        }
+    }
+
+    /// The function for `operator` on two values of `data_type`, if the plain operator needs one.
+    pub(crate) fn needed_for(operator: Operator, data_type: &DataType) -> Option<CheckedOperator> {
+        match operator {
+            Operator::Plus if data_type.is_integer() => Some(CheckedOperator::Add),
+            Operator::Minus if data_type.is_integer() => Some(CheckedOperator::Subtract),
+            Operator::Multiply if data_type.is_integer() => Some(CheckedOperator::Multiply),
+            Operator::Divide if data_type.is_floating() => Some(CheckedOperator::Divide),
+            _ => None,
+        }
+    }
+}
+
+impl PartialEq for CheckedArithmetic {
+    fn eq(&self, other: &Self) -> bool {
+        self.operator == other.operator
+    }
+}
+
+impl Eq for CheckedArithmetic {}
+
+impl Hash for CheckedArithmetic {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.operator.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for CheckedArithmetic {
+    fn name(&self) -> &str {
+        match self.operator {
+            CheckedOperator::Add => "checked_add",
+            CheckedOperator::Subtract => "checked_subtract",
+            CheckedOperator::Multiply => "checked_multiply",
+            CheckedOperator::Divide => "checked_divide",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        Ok(arg_types[0].clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [left, right] = args.args.as_slice() else {
+            return internal_err!("{} takes two arguments", self.name());
+        };
+        let kernel = match self.operator {
+            CheckedOperator::Add => numeric::add,
+            CheckedOperator::Subtract => numeric::sub,
+            CheckedOperator::Multiply => numeric::mul,
+            CheckedOperator::Divide => {
+                refuse_zero(right)?;
+                numeric::div
+            }
+        };
+        let type_name = integer_name(args.return_field.data_type());
+        datafusion::physical_expr_common::datum::apply(left, right, kernel)
+            .map_err(|error| overflow(error, type_name))
+    }
+
+    fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
+        let &[left, right] = inputs else {
+            return internal_err!("{} takes two arguments", self.name());
+        };
+        match self.operator {
+            CheckedOperator::Add => left.add(right),
+            CheckedOperator::Subtract => left.sub(right),
+            CheckedOperator::Multiply => left.mul(right),
+            CheckedOperator::Divide => left.div(right),
+        }
+    }
+}
+
+fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
+    let array = divisor.to_array(1)?;
+    let has_zero = match array.data_type() {
+        DataType::Float64 => has_value(array.as_primitive::<Float64Type>().iter(), 0.0),
+        DataType::Float32 => has_value(array.as_primitive::<Float32Type>().iter(), 0.0),
+        _ => false,
+    };
+    if has_zero {
+        return Err(DataFusionError::ArrowError(
+            Box::new(ArrowError::DivideByZero),
+            None,
+        ));
+    }
+    Ok(())
+}
+
+fn has_value<T: PartialEq>(values: impl Iterator<Item = Option<T>>, value: T) -> bool {
+    values.flatten().any(|candidate| candidate == value)
+}
+
+fn integer_name(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Int8 | DataType::Int16 => "smallint",
+        DataType::Int32 => "integer",
+        DataType::Int64 => "bigint",
+        _ => "value",
+    }
+}
+
+fn overflow(error: DataFusionError, type_name: &str) -> DataFusionError {
+    match &error {
+        DataFusionError::ArrowError(inner, _)
+            if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
+        {
+            let error = Error::new("22003", format!("{type_name} out of range"))
+                .with_hint("Cast an operand to a wider type, such as BIGINT or DECIMAL(38,0).");
+            DataFusionError::External(Box::new(error))
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,166 @@
+//! Table functions that show what is stored and how well it compresses.
+//!
+//! `quire_storage('t')` has one row per column and row group of table t; `quire_tables()` one row
+//! per table.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringViewArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::logical_expr::Expr;
+use quire_engine::{ColumnTable, Snapshot};
+
+use crate::error::Error;
+
+/// `quire_storage('table')`
+pub(crate) struct StorageFunction(pub(crate) Snapshot);
+
+/// `quire_tables()`
+pub(crate) struct TablesFunction(pub(crate) Snapshot);
+
+impl std::fmt::Debug for StorageFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("quire_storage")
+    }
+}
+
+impl std::fmt::Debug for TablesFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("quire_tables")
+    }
+}
+
+impl TableFunctionImpl for StorageFunction {
+    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+        let [Expr::Literal(value, _)] = args.exprs() else {
+            return plan_err!("quire_storage takes the name of a table: quire_storage('t')");
+        };
+        let Some(Some(name)) = ScalarValue::try_as_str(value) else {
+            return plan_err!("quire_storage takes the name of a table: quire_storage('t')");
+        };
+        let table = self.0.table(name).map_err(external)?;
+        match table {
+            Some(table) => storage_of(&table),
+            None => {
+                let error = Error::new("42P01", format!("table \"{name}\" does not exist"));
+                Err(DataFusionError::External(Box::new(error)))
+            }
+        }
+    }
+}
+
+impl TableFunctionImpl for TablesFunction {
+    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+        if !args.exprs().is_empty() {
+            return plan_err!("quire_tables takes no arguments");
+        }
+        let tables = self.0.tables().map_err(external)?;
+        let total = |table: &ColumnTable, of: fn(&quire_engine::ColumnStatistics) -> u64| {
+            let columns = 0..table.definition().columns.len();
+            integer(
+                columns
+                    .filter_map(|c| table.statistics(c))
+                    .map(|s| of(&s))
+                    .sum::<u64>(),
+            )
+        };
+        let names = tables.iter().map(|t| Some(t.definition().name.as_str()));
+        table_of(vec![
+            ("table_name", Arc::new(names.collect::<StringViewArray>())),
+            (
+                "row_count",
+                integers(tables.iter().map(|t| integer(t.row_count()))),
+            ),
+            (
+                "raw_bytes",
+                integers(tables.iter().map(|t| total(t, |s| s.raw_bytes))),
+            ),
+            (
+                "encoded_bytes",
+                integers(tables.iter().map(|t| total(t, |s| s.encoded_bytes))),
+            ),
+        ])
+    }
+}
+
+fn external(error: quire_engine::EngineError) -> DataFusionError {
+    DataFusionError::External(Box::new(Error::from(error)))
+}
+
+/// The columns of `quire_storage`, filled row by row.
+#[derive(Default)]
+struct StorageRows {
+    column_name: Vec<String>,
+    row_group: Vec<Option<i64>>,
+    codec: Vec<&'static str>,
+    row_count: Vec<Option<i64>>,
+    null_count: Vec<Option<i64>>,
+    raw_bytes: Vec<Option<i64>>,
+    encoded_bytes: Vec<Option<i64>>,
+    estimated_bytes: Vec<Option<i64>>,
+    runner_up: Vec<Option<&'static str>>,
+    runner_up_bytes: Vec<Option<i64>>,
+}
+
+fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
+    let mut rows = StorageRows::default();
+    for group_index in 0..table.row_group_count() {
+        let group = table.row_group(group_index).map_err(external)?;
+        for (chunk, column) in group.columns.iter().zip(&table.definition().columns) {
+            rows.column_name.push(column.name.clone());
+            rows.row_group.push(integer(group_index as u64));
+            rows.codec.push(chunk.codec.name());
+            rows.row_count.push(integer(group.row_count));
+            rows.null_count.push(integer(chunk.zone.null_count));
+            rows.raw_bytes.push(integer(chunk.raw_bytes));
+            rows.encoded_bytes.push(integer(chunk.encoded_bytes));
+            rows.estimated_bytes.push(integer(chunk.estimated_bytes));
+            rows.runner_up
+                .push(chunk.runner_up.map(|(codec, _)| codec.name()));
+            rows.runner_up_bytes
+                .push(chunk.runner_up.and_then(|(_, bytes)| integer(bytes)));
+        }
+    }
+    let text = |values: Vec<Option<&str>>| Arc::new(StringViewArray::from(values)) as ArrayRef;
+    table_of(vec![
+        (
+            "column_name",
+            text(
+                rows.column_name
+                    .iter()
+                    .map(|name| Some(name.as_str()))
+                    .collect(),
+            ),
+        ),
+        ("row_group", integers(rows.row_group)),
+        ("codec", text(rows.codec.into_iter().map(Some).collect())),
+        ("row_count", integers(rows.row_count)),
+        ("null_count", integers(rows.null_count)),
+        ("raw_bytes", integers(rows.raw_bytes)),
+        ("encoded_bytes", integers(rows.encoded_bytes)),
+        ("estimated_bytes", integers(rows.estimated_bytes)),
+        ("runner_up", text(rows.runner_up)),
+        ("runner_up_bytes", integers(rows.runner_up_bytes)),
+    ])
+}
+
+fn integer(value: u64) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+fn integers(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<Int64Array>())
+}
+
+fn table_of(columns: Vec<(&str, ArrayRef)>) -> Result<Arc<dyn TableProvider>> {
+    let field = |(name, array): &(&str, ArrayRef)| {
+        let data_type: DataType = array.data_type().clone();
+        Field::new(*name, data_type, true)
+    };
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)?;
+    Ok(Arc::new(MemTable::try_new(schema, vec![vec![batch]])?))
+}

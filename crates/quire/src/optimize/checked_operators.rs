@@ -1,0 +1,130 @@
+//! Puts checking functions where DataFusion's operators wrap around or cut off.
+//!
+//! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
+//! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, and a cast of a float
+//! or decimal to an integer rounds its argument first. Decimals are checked by Arrow already.
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, ScalarUDF};
+use datafusion::optimizer::AnalyzerRule;
+
+use crate::functions::{CheckedArithmetic, CheckedOperator, RoundToInteger};
+
+/// The rule.
+#[derive(Debug)]
+pub(super) struct CheckedOperators;
+
+impl AnalyzerRule for CheckedOperators {
+    fn name(&self) -> &str {
+        "checked_operators"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        Ok(plan.transform_up_with_subqueries(check_node)?.data)
+    }
+}
+
+fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut schema = merge_schema(&plan.inputs());
+    if let LogicalPlan::TableScan(scan) = &plan {
+        let table = scan.table_name.clone();
+        schema.merge(&DFSchema::try_from_qualified_schema(
+            table,
+            &scan.source.schema(),
+        )?);
+    }
+    let names = NamePreserver::new(&plan);
+    plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let checked = expr.transform_up(|node| check_expression(node, &schema))?;
+        Ok(checked.update_data(|expr| name.restore(expr)))
+    })?
+    .map_data(|plan| plan.recompute_schema())
+}
+
+fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let data_type = left.get_type(schema)?;
+            match CheckedArithmetic::needed_for(op, &data_type) {
+                Some(operator) if right.get_type(schema)? == data_type => {
+                    Ok(Transformed::yes(call(operator, *left, *right)))
+                }
+                _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr {
+                    left,
+                    op,
+                    right,
+                }))),
+            }
+        }
+        Expr::Negative(inner) => {
+            let data_type = inner.get_type(schema)?;
+            if !data_type.is_signed_integer() {
+                return Ok(Transformed::no(Expr::Negative(inner)));
+            }
+            let zero = Expr::Literal(ScalarValue::new_zero(&data_type)?, None);
+            Ok(Transformed::yes(call(
+                CheckedOperator::Subtract,
+                zero,
+                *inner,
+            )))
+        }
+        Expr::Cast(Cast { expr, field }) => {
+            let is_needed = field.data_type().is_integer()
+                && RoundToInteger::is_needed_for(&expr.get_type(schema)?)
+                && !is_rounded(&expr);
+            let inner = if is_needed {
+                Box::new(rounded(*expr))
+            } else {
+                expr
+            };
+            let cast = Expr::Cast(Cast { expr: inner, field });
+            Ok(if is_needed {
+                Transformed::yes(cast)
+            } else {
+                Transformed::no(cast)
+            })
+        }
+        other => Ok(Transformed::no(other)),
+    }
+}
+
+fn call(operator: CheckedOperator, left: Expr, right: Expr) -> Expr {
+    ScalarUDF::from(CheckedArithmetic::new(operator)).call(vec![left, right])
+}
+
+fn rounded(expr: Expr) -> Expr {
+    ScalarUDF::from(RoundToInteger::new()).call(vec![expr])
+}
+
+fn is_rounded(expr: &Expr) -> bool {
+    matches!(expr, Expr::ScalarFunction(function) if function.name() == "round_to_integer")
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::datatypes::DataType;
+    use datafusion::logical_expr::Operator;
+
+    use super::*;
+
+    #[test]
+    fn only_unchecked_operators_are_replaced() {
+        let needed = CheckedArithmetic::needed_for;
+        assert_eq!(
+            needed(Operator::Plus, &DataType::Int32),
+            Some(CheckedOperator::Add)
+        );
+        assert_eq!(
+            needed(Operator::Divide, &DataType::Float64),
+            Some(CheckedOperator::Divide)
+        );
+        assert_eq!(needed(Operator::Divide, &DataType::Int32), None);
+        assert_eq!(needed(Operator::Plus, &DataType::Decimal128(10, 2)), None);
+        assert_eq!(needed(Operator::Plus, &DataType::Float64), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! What a statement gives back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::database::Opened;
+use crate::error::Error;
+
+/// The result of one statement.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The statement returns rows.
+    Rows(Rows),
+    /// The statement is done and returns none.
+    Done(Completion),
+}
+
+/// What a statement without rows did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// PostgreSQL's command tag, such as `INSERT 0 5` or `CREATE TABLE`.
+    pub tag: String,
+    /// Rows inserted, copied or exported, where the statement counts them.
+    pub row_count: Option<u64>,
+    /// What the user should know although the statement succeeded, such as records left out of a
+    /// load.
+    pub notices: Vec<String>,
+}
+
+impl Completion {
+    pub(crate) fn tag(tag: impl Into<String>) -> Self {
+        Self {
+            tag: tag.into(),
+            row_count: None,
+            notices: Vec::new(),
+        }
+    }
+
+    pub(crate) fn counted(tag: impl Into<String>, row_count: u64) -> Self {
+        Self {
+            tag: tag.into(),
+            row_count: Some(row_count),
+            notices: Vec::new(),
+        }
+    }
+}
+
+/// The rows of a query, produced while they are read. They are those of the moment the statement
+/// began; dropping this value stops the query.
+pub struct Rows {
+    schema: SchemaRef,
+    source: Source,
+}
+
+enum Source {
+    /// Rows that a task produces; the database stays open while it does.
+    Task {
+        batches: mpsc::Receiver<Result<RecordBatch, Error>>,
+        task: AbortHandle,
+        _database: Arc<Opened>,
+    },
+    /// Rows that are there already.
+    Ready(std::vec::IntoIter<RecordBatch>),
+}
+
+impl Rows {
+    pub(crate) fn from_task(
+        schema: SchemaRef,
+        batches: mpsc::Receiver<Result<RecordBatch, Error>>,
+        task: AbortHandle,
+        database: Arc<Opened>,
+    ) -> Self {
+        Self {
+            schema,
+            source: Source::Task {
+                batches,
+                task,
+                _database: database,
+            },
+        }
+    }
+
+    pub(crate) fn ready(batch: RecordBatch) -> Self {
+        Self {
+            schema: batch.schema(),
+            source: Source::Ready(vec![batch].into_iter()),
+        }
+    }
+
+    /// Names and types of the columns. Names may repeat, as in `SELECT a, a`.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The next rows; `None` after the last.
+    ///
+    /// # Errors
+    /// Whatever the query meets while running, such as a division by zero; no rows follow.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        match &mut self.source {
+            Source::Ready(batches) => Ok(batches.next()),
+            Source::Task { batches, .. } => futures::executor::block_on(batches.recv()).transpose(),
+        }
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        if let Source::Task { task, .. } = &self.source {
+            task.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}

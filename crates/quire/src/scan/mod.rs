@@ -1,0 +1,10 @@
+//! Column tables as DataFusion sees them: what is in them, which filters they take over, and how
+//! their rows arrive in a plan.
+
+mod predicate;
+mod provider;
+mod pruning;
+mod pushable;
+mod source;
+
+pub(crate) use provider::ColumnTableProvider;

@@ -1,0 +1,163 @@
+//! A DataFusion filter as the engine's scan wants it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_expr::expressions::{CaseExpr, Column, LikeExpr};
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
+use quire_engine::{Predicate, ZoneTable};
+
+use super::pruning::ZoneStatistics;
+
+/// One conjunct. Static filters keep one meaning; dynamic ones, which a join or a top-k above
+/// tightens while the scan runs, are read anew whenever their generation changes.
+#[derive(Debug)]
+pub(super) struct ScanFilter {
+    /// The filter over the table's schema.
+    expr: Arc<dyn PhysicalExpr>,
+    /// The same over only the columns it reads.
+    narrow: Arc<dyn PhysicalExpr>,
+    columns: Vec<usize>,
+    table_schema: SchemaRef,
+    prunes_zones: bool,
+    pruning: Mutex<Option<Pruning>>,
+}
+
+/// What the filter says of minima and maxima, in one generation.
+#[derive(Debug)]
+struct Pruning {
+    generation: u64,
+    predicate: Option<Arc<PruningPredicate>>,
+}
+
+impl ScanFilter {
+    /// `expr` reads columns of `table_schema` by index.
+    pub(super) fn new(
+        expr: Arc<dyn PhysicalExpr>,
+        table_schema: &SchemaRef,
+        prunes_zones: bool,
+    ) -> Result<Self> {
+        let mut columns: Vec<usize> = collect_columns(&expr).iter().map(Column::index).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let narrow = map_columns(&expr, |column| {
+            let position = columns.binary_search(&column.index()).unwrap_or_default();
+            Column::new(column.name(), position)
+        })?;
+        Ok(Self {
+            expr,
+            narrow,
+            columns,
+            table_schema: Arc::clone(table_schema),
+            prunes_zones,
+            pruning: Mutex::new(None),
+        })
+    }
+
+    pub(super) fn expr(&self) -> &Arc<dyn PhysicalExpr> {
+        &self.expr
+    }
+
+    fn current_pruning(&self) -> Option<Arc<PruningPredicate>> {
+        let generation = self.generation();
+        let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*pruning {
+            Some(known) if known.generation == generation => known.predicate.clone(),
+            _ => {
+                let predicate = build_pruning(&self.expr, &self.table_schema);
+                *pruning = Some(Pruning {
+                    generation,
+                    predicate: predicate.clone(),
+                });
+                predicate
+            }
+        }
+    }
+}
+
+fn build_pruning(
+    expr: &Arc<dyn PhysicalExpr>,
+    schema: &SchemaRef,
+) -> Option<Arc<PruningPredicate>> {
+    let predicate = PruningPredicateBuilder::new()
+        .with_file_schema(Arc::clone(schema))
+        .try_build(Arc::clone(expr))
+        .ok()?;
+    (!predicate.always_true()).then(|| Arc::new(predicate))
+}
+
+impl Predicate for ScanFilter {
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> std::result::Result<BooleanArray, String> {
+        let value = self
+            .narrow
+            .evaluate(batch)
+            .map_err(|error| error.to_string())?;
+        let array = value
+            .into_array(batch.num_rows())
+            .map_err(|error| error.to_string())?;
+        match array.as_boolean_opt() {
+            Some(selection) => Ok(selection.clone()),
+            None => Err(format!("filter {} is not a condition", self.narrow)),
+        }
+    }
+
+    fn prune(&self, zones: &ZoneTable) -> Option<Vec<bool>> {
+        if !self.prunes_zones {
+            return None;
+        }
+        let predicate = self.current_pruning()?;
+        predicate
+            .prune(&ZoneStatistics::new(zones, &self.table_schema))
+            .ok()
+    }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
+    fn generation(&self) -> u64 {
+        snapshot_generation(&self.expr)
+    }
+}
+
+/// Replaces every column of `expr`.
+pub(super) fn map_columns(
+    expr: &Arc<dyn PhysicalExpr>,
+    map: impl Fn(&Column) -> Column,
+) -> Result<Arc<dyn PhysicalExpr>> {
+    let mapped = Arc::clone(expr).transform_down(|node| {
+        Ok(match node.downcast_ref::<Column>() {
+            Some(column) => Transformed::yes(Arc::new(map(column)) as Arc<dyn PhysicalExpr>),
+            None => Transformed::no(node),
+        })
+    })?;
+    Ok(mapped.data)
+}
+
+/// Cheap filters first: what they drop, the costly ones need not see.
+pub(super) fn cost_rank(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> u8 {
+    let is_costly = |node: &Arc<dyn PhysicalExpr>| {
+        Ok(node.is::<LikeExpr>() || node.is::<ScalarFunctionExpr>() || node.is::<CaseExpr>())
+    };
+    let reads_text = || {
+        let columns = collect_columns(expr);
+        columns
+            .iter()
+            .any(|column| schema.field(column.index()).data_type().is_string())
+    };
+    match expr.exists(is_costly) {
+        Ok(true) | Err(_) => 2,
+        Ok(false) if reads_text() => 1,
+        Ok(false) => 0,
+    }
+}

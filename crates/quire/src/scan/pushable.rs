@@ -1,0 +1,202 @@
+//! Which filters a scan may take over.
+//!
+//! A scan evaluates its filters in its own order, on rows of its choosing, and on the values of
+//! dictionaries. So only filters that can neither fail nor change between calls are taken over;
+//! the others stay above the scan, where they see only rows that passed the ones below.
+
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator};
+
+/// Functions of text and time that return a value for every input of the right type.
+const TOTAL_FUNCTIONS: [&str; 16] = [
+    "btrim",
+    "character_length",
+    "coalesce",
+    "contains",
+    "date_part",
+    "ends_with",
+    "left",
+    "lower",
+    "ltrim",
+    "nullif",
+    "octet_length",
+    "right",
+    "rtrim",
+    "starts_with",
+    "strpos",
+    "upper",
+];
+
+const COMPARISONS: [Operator; 8] = [
+    Operator::Eq,
+    Operator::NotEq,
+    Operator::Lt,
+    Operator::LtEq,
+    Operator::Gt,
+    Operator::GtEq,
+    Operator::IsDistinctFrom,
+    Operator::IsNotDistinctFrom,
+];
+
+/// Whether a scan of a table with this schema may evaluate `filter`.
+pub(super) fn is_pushable(filter: &Expr, schema: &Schema) -> bool {
+    let Ok(schema) = DFSchema::try_from(schema.clone()) else {
+        return false;
+    };
+    !filter.is_volatile() && is_total(filter, &schema)
+}
+
+/// Whether evaluating `expr` cannot fail on any row.
+fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
+    let all = |mut expressions: Box<dyn Iterator<Item = &Expr> + '_>| -> bool {
+        expressions.all(|expr| is_total(expr, schema))
+    };
+    match expr {
+        Expr::Column(_) | Expr::Literal(..) => true,
+        Expr::Alias(alias) => is_total(&alias.expr, schema),
+        Expr::Not(inner)
+        | Expr::IsNull(inner)
+        | Expr::IsNotNull(inner)
+        | Expr::IsTrue(inner)
+        | Expr::IsNotTrue(inner)
+        | Expr::IsFalse(inner)
+        | Expr::IsNotFalse(inner)
+        | Expr::IsUnknown(inner)
+        | Expr::IsNotUnknown(inner) => is_total(inner, schema),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            is_total_operator(*op, left, schema) && all(boxed([left, right]))
+        }
+        Expr::Between(between) => all(boxed([&between.expr, &between.low, &between.high])),
+        Expr::InList(InList { expr, list, .. }) => {
+            is_total(expr, schema) && all(Box::new(list.iter()))
+        }
+        Expr::Like(like) => {
+            matches!(*like.pattern, Expr::Literal(..)) && is_total(&like.expr, schema)
+        }
+        Expr::Case(case) => {
+            let pairs = case
+                .when_then_expr
+                .iter()
+                .flat_map(|(when, then)| [when, then]);
+            let others = case.expr.iter().chain(case.else_expr.iter());
+            all(Box::new(pairs.chain(others).map(|e| &**e)))
+        }
+        Expr::Cast(Cast { expr, field }) => {
+            let is_safe = expr
+                .get_type(schema)
+                .is_ok_and(|from| is_total_cast(&from, field.data_type()));
+            is_safe && is_total(expr, schema)
+        }
+        Expr::ScalarFunction(function) => {
+            is_total_function(function) && all(Box::new(function.args.iter()))
+        }
+        _ => false,
+    }
+}
+
+fn boxed<'e, const N: usize>(parts: [&'e Expr; N]) -> Box<dyn Iterator<Item = &'e Expr> + 'e> {
+    Box::new(parts.into_iter())
+}
+
+fn is_total_operator(operator: Operator, left: &Expr, schema: &DFSchema) -> bool {
+    match operator {
+        Operator::Plus | Operator::Minus | Operator::Multiply => left
+            .get_type(schema)
+            .is_ok_and(|data_type| data_type.is_floating()),
+        Operator::And | Operator::Or => true,
+        other => COMPARISONS.contains(&other),
+    }
+}
+
+fn is_total_function(function: &ScalarFunction) -> bool {
+    let name = function.name();
+    if name == "substr" || name == "substring" {
+        // A negative length is an error.
+        return function.args.iter().skip(1).all(is_not_negative);
+    }
+    TOTAL_FUNCTIONS.contains(&name)
+}
+
+fn is_not_negative(argument: &Expr) -> bool {
+    let Expr::Literal(value, _) = argument else {
+        return false;
+    };
+    matches!(value.cast_to(&DataType::Int64), Ok(datafusion::common::ScalarValue::Int64(Some(n))) if n >= 0)
+}
+
+/// Whether every value of `from` has a value of `to`.
+fn is_total_cast(from: &DataType, to: &DataType) -> bool {
+    use DataType::{
+        Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, Utf8, Utf8View,
+    };
+    let is_text = |data_type: &DataType| matches!(data_type, Utf8 | LargeUtf8 | Utf8View);
+    if from == to || (is_text(from) && is_text(to)) {
+        return true;
+    }
+    let integer_digits = match from {
+        Int8 => 3,
+        Int16 => 5,
+        Int32 => 10,
+        Int64 => 19,
+        _ => 0,
+    };
+    match to {
+        Int16 => matches!(from, Int8),
+        Int32 => matches!(from, Int8 | Int16),
+        Int64 => matches!(from, Int8 | Int16 | Int32),
+        Float64 => integer_digits > 0 || matches!(from, Float32 | Decimal128(..)),
+        Decimal128(precision, scale) => match from {
+            Decimal128(p, s) => {
+                let digits_before_point = |p: u8, s: i8| i16::from(p) - i16::from(s);
+                s <= scale && digits_before_point(*p, *s) <= digits_before_point(*precision, *scale)
+            }
+            _ => integer_digits > 0 && i16::from(*precision) - i16::from(*scale) >= integer_digits,
+        },
+        to => is_text(to) && integer_digits > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::datatypes::Field;
+    use datafusion::logical_expr::{cast, col, lit};
+    use datafusion::prelude::random;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::new(vec![
+            Field::new("i", DataType::Int32, true),
+            Field::new("f", DataType::Float64, true),
+            Field::new("s", DataType::Utf8View, true),
+        ])
+    }
+
+    #[test]
+    fn comparisons_are_taken_over() {
+        for filter in [
+            col("i").gt(lit(5)),
+            col("i").in_list(vec![lit(1), lit(2)], true),
+            col("s").like(lit("a%")).or(col("f").is_null()),
+            cast(col("i"), DataType::Int64).eq(lit(5_i64)),
+            (col("f") * lit(2.0)).lt(lit(1.0)),
+        ] {
+            assert!(is_pushable(&filter, &schema()), "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_can_fail_or_change_stays_above() {
+        for filter in [
+            (lit(1) / col("i")).eq(lit(1)),
+            (col("i") + lit(1)).eq(lit(1)),
+            cast(col("s"), DataType::Int32).eq(lit(1)),
+            cast(col("f"), DataType::Int32).eq(lit(1)),
+            random().gt(lit(0.5)),
+        ] {
+            assert!(!is_pushable(&filter, &schema()), "{filter}");
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! The leaf of a physical plan: a scan of a column table shared by the plan's partitions.
+//!
+//! All partitions of one execution draw pieces of the table from one engine scan, so that a fast
+//! partition takes more of them. Dynamic filters of joins and top-k operators above are kept with
+//! the static ones, shown to DataFusion by `apply_expressions` (a join only builds a filter that it
+//! finds there), and read anew by the engine for every row group.
+
+use std::any::Any;
+use std::fmt::{self, Formatter};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::datasource::source::{DataSource, OpenArgs};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::{Column, DynamicFilterPhysicalExpr};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr};
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use datafusion::physical_plan::DisplayFormatType;
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::execution_plan::SchedulingType;
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::metrics::{
+    BaselineMetrics, ExecutionPlanMetricsSet, Gauge, MetricBuilder,
+};
+use futures::Stream;
+use quire_engine::{ColumnTable, Predicate, Scan, ScanOptions, ScanReader, Snapshot};
+
+use super::predicate::{ScanFilter, map_columns};
+use crate::error::Error;
+use crate::session::QuireOptions;
+use crate::statistics::TableProfile;
+
+/// Tables with fewer rows than this per partition are not worth another partition.
+const ROWS_PER_PARTITION: u64 = 32 * 1024;
+
+/// A scan to be.
+#[derive(Clone)]
+pub(super) struct ColumnScan {
+    /// Keeps the table's pages while the plan lives.
+    snapshot: Snapshot,
+    table: Arc<ColumnTable>,
+    /// Columns of the output, as indices into the table.
+    projection: Vec<usize>,
+    schema: SchemaRef,
+    filters: Vec<Arc<ScanFilter>>,
+    /// What is known of the rows that pass the static filters.
+    profile: Arc<TableProfile>,
+    limit: Option<usize>,
+    partition_count: usize,
+    prunes_zones: bool,
+    accepts_dynamic: bool,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl fmt::Debug for ColumnScan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "ColumnScan({})", self.table.definition().name)
+    }
+}
+
+impl ColumnScan {
+    pub(super) fn new(
+        snapshot: Snapshot,
+        table: Arc<ColumnTable>,
+        projection: Vec<usize>,
+        filters: Vec<Arc<ScanFilter>>,
+        profile: Arc<TableProfile>,
+    ) -> Result<Self> {
+        let schema = Arc::new(table.arrow_schema().project(&projection)?);
+        Ok(Self {
+            snapshot,
+            table,
+            projection,
+            schema,
+            filters,
+            profile,
+            limit: None,
+            partition_count: 1,
+            prunes_zones: true,
+            accepts_dynamic: true,
+            metrics: ExecutionPlanMetricsSet::new(),
+        })
+    }
+
+    pub(super) fn with_options(mut self, options: &QuireOptions) -> Self {
+        self.prunes_zones = options.zone_pruning;
+        self.accepts_dynamic = options.filter_pushdown;
+        self
+    }
+
+    pub(super) fn with_limit(mut self, limit: Option<usize>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Uses up to `target` partitions, fewer for a small table, one for the first rows of a table:
+    /// they are soon read, and come in order.
+    pub(super) fn spread_over(mut self, target: usize) -> Self {
+        if self.limit.is_some() && self.filters.is_empty() {
+            self.partition_count = 1;
+            return self;
+        }
+        let useful = self.table.row_count().div_ceil(ROWS_PER_PARTITION).max(1);
+        self.partition_count = usize::try_from(useful).unwrap_or(target).min(target).max(1);
+        self
+    }
+
+    fn start(&self, batch_rows: usize) -> Result<Arc<Scan>> {
+        let predicate = |filter: &Arc<ScanFilter>| Arc::clone(filter) as Arc<dyn Predicate>;
+        let options = ScanOptions {
+            projection: self.projection.clone(),
+            predicates: self.filters.iter().map(predicate).collect(),
+            batch_rows,
+            limit: self.limit.map(|rows| rows as u64),
+            readers: self.partition_count,
+        };
+        self.table.scan(options).map_err(external)
+    }
+
+    /// A filter over the output, as one over the table.
+    fn over_table(&self, filter: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+        map_columns(filter, |column| {
+            let index = self
+                .projection
+                .get(column.index())
+                .copied()
+                .unwrap_or(column.index());
+            Column::new(column.name(), index)
+        })
+    }
+
+    fn output_statistics(&self) -> Statistics {
+        let table_schema = self.table.arrow_schema();
+        let has_dynamic = self
+            .filters
+            .iter()
+            .any(|f| snapshot_generation(f.expr()) != 0);
+        let whole = self.profile.to_statistics(table_schema);
+        let mut statistics = whole.project(Some(&self.projection));
+        if has_dynamic {
+            statistics = statistics.to_inexact();
+        }
+        statistics.total_byte_size = self.profile.bytes_of(&self.projection);
+        statistics
+    }
+}
+
+fn external(error: quire_engine::ScanError) -> DataFusionError {
+    DataFusionError::External(Box::new(Error::from(error)))
+}
+
+/// Whether a filter is one that an operator above tightens while the plan runs.
+fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
+    filter.is::<DynamicFilterPhysicalExpr>() || snapshot_generation(filter) != 0
+}
+
+impl DataSource for ColumnScan {
+    fn open(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let config = context.session_config().options();
+        let sibling_state = self.create_sibling_state(config);
+        // Without siblings to share the scan with, the first partition reads all of it.
+        let args = OpenArgs::new(partition, context).with_shared_state(sibling_state);
+        if partition == 0 {
+            return self.open_with_args(args);
+        }
+        let empty = futures::stream::empty();
+        let schema = Arc::clone(&self.schema);
+        Ok(Box::pin(
+            datafusion::physical_plan::stream::RecordBatchStreamAdapter::new(schema, empty),
+        ))
+    }
+
+    fn create_sibling_state(&self, config: &ConfigOptions) -> Option<Arc<dyn Any + Send + Sync>> {
+        let scan = self
+            .start(config.execution.batch_size.get())
+            .map_err(Arc::new);
+        Some(Arc::new(SharedScan {
+            scan,
+            gauges: Gauges::new(&self.metrics),
+        }))
+    }
+
+    fn open_with_args(&self, args: OpenArgs) -> Result<SendableRecordBatchStream> {
+        let shared = args
+            .sibling_state
+            .and_then(|state| state.downcast::<SharedScan>().ok());
+        let Some(shared) = shared else {
+            return self.open(args.partition, args.context);
+        };
+        let scan = match &shared.scan {
+            Ok(scan) => Arc::clone(scan),
+            Err(error) => return Err(DataFusionError::Shared(Arc::clone(error))),
+        };
+        let reader = scan.reader();
+        let metrics = BaselineMetrics::new(&self.metrics, args.partition);
+        let schema = Arc::clone(&self.schema);
+        Ok(Box::pin(cooperative(ScanStream {
+            reader,
+            scan,
+            shared,
+            schema,
+            metrics,
+        })))
+    }
+
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
+        let definition = self.table.definition();
+        if matches!(format, DisplayFormatType::TreeRender) {
+            return writeln!(f, "table={}", definition.name);
+        }
+        let name = |index: &usize| definition.columns[*index].name.as_str();
+        let columns: Vec<_> = self.projection.iter().map(name).collect();
+        write!(
+            f,
+            "table={}, columns=[{}]",
+            definition.name,
+            columns.join(", ")
+        )?;
+        if !self.filters.is_empty() {
+            let filters: Vec<_> = self.filters.iter().map(|f| f.expr().to_string()).collect();
+            write!(f, ", filters=[{}]", filters.join(", "))?;
+        }
+        self.limit
+            .map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+    }
+
+    fn repartitioned(
+        &self,
+        target_partitions: usize,
+        _: usize,
+        _: Option<LexOrdering>,
+    ) -> Result<Option<Arc<dyn DataSource>>> {
+        let spread = self.clone().spread_over(target_partitions);
+        let is_wider = spread.partition_count > self.partition_count;
+        Ok(is_wider.then(|| Arc::new(spread) as Arc<dyn DataSource>))
+    }
+
+    fn output_partitioning(&self) -> Partitioning {
+        Partitioning::UnknownPartitioning(self.partition_count)
+    }
+
+    fn eq_properties(&self) -> EquivalenceProperties {
+        EquivalenceProperties::new(Arc::clone(&self.schema))
+    }
+
+    fn scheduling_type(&self) -> SchedulingType {
+        SchedulingType::Cooperative
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        let mut statistics = self.output_statistics();
+        if let Some(limit) = self.limit {
+            statistics = statistics.with_fetch(Some(limit), 0, 1)?;
+        }
+        if partition.is_some() && self.partition_count > 1 {
+            statistics = statistics.to_inexact();
+            let share = |rows: &usize| Precision::Inexact(rows / self.partition_count);
+            statistics.num_rows = statistics
+                .num_rows
+                .get_value()
+                .map_or(Precision::Absent, share);
+        }
+        Ok(Arc::new(statistics))
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn DataSource>> {
+        Some(Arc::new(self.clone().with_limit(limit)))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.limit
+    }
+
+    fn metrics(&self) -> ExecutionPlanMetricsSet {
+        self.metrics.clone()
+    }
+
+    /// A projection that only picks and reorders columns becomes part of the scan.
+    fn try_swapping_with_projection(
+        &self,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<Arc<dyn DataSource>>> {
+        let picked = projection.iter().map(|item| {
+            let column = item.expr.downcast_ref::<Column>()?;
+            (column.name() == item.alias).then(|| self.projection.get(column.index()).copied())?
+        });
+        let Some(picked) = picked.collect::<Option<Vec<usize>>>() else {
+            return Ok(None);
+        };
+        let mut source = self.clone();
+        source.schema = Arc::new(self.table.arrow_schema().project(&picked)?);
+        source.projection = picked;
+        Ok(Some(Arc::new(source)))
+    }
+
+    /// Static filters have been settled with the table's provider; what arrives here and is not
+    /// dynamic is what the provider left above on purpose.
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn DataSource>>> {
+        let mut source = self.clone();
+        let mut answers = Vec::with_capacity(filters.len());
+        for filter in &filters {
+            if !self.accepts_dynamic || !is_dynamic(filter) {
+                answers.push(PushedDown::No);
+                continue;
+            }
+            let expr = self.over_table(filter)?;
+            let scan_filter = ScanFilter::new(expr, self.table.arrow_schema(), self.prunes_zones)?;
+            source.filters.push(Arc::new(scan_filter));
+            answers.push(PushedDown::Yes);
+        }
+        let answer = FilterPushdownPropagation::with_parent_pushdown_result(answers);
+        if source.filters.len() == self.filters.len() {
+            return Ok(answer);
+        }
+        Ok(answer.with_updated_node(Arc::new(source) as Arc<dyn DataSource>))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        for filter in &self.filters {
+            if f(filter.expr())? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+}
+
+/// The engine's scan of one execution, common to its partitions.
+struct SharedScan {
+    scan: std::result::Result<Arc<Scan>, Arc<DataFusionError>>,
+    gauges: Gauges,
+}
+
+/// What `EXPLAIN ANALYZE` shows of a scan.
+struct Gauges {
+    bytes_read: Gauge,
+    vectors_decoded: Gauge,
+    groups_scanned: Gauge,
+    groups_pruned: Gauge,
+}
+
+impl Gauges {
+    fn new(metrics: &ExecutionPlanMetricsSet) -> Self {
+        let gauge = |name: &'static str| MetricBuilder::new(metrics).global_gauge(name);
+        Self {
+            bytes_read: gauge("bytes_read"),
+            vectors_decoded: gauge("vectors_decoded"),
+            groups_scanned: gauge("groups_scanned"),
+            groups_pruned: gauge("groups_pruned"),
+        }
+    }
+
+    fn record(&self, scan: &Scan) {
+        let statistics = scan.statistics();
+        let set = |gauge: &Gauge, value: u64| {
+            gauge.set_max(usize::try_from(value).unwrap_or(usize::MAX));
+        };
+        set(&self.bytes_read, statistics.bytes_read);
+        set(&self.vectors_decoded, statistics.vectors_decoded);
+        set(&self.groups_scanned, statistics.groups_scanned);
+        set(&self.groups_pruned, statistics.groups_pruned);
+    }
+}
+
+/// One partition's rows.
+struct ScanStream {
+    reader: ScanReader,
+    scan: Arc<Scan>,
+    shared: Arc<SharedScan>,
+    schema: SchemaRef,
+    metrics: BaselineMetrics,
+}
+
+impl Stream for ScanStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = self.get_mut();
+        let timer = stream.metrics.elapsed_compute().clone();
+        let _timed = timer.timer();
+        let next = stream.reader.next().map_err(external).transpose();
+        if !matches!(next, Some(Ok(_))) {
+            stream.shared.gauges.record(&stream.scan);
+        }
+        stream.metrics.record_poll(Poll::Ready(next))
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

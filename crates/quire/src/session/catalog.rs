@@ -1,0 +1,85 @@
+//! The tables that a statement can name: those of its snapshot, and files it reads as tables.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{
+    CatalogProvider, CatalogProviderList, MemoryCatalogProvider, MemoryCatalogProviderList,
+    SchemaProvider, TableProvider,
+};
+use datafusion::common::{DataFusionError, Result};
+use quire_engine::Snapshot;
+
+use super::configuration::QuireOptions;
+use crate::error::Error;
+use crate::scan::ColumnTableProvider;
+
+/// Name of the one catalog, as in `quire.public.t`.
+pub(crate) const CATALOG_NAME: &str = "quire";
+/// Name of the one schema.
+pub(crate) const SCHEMA_NAME: &str = "public";
+
+/// Tables and files of one statement.
+struct StatementSchema {
+    snapshot: Snapshot,
+    files: HashMap<String, Arc<dyn TableProvider>>,
+    options: QuireOptions,
+}
+
+impl std::fmt::Debug for StatementSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StatementSchema").finish_non_exhaustive()
+    }
+}
+
+/// The catalog list that the planner looks into.
+pub(super) fn catalog_list(
+    snapshot: Snapshot,
+    files: HashMap<String, Arc<dyn TableProvider>>,
+    options: QuireOptions,
+) -> Result<Arc<dyn CatalogProviderList>> {
+    let catalog = MemoryCatalogProvider::new();
+    catalog.register_schema(
+        SCHEMA_NAME,
+        Arc::new(StatementSchema {
+            snapshot,
+            files,
+            options,
+        }),
+    )?;
+    let list = MemoryCatalogProviderList::new();
+    list.register_catalog(CATALOG_NAME.to_owned(), Arc::new(catalog));
+    Ok(Arc::new(list))
+}
+
+#[async_trait]
+impl SchemaProvider for StatementSchema {
+    fn table_names(&self) -> Vec<String> {
+        self.snapshot
+            .definitions()
+            .iter()
+            .map(|definition| definition.name.clone())
+            .collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(file) = self.files.get(name) {
+            return Ok(Some(Arc::clone(file)));
+        }
+        let table = self
+            .snapshot
+            .table(name)
+            .map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
+        Ok(table.map(|table| {
+            let provider =
+                ColumnTableProvider::new(self.snapshot.clone(), table, self.options.clone());
+            Arc::new(provider) as Arc<dyn TableProvider>
+        }))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        let definitions = self.snapshot.definitions();
+        self.files.contains_key(name) || definitions.iter().any(|known| known.name == name)
+    }
+}

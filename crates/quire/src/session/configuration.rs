@@ -1,0 +1,229 @@
+//! Settings: what `SET` and `SHOW` know, and how they reach the planner.
+
+use std::collections::BTreeMap;
+
+use datafusion::common::config::ConfigExtension;
+use datafusion::common::extensions_options;
+use datafusion::prelude::SessionConfig;
+
+use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
+use crate::error::Error;
+use crate::options::DatabaseOptions;
+
+/// Rows of a batch; one vector group of a column table.
+const BATCH_ROWS: usize = 8192;
+
+/// Build sides of joins up to this size are not partitioned but shared between threads.
+const SHARED_BUILD_BYTES: usize = 64 << 20;
+const SHARED_BUILD_ROWS: usize = 2 << 20;
+
+extensions_options! {
+    /// Switches of our own planning steps: `SET quire.join_order = off`. They exist so that a plan
+    /// with and without a step can be compared.
+    pub struct QuireOptions {
+        /// Reorder inner joins by statistics.
+        pub join_order: bool, default = true
+        /// Evaluate filters inside scans.
+        pub filter_pushdown: bool, default = true
+        /// Skip zones by their minima and maxima.
+        pub zone_pruning: bool, default = true
+    }
+}
+
+impl ConfigExtension for QuireOptions {
+    const PREFIX: &'static str = "quire";
+}
+
+/// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing.
+const KEPT: [(&str, &str); 9] = [
+    ("application_name", ""),
+    ("client_encoding", "UTF8"),
+    ("client_min_messages", "notice"),
+    ("datestyle", "ISO, MDY"),
+    ("extra_float_digits", "1"),
+    ("intervalstyle", "postgres"),
+    ("search_path", "public"),
+    ("server_encoding", "UTF8"),
+    ("standard_conforming_strings", "on"),
+];
+
+/// Names of ours for settings of the planner.
+const ALIASES: [(&str, &str); 3] = [
+    ("threads", "datafusion.execution.target_partitions"),
+    ("timezone", "datafusion.execution.time_zone"),
+    ("batch_rows", "datafusion.execution.batch_size"),
+];
+
+/// The settings of one connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    config: SessionConfig,
+    kept: BTreeMap<&'static str, String>,
+}
+
+impl Settings {
+    pub(crate) fn new(options: &DatabaseOptions) -> Self {
+        let kept = KEPT
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect();
+        Self {
+            config: default_config(options),
+            kept,
+        }
+    }
+
+    pub(crate) fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// Changes a setting; `value` is its text.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let name = name.to_lowercase();
+        if let Some(kept) = self.kept.get_mut(name.as_str()) {
+            value.clone_into(kept);
+            return Ok(());
+        }
+        let key = planner_key(&name)?;
+        let value = if key.starts_with("quire.") {
+            boolean_text(&name, value)?
+        } else {
+            value
+        };
+        self.config.options_mut().set(key, value).map_err(|error| {
+            Error::new(
+                "22023",
+                format!("invalid value for setting \"{name}\": \"{value}\""),
+            )
+            .with_detail(Error::from(error).message().to_owned())
+        })
+    }
+
+    /// The text of a setting's value.
+    pub(crate) fn show(&self, name: &str) -> Result<String, Error> {
+        let name = name.to_lowercase();
+        if let Some(kept) = self.kept.get(name.as_str()) {
+            return Ok(kept.clone());
+        }
+        let key = planner_key(&name)?;
+        let entry = self
+            .config
+            .options()
+            .entries()
+            .into_iter()
+            .find(|entry| entry.key == key);
+        entry
+            .map(|entry| entry.value.unwrap_or_default())
+            .ok_or_else(|| unknown(&name))
+    }
+
+    /// Every setting with its value, by name.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let kept = self
+            .kept
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let aliases = ALIASES
+            .iter()
+            .filter_map(|(name, _)| Some(((*name).to_owned(), self.show(name).ok()?)));
+        let ours = self
+            .config
+            .options()
+            .entries()
+            .into_iter()
+            .filter_map(|entry| {
+                let is_ours = entry.key.starts_with("quire.");
+                is_ours.then(|| (entry.key, entry.value.unwrap_or_default()))
+            });
+        let mut all: Vec<_> = kept.chain(aliases).chain(ours).collect();
+        all.sort();
+        all
+    }
+}
+
+fn planner_key(name: &str) -> Result<&str, Error> {
+    if let Some((_, key)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
+        return Ok(key);
+    }
+    if name.starts_with("quire.") || name.starts_with("datafusion.") {
+        return Ok(name);
+    }
+    Err(unknown(name))
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new("42704", format!("unrecognized setting \"{name}\""))
+        .with_hint("SHOW ALL lists the settings.")
+}
+
+fn boolean_text<'a>(name: &str, value: &str) -> Result<&'a str, Error> {
+    match value.to_lowercase().as_str() {
+        "on" | "true" | "yes" | "1" => Ok("true"),
+        "off" | "false" | "no" | "0" => Ok("false"),
+        _ => Err(Error::new(
+            "22023",
+            format!("setting \"{name}\" must be on or off"),
+        )),
+    }
+}
+
+fn default_config(options: &DatabaseOptions) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(options.threads.max(1))
+        .with_batch_size(BATCH_ROWS)
+        .with_information_schema(true)
+        .with_create_default_catalog_and_schema(false)
+        .with_default_catalog_and_schema(CATALOG_NAME, SCHEMA_NAME)
+        .with_option_extension(QuireOptions::default());
+    let planner = config.options_mut();
+    planner.sql_parser.parse_float_as_decimal = true;
+    planner.sql_parser.default_null_ordering = "nulls_max".to_owned();
+    planner.sql_parser.collect_spans = true;
+    planner.execution.time_zone = Some("+00:00".to_owned());
+    planner.optimizer.hash_join_single_partition_threshold = SHARED_BUILD_BYTES;
+    planner.optimizer.hash_join_single_partition_threshold_rows = SHARED_BUILD_ROWS;
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn settings_are_set_and_shown() {
+        let mut settings = Settings::new(&DatabaseOptions {
+            threads: 3,
+            ..Default::default()
+        });
+        assert_eq!(settings.show("threads").unwrap(), "3");
+        settings.set("THREADS", "1").unwrap();
+        assert_eq!(settings.show("threads").unwrap(), "1");
+        settings.set("quire.join_order", "off").unwrap();
+        assert_eq!(settings.show("quire.join_order").unwrap(), "false");
+        settings.set("application_name", "psql").unwrap();
+        assert_eq!(settings.show("application_name").unwrap(), "psql");
+        assert!(settings.all().len() > 10);
+    }
+
+    #[test]
+    fn wrong_names_and_values_are_errors() {
+        let mut settings = Settings::new(&DatabaseOptions::default());
+        assert_eq!(
+            settings.set("nonsense", "1").unwrap_err().sqlstate(),
+            "42704"
+        );
+        assert_eq!(settings.show("nonsense").unwrap_err().sqlstate(), "42704");
+        assert_eq!(
+            settings.set("threads", "many").unwrap_err().sqlstate(),
+            "22023"
+        );
+        assert_eq!(
+            settings
+                .set("quire.join_order", "maybe")
+                .unwrap_err()
+                .sqlstate(),
+            "22023"
+        );
+    }
+}

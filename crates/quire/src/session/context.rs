@@ -1,0 +1,181 @@
+//! A connection's state, and the planner set up for one statement.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use datafusion::catalog::TableProvider;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::sql::parser::Statement as PlannedStatement;
+use datafusion::sql::sqlparser::ast::Statement;
+use quire_engine::Snapshot;
+
+use super::catalog::catalog_list;
+use super::configuration::{QuireOptions, Settings};
+use crate::cancel::CancelToken;
+use crate::database::Opened;
+use crate::error::{Error, closest};
+use crate::functions::{self, StorageFunction, TablesFunction};
+use crate::optimize;
+use crate::progress::ProgressObserver;
+use crate::sql::SpelledTypes;
+use crate::transaction::Transaction;
+
+/// One connection.
+pub(crate) struct Session {
+    pub(crate) database: Arc<Opened>,
+    settings: Mutex<Settings>,
+    observer: Mutex<Option<ProgressObserver>>,
+    /// Held while a statement changes tables; statements of a connection follow one another.
+    pub(crate) transaction: tokio::sync::Mutex<Transaction>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    pub(crate) fn new(database: Arc<Opened>) -> Self {
+        let settings = Settings::new(&database.options);
+        Self {
+            database,
+            settings: Mutex::new(settings),
+            observer: Mutex::new(None),
+            transaction: tokio::sync::Mutex::new(Transaction::Idle),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+        locked(&self.settings)
+    }
+
+    pub(crate) fn observer(&self) -> Option<ProgressObserver> {
+        locked(&self.observer).clone()
+    }
+
+    pub(crate) fn set_observer(&self, observer: Option<ProgressObserver>) {
+        *locked(&self.observer) = observer;
+    }
+
+    /// The tables this connection sees now: the newest committed ones, or those of its open
+    /// transaction.
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, Error> {
+        self.transaction
+            .lock()
+            .await
+            .snapshot(&self.database.engine)
+    }
+
+    /// The planner for one statement that sees `snapshot` and, as tables, `files`.
+    pub(crate) fn statement(
+        &self,
+        snapshot: Snapshot,
+        files: HashMap<String, Arc<dyn TableProvider>>,
+    ) -> Result<StatementContext, Error> {
+        let config = self.settings().config().clone();
+        let options = config
+            .options()
+            .extensions
+            .get::<QuireOptions>()
+            .cloned()
+            .unwrap_or_default();
+        let analyzer_rules = optimize::analyzer_rules();
+        let mut state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(Arc::clone(&self.database.environment))
+            .with_default_features()
+            .with_analyzer_rules(analyzer_rules)
+            .with_optimizer_rules(optimize::optimizer_rules())
+            .with_type_planner(Arc::new(SpelledTypes))
+            .with_catalog_list(catalog_list(snapshot.clone(), files, options)?)
+            .build();
+        functions::register(&mut state)?;
+        state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
+        state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
+        state.mark_start_execution();
+        Ok(StatementContext { state, snapshot })
+    }
+}
+
+/// A planner, and the tables it knows.
+pub(crate) struct StatementContext {
+    pub(crate) state: SessionState,
+    pub(crate) snapshot: Snapshot,
+}
+
+impl StatementContext {
+    /// The logical plan of a statement, types settled but not optimized.
+    pub(crate) async fn plan(&self, statement: Statement) -> Result<LogicalPlan, Error> {
+        let statement = PlannedStatement::Statement(Box::new(statement));
+        self.state
+            .statement_to_plan(statement)
+            .await
+            .map_err(|error| self.explain(error.into()))
+    }
+
+    /// Makes the plan's rows come in the order of their tables.
+    pub(crate) fn use_one_partition(&mut self) {
+        self.state
+            .config_mut()
+            .options_mut()
+            .execution
+            .target_partitions = 1;
+    }
+
+    async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        Ok(self.state.create_physical_plan(plan).await?)
+    }
+
+    /// Starts running a plan; its rows are drawn from the stream.
+    pub(crate) async fn start(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<SendableRecordBatchStream, Error> {
+        let physical = self.physical(plan).await?;
+        Ok(execute_stream(physical, self.state.task_ctx())?)
+    }
+
+    /// Adds to an error about a table the name that may have been meant.
+    fn explain(&self, error: Error) -> Error {
+        if error.sqlstate() != "42P01" || error.hint().is_some() {
+            return error;
+        }
+        let Some(name) = error.message().split('"').nth(1).map(str::to_owned) else {
+            return error;
+        };
+        match self.suggestion(&name) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+
+    /// What to try instead of a table that does not exist.
+    pub(crate) fn suggestion(&self, name: &str) -> Option<String> {
+        let definitions = self.snapshot.definitions();
+        let names = definitions
+            .iter()
+            .map(|definition| definition.name.as_str());
+        match closest(name, names) {
+            Some(similar) => Some(format!("Perhaps you meant \"{similar}\".")),
+            None if std::path::Path::new(name).exists() => Some(format!(
+                "To read the file, quote its name as text: FROM '{name}'."
+            )),
+            None => None,
+        }
+    }
+}
+
+/// Draws the batches of `stream` until its end, an error, or the statement's cancellation.
+pub(crate) async fn next_of(
+    stream: &mut SendableRecordBatchStream,
+    token: &CancelToken,
+) -> Result<Option<datafusion::arrow::array::RecordBatch>, Error> {
+    use futures::StreamExt;
+    tokio::select! {
+        biased;
+        () = token.cancelled() => Err(Error::cancelled()),
+        next = stream.next() => Ok(next.transpose()?),
+    }
+}

@@ -1,0 +1,8 @@
+//! What one connection keeps between statements, and what one statement sees.
+
+mod catalog;
+mod configuration;
+mod context;
+
+pub(crate) use configuration::QuireOptions;
+pub(crate) use context::{Session, StatementContext, next_of};

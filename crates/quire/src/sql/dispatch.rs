@@ -1,0 +1,146 @@
+//! One statement, from its text to its outcome.
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{ObjectType, Statement};
+
+use super::parse::{Command, parse};
+use super::reject::not_supported;
+use super::table_clauses::TableClauses;
+use super::{ddl, describe, insert, load, query, settings};
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome};
+use crate::session::Session;
+use crate::transaction::aborted;
+
+/// Runs the statement `sql`. On failure or cancellation nothing of it remains.
+pub(crate) async fn run(
+    session: Arc<Session>,
+    sql: String,
+    token: CancelToken,
+) -> Result<Outcome, Error> {
+    let command = parse(&sql)?;
+    if session.transaction.lock().await.is_aborted() && !ends_transaction(&command) {
+        return Err(aborted());
+    }
+    let result = tokio::select! {
+        biased;
+        () = token.cancelled() => Err(Error::cancelled()),
+        result = execute(&session, command, &token) => result,
+    };
+    if result.is_err() {
+        session.transaction.lock().await.fail();
+    }
+    result
+}
+
+fn ends_transaction(command: &Command) -> bool {
+    let Command::Statement(statement, _) = command else {
+        return false;
+    };
+    matches!(
+        statement.as_ref(),
+        Statement::Commit { .. } | Statement::Rollback { .. }
+    )
+}
+
+fn done(tag: &str) -> Outcome {
+    Outcome::Done(Completion::tag(tag))
+}
+
+async fn execute(
+    session: &Arc<Session>,
+    command: Command,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    match command {
+        Command::Empty => Ok(done("")),
+        Command::Checkpoint => {
+            tokio::task::block_in_place(|| session.database.engine.volume().checkpoint())?;
+            Ok(done("CHECKPOINT"))
+        }
+        Command::Vacuum => {
+            tokio::task::block_in_place(|| session.database.engine.clean())?;
+            Ok(done("VACUUM"))
+        }
+        Command::ShowTables => {
+            query::run_text(
+                session,
+                "SELECT * FROM quire_tables() ORDER BY table_name",
+                token,
+            )
+            .await
+        }
+        Command::Describe(name) => describe::describe(session, &name).await,
+        Command::Copy(copy) => load::run(session, *copy, token).await,
+        Command::Statement(statement, clauses) => {
+            execute_statement(session, *statement, clauses, token).await
+        }
+    }
+}
+
+async fn execute_statement(
+    session: &Arc<Session>,
+    statement: Statement,
+    clauses: TableClauses,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    match statement {
+        Statement::Query(_) => query::run(session, statement, token).await,
+        Statement::Explain { .. } => query::explain(session, statement, token).await,
+        Statement::ExplainTable { table_name, .. } => {
+            describe::describe(session, &table_name).await
+        }
+        Statement::Insert(insert) => insert::run(session, insert, token).await,
+        Statement::CreateTable(create) => ddl::create_table(session, create, clauses, token).await,
+        Statement::Drop {
+            object_type: ObjectType::Table,
+            if_exists,
+            names,
+            ..
+        } => ddl::drop_tables(session, &names, if_exists).await,
+        Statement::Truncate(truncate) => ddl::truncate(session, &truncate).await,
+        Statement::Set(set) => settings::set(session, set).await,
+        Statement::ShowVariable { variable } => settings::show(session, &variable),
+        Statement::StartTransaction { modes, .. } => {
+            settings::start_transaction(session, &modes).await
+        }
+        Statement::Commit { chain: false, .. } => {
+            let is_kept = session.transaction.lock().await.commit()?;
+            Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
+        }
+        Statement::Rollback {
+            chain: false,
+            savepoint: None,
+        } => {
+            session.transaction.lock().await.roll_back();
+            Ok(done("ROLLBACK"))
+        }
+        other => Err(refusal(&other)),
+    }
+}
+
+/// Why a statement is not run, and what to do instead.
+fn refusal(statement: &Statement) -> Error {
+    let needs_row_tables = "Column tables take new rows with INSERT and COPY; rows are changed and \
+                            deleted, and constraints enforced, by row tables, which are not built yet.";
+    let text = statement.to_string();
+    let words: Vec<&str> = text.split_whitespace().take(2).collect();
+    match statement {
+        Statement::Update { .. } => not_supported("UPDATE").with_hint(needs_row_tables),
+        Statement::Delete(_) => not_supported("DELETE").with_hint(format!(
+            "{needs_row_tables} To empty a table, use TRUNCATE."
+        )),
+        Statement::Merge { .. } => not_supported("MERGE").with_hint(needs_row_tables),
+        Statement::CreateIndex(_) => not_supported("CREATE INDEX")
+            .with_hint("Column tables need none: scans skip zones by their minima and maxima."),
+        Statement::CreateView { .. } => {
+            not_supported("CREATE VIEW").with_hint("Use a WITH clause, or CREATE TABLE AS.")
+        }
+        Statement::Savepoint { .. } | Statement::ReleaseSavepoint { .. } => {
+            not_supported("SAVEPOINT")
+        }
+        _ => not_supported(words.join(" ").to_uppercase()),
+    }
+}

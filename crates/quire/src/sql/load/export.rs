@@ -1,0 +1,128 @@
+//! `COPY … TO 'file'`
+
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::sql::sqlparser::ast::{Query, Statement};
+
+use super::super::copy_statement::{CopyStatement, CopyTarget};
+use super::super::names::folded;
+use super::super::parse::{Command, parse};
+use super::super::query;
+use super::control;
+use super::options::{self, Format};
+use crate::cancel::CancelToken;
+use crate::copy::csv::{CsvWriteOptions, CsvWriter};
+use crate::copy::parquet::{ParquetWriteOptions, ParquetWriter};
+use crate::copy::{AtomicFile, CopyControl, CopyError};
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome};
+use crate::session::{Session, next_of};
+
+/// Writes the rows of a table or query; the file appears when it is complete.
+pub(super) async fn run(
+    session: &Arc<Session>,
+    copy: CopyStatement,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let path = Path::new(&copy.path);
+    let format = options::format(&copy.options, path)?;
+    let is_table = matches!(copy.target, CopyTarget::Table(..));
+    let query = query_of(copy.target)?;
+    let snapshot = session.snapshot().await?;
+    let mut planned = query::plan(session, snapshot, query, token).await?;
+    if is_table {
+        // One partition keeps the table's order of rows.
+        planned.context.use_one_partition();
+    }
+    let schema = planned.shown_schema();
+    let mut stream = planned.context.start(&planned.plan).await?;
+    let control = control(session.observer(), token);
+    let mut output = Output::create(path, format, &copy.options, &schema, control)?;
+    while let Some(batch) = next_of(&mut stream, token).await? {
+        tokio::task::block_in_place(|| output.write(&batch))?;
+    }
+    let count = tokio::task::block_in_place(|| output.finish())?;
+    Ok(Outcome::Done(Completion::counted(
+        format!("COPY {count}"),
+        count,
+    )))
+}
+
+/// The query whose rows are written.
+fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
+    let (name, columns) = match target {
+        CopyTarget::Query(query) => return Ok(query),
+        CopyTarget::Table(name, columns) => (name, columns),
+    };
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|column| quoted(&folded(column)))
+        .collect();
+    let list = if columns.is_empty() {
+        "*".to_owned()
+    } else {
+        columns.join(", ")
+    };
+    match parse(&format!("SELECT {list} FROM {name}"))? {
+        Command::Statement(statement, _) => match *statement {
+            Statement::Query(query) => Ok(query),
+            _ => Err(Error::new("XX000", "internal error: not a query")),
+        },
+        _ => Err(Error::new("XX000", "internal error: not a query")),
+    }
+}
+
+/// A file being written.
+enum Output {
+    Csv(CsvWriter<AtomicFile>),
+    Parquet(ParquetWriter<AtomicFile>),
+}
+
+impl Output {
+    fn create(
+        path: &Path,
+        format: Format,
+        spelled: &[(String, Option<String>)],
+        schema: &SchemaRef,
+        control: CopyControl,
+    ) -> Result<Self, Error> {
+        let name = path.to_string_lossy();
+        match format {
+            Format::Csv => {
+                let options: CsvWriteOptions = options::csv_writing(spelled)?;
+                let file = AtomicFile::create(path)?;
+                Ok(Output::Csv(CsvWriter::new(
+                    file, &name, schema, options, control,
+                )?))
+            }
+            Format::Parquet => {
+                options::no_others(spelled, &[])?;
+                let options = ParquetWriteOptions::default();
+                let file = AtomicFile::create(path)?;
+                Ok(Output::Parquet(ParquetWriter::new(
+                    file, &name, schema, options, control,
+                )?))
+            }
+        }
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), CopyError> {
+        match self {
+            Output::Csv(writer) => writer.write(batch),
+            Output::Parquet(writer) => writer.write(batch),
+        }
+    }
+
+    fn finish(self) -> Result<u64, CopyError> {
+        let (file, count) = match self {
+            Output::Csv(writer) => writer.finish()?,
+            Output::Parquet(writer) => writer.finish()?,
+        };
+        file.commit()?;
+        Ok(count)
+    }
+}

@@ -1,0 +1,226 @@
+//! `COPY table FROM 'file'`
+
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use quire_engine::{Snapshot, WriteTransaction};
+
+use super::super::copy_statement::{CopyStatement, CopyTarget};
+use super::super::insert::{find_table, positions, table_name};
+use super::super::names::folded;
+use super::super::reject::not_supported;
+use super::control;
+use super::file::{FileRows, threads};
+use super::options::{self, Format};
+use crate::cancel::CancelToken;
+use crate::copy::csv::{CsvFile, CsvReader};
+use crate::copy::parquet::ParquetFile;
+use crate::copy::{CopyControl, CopyError};
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome};
+use crate::session::Session;
+use crate::transaction::Writer;
+
+/// Bad records that a statement names one by one.
+const NAMED_RECORDS: usize = 10;
+
+/// Appends all rows of the file or none.
+pub(super) async fn run(
+    session: &Arc<Session>,
+    copy: CopyStatement,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let CopyTarget::Table(name, named) = &copy.target else {
+        return Err(not_supported("COPY FROM into a query"));
+    };
+    let path = Path::new(&copy.path);
+    let format = options::format(&copy.options, path)?;
+    let mut writer = Writer::begin(session).await?;
+    let target = Target::of(&writer.snapshot(), name, named, path)?;
+    let control = control(session.observer(), token);
+    let (count, notices) = tokio::task::block_in_place(|| match format {
+        Format::Csv => {
+            let options = options::csv_reading(&copy.options)?;
+            let file = CsvFile::open(path, options, Some(&target.columns))?;
+            let mut rows = CsvRows(file.read(&target.columns, None, &control)?);
+            let count = append(writer.transaction(), &target, &mut rows)?;
+            Ok::<_, Error>((count, rows.notices()))
+        }
+        Format::Parquet => {
+            options::no_others(&copy.options, &[])?;
+            let mut rows = target.parquet_rows(path, &control)?;
+            Ok((
+                append(writer.transaction(), &target, &mut rows)?,
+                Vec::new(),
+            ))
+        }
+    })?;
+    writer.finish()?;
+    let tag = format!("COPY {count}");
+    Ok(Outcome::Done(Completion {
+        tag,
+        row_count: Some(count),
+        notices,
+    }))
+}
+
+/// A table, and which of its columns the file has.
+struct Target {
+    name: String,
+    table_schema: SchemaRef,
+    /// The file's columns: those named in the statement, or all.
+    columns: SchemaRef,
+    positions: Vec<usize>,
+}
+
+impl Target {
+    fn of(
+        snapshot: &Snapshot,
+        name: &datafusion::sql::sqlparser::ast::ObjectName,
+        named: &[datafusion::sql::sqlparser::ast::Ident],
+        path: &Path,
+    ) -> Result<Self, Error> {
+        let table = find_table(snapshot, name).map_err(|error| {
+            let table = table_name(name).unwrap_or_default();
+            let path = path.display();
+            match error.hint() {
+                None => error.with_hint(format!(
+                    "To make a table of the file: CREATE TABLE {table} AS SELECT * FROM '{path}'."
+                )),
+                Some(_) => error,
+            }
+        })?;
+        let definition = table.definition();
+        let positions = if named.is_empty() {
+            (0..definition.columns.len()).collect()
+        } else {
+            positions(definition, &named.iter().map(folded).collect::<Vec<_>>())?
+        };
+        let columns = Arc::new(table.arrow_schema().project(&positions)?);
+        let table_schema = Arc::clone(table.arrow_schema());
+        Ok(Self {
+            name: definition.name.clone(),
+            table_schema,
+            columns,
+            positions,
+        })
+    }
+
+    /// Rows of a Parquet file whose columns have the names of the target's.
+    fn parquet_rows(&self, path: &Path, control: &CopyControl) -> Result<FileRows, Error> {
+        let file = ParquetFile::open(path)?;
+        let known = file.schema();
+        let position = |field: &Arc<datafusion::arrow::datatypes::Field>| {
+            let same = |candidate: &&Arc<datafusion::arrow::datatypes::Field>| {
+                candidate.name().eq_ignore_ascii_case(field.name())
+            };
+            known
+                .fields()
+                .iter()
+                .position(|candidate| same(&candidate))
+                .ok_or_else(|| {
+                    Error::new(
+                        "22P04",
+                        format!("\"{}\" has no column \"{}\"", path.display(), field.name()),
+                    )
+                    .with_hint("Name the columns that the file has: COPY table (column, …) FROM …")
+                })
+        };
+        let projection: Vec<usize> = self
+            .columns
+            .fields()
+            .iter()
+            .map(position)
+            .collect::<Result<_, Error>>()?;
+        Ok(Box::new(file.read(
+            Some(&projection),
+            threads(),
+            control,
+        )?))
+    }
+
+    /// A batch of the file as one of the table.
+    fn table_batch(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let rows = batch.num_rows();
+        let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
+            let source = self
+                .positions
+                .iter()
+                .position(|position| *position == index);
+            match source {
+                Some(source) => as_type(batch.column(source), field.data_type()),
+                None => Ok(new_null_array(field.data_type(), rows)),
+            }
+        };
+        let columns = self.table_schema.fields().iter().enumerate().map(column);
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        // The appender checks NOT NULL itself and says which row is wrong.
+        let fields = self.table_schema.fields().iter();
+        let nullable: Vec<_> = fields
+            .map(|f| f.as_ref().clone().with_nullable(true))
+            .collect();
+        let schema = Arc::new(Schema::new(nullable));
+        Ok(RecordBatch::try_new_with_options(
+            schema, columns, &options,
+        )?)
+    }
+}
+
+fn as_type(
+    array: &ArrayRef,
+    data_type: &datafusion::arrow::datatypes::DataType,
+) -> Result<ArrayRef, Error> {
+    if array.data_type() == data_type {
+        return Ok(Arc::clone(array));
+    }
+    let options = CastOptions {
+        safe: false,
+        ..Default::default()
+    };
+    Ok(cast_with_options(array, data_type, &options)?)
+}
+
+fn append(
+    transaction: &mut WriteTransaction,
+    target: &Target,
+    rows: &mut dyn Iterator<Item = Result<RecordBatch, CopyError>>,
+) -> Result<u64, Error> {
+    let mut appender = transaction.appender(&target.name)?;
+    for batch in rows {
+        appender.append(&target.table_batch(&batch?)?)?;
+    }
+    Ok(appender.finish()?)
+}
+
+/// A CSV reader that can be asked afterwards what it left out.
+struct CsvRows(CsvReader);
+
+impl CsvRows {
+    fn notices(&self) -> Vec<String> {
+        let skipped = self.0.skipped();
+        if skipped.count == 0 {
+            return Vec::new();
+        }
+        let mut notices = vec![format!("{} records were left out", skipped.count)];
+        notices.extend(
+            skipped
+                .first
+                .iter()
+                .take(NAMED_RECORDS)
+                .map(ToString::to_string),
+        );
+        notices
+    }
+}
+
+impl Iterator for CsvRows {
+    type Item = Result<RecordBatch, CopyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}

@@ -1,0 +1,218 @@
+//! The options of `COPY`.
+
+use std::path::Path;
+
+use super::super::reject::not_supported;
+use crate::copy::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
+use crate::error::Error;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Csv,
+    Parquet,
+}
+
+impl Format {
+    /// By the end of the file's name; what has no known one is CSV.
+    pub(super) fn of_path(path: &Path) -> Self {
+        let extension = path
+            .extension()
+            .and_then(|e| e.to_str())
+            .map(str::to_ascii_lowercase);
+        match extension.as_deref() {
+            Some("parquet" | "pq") => Format::Parquet,
+            _ => Format::Csv,
+        }
+    }
+}
+
+type Spelled = [(String, Option<String>)];
+
+/// The format that the options name, or that the path suggests.
+pub(super) fn format(spelled: &Spelled, path: &Path) -> Result<Format, Error> {
+    let Some((_, name)) = spelled.iter().find(|(name, _)| name == "format") else {
+        return Ok(Format::of_path(path));
+    };
+    match name.as_deref().unwrap_or_default().to_lowercase().as_str() {
+        "csv" => Ok(Format::Csv),
+        "parquet" => Ok(Format::Parquet),
+        other => Err(not_supported(format!("COPY format \"{other}\""))
+            .with_hint("Formats are csv and parquet.")),
+    }
+}
+
+/// Options of reading CSV; what is not said is found out from the file.
+pub(super) fn csv_reading(spelled: &Spelled) -> Result<CsvOptions, Error> {
+    let mut options = CsvOptions::default();
+    for (name, value) in spelled {
+        let value = value.as_deref();
+        match name.as_str() {
+            "format" => {}
+            "header" => {
+                options.header = if flag(name, value)? {
+                    Choice::Yes
+                } else {
+                    Choice::No
+                };
+            }
+            "delimiter" | "delim" | "sep" => {
+                options.delimiter = Delimiter::Byte(single_byte(name, value)?);
+            }
+            "quote" => options.quote = optional_byte(name, value)?,
+            "escape" => options.escape = optional_byte(name, value)?,
+            "null" => options.null_string = text(name, value)?.to_owned(),
+            "on_error" => {
+                options.on_error = match text(name, value)?.to_lowercase().as_str() {
+                    "stop" => OnError::Stop,
+                    "ignore" | "skip" => OnError::SkipRow,
+                    _ => return Err(invalid(name, value, "stop or ignore")),
+                };
+            }
+            "encoding" => check_encoding(name, value)?,
+            _ => return Err(unknown(name)),
+        }
+    }
+    Ok(options)
+}
+
+/// Options of writing CSV.
+pub(super) fn csv_writing(spelled: &Spelled) -> Result<CsvWriteOptions, Error> {
+    let mut options = CsvWriteOptions::default();
+    for (name, value) in spelled {
+        let value = value.as_deref();
+        match name.as_str() {
+            "format" => {}
+            "header" => options.header = flag(name, value)?,
+            "delimiter" | "delim" | "sep" => options.delimiter = single_byte(name, value)?,
+            "quote" => options.quote = single_byte(name, value)?,
+            "escape" => options.escape = optional_byte(name, value)?,
+            "null" => text(name, value)?.clone_into(&mut options.null_string),
+            "encoding" => check_encoding(name, value)?,
+            _ => return Err(unknown(name)),
+        }
+    }
+    Ok(options)
+}
+
+/// Parquet files say themselves how they are to be read.
+pub(super) fn no_others(spelled: &Spelled, known: &[&str]) -> Result<(), Error> {
+    let other = spelled
+        .iter()
+        .find(|(name, _)| name != "format" && !known.contains(&name.as_str()));
+    match other {
+        Some((name, _)) => Err(unknown(name)),
+        None => Ok(()),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new(
+        "42601",
+        format!("option \"{name}\" of COPY is not known for this format"),
+    )
+}
+
+fn invalid(name: &str, value: Option<&str>, expected: &str) -> Error {
+    let value = value.unwrap_or_default();
+    Error::new(
+        "22023",
+        format!("COPY option {name} must be {expected}, not \"{value}\""),
+    )
+}
+
+fn text<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Error> {
+    value.ok_or_else(|| invalid(name, None, "followed by a value"))
+}
+
+fn flag(name: &str, value: Option<&str>) -> Result<bool, Error> {
+    match value.map(str::to_lowercase).as_deref() {
+        None | Some("true" | "on" | "1" | "match") => Ok(true),
+        Some("false" | "off" | "0") => Ok(false),
+        Some(_) => Err(invalid(name, value, "true or false")),
+    }
+}
+
+fn single_byte(name: &str, value: Option<&str>) -> Result<u8, Error> {
+    match text(name, value)? {
+        "\\t" => Ok(b'\t'),
+        text => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(*byte),
+            _ => Err(invalid(name, value, "one ASCII character")),
+        },
+    }
+}
+
+/// No character at all is said as `''`.
+fn optional_byte(name: &str, value: Option<&str>) -> Result<Option<u8>, Error> {
+    match value {
+        Some("") => Ok(None),
+        _ => single_byte(name, value).map(Some),
+    }
+}
+
+fn check_encoding(name: &str, value: Option<&str>) -> Result<(), Error> {
+    match text(name, value)?
+        .to_lowercase()
+        .replace(['-', '_'], "")
+        .as_str()
+    {
+        "utf8" => Ok(()),
+        _ => Err(
+            not_supported(format!("encoding {}", value.unwrap_or_default()))
+                .with_hint("Convert the file to UTF-8 first."),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn spelled(options: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
+        options
+            .iter()
+            .map(|(n, v)| ((*n).to_owned(), v.map(str::to_owned)))
+            .collect()
+    }
+
+    #[test]
+    fn options_are_read() {
+        let options = spelled(&[
+            ("header", None),
+            ("delimiter", Some("\\t")),
+            ("null", Some("NA")),
+            ("on_error", Some("ignore")),
+        ]);
+        let csv = csv_reading(&options).unwrap();
+        assert_eq!(
+            (csv.header, csv.delimiter),
+            (Choice::Yes, Delimiter::Byte(b'\t'))
+        );
+        assert_eq!(
+            (csv.null_string.as_str(), csv.on_error),
+            ("NA", OnError::SkipRow)
+        );
+    }
+
+    #[test]
+    fn unknown_and_wrong_options_are_errors() {
+        for (name, value) in [
+            ("headr", None),
+            ("delimiter", Some("ab")),
+            ("header", Some("maybe")),
+        ] {
+            assert!(csv_reading(&spelled(&[(name, value)])).is_err(), "{name}");
+        }
+        assert!(format(&spelled(&[("format", Some("binary"))]), Path::new("f")).is_err());
+    }
+
+    #[test]
+    fn the_name_of_a_file_tells_its_format() {
+        let format = |path| Format::of_path(Path::new(path));
+        assert_eq!(format("a/b.PARQUET"), Format::Parquet);
+        assert_eq!(format("a.csv"), Format::Csv);
+        assert_eq!(format("a.tbl"), Format::Csv);
+    }
+}

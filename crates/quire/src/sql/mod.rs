@@ -1,0 +1,23 @@
+//! From the text of a statement to what it does.
+
+mod copy_statement;
+mod ddl;
+mod describe;
+mod dispatch;
+mod insert;
+mod load;
+mod names;
+pub(crate) mod parse;
+mod query;
+mod reject;
+mod rewrite;
+mod settings;
+mod split;
+mod table_clauses;
+mod types;
+mod write;
+
+pub(crate) use describe::create_statement;
+pub(crate) use dispatch::run;
+pub(crate) use split::split;
+pub(crate) use types::SpelledTypes;

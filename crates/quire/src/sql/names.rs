@@ -1,0 +1,147 @@
+//! Names of output columns, as PostgreSQL would choose them.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
+};
+
+/// Separates a name from the number that makes it unique inside a plan. A control character, so
+/// that no name that a person writes contains it.
+const SUFFIX_MARK: char = '\u{1f}';
+
+/// PostgreSQL's name of a column that has none.
+const UNNAMED: &str = "?column?";
+
+/// The name under which a column is planned when its own is taken.
+pub(super) fn with_suffix(name: &str, position: usize) -> String {
+    format!("{name}{SUFFIX_MARK}{position}")
+}
+
+/// The name to show for a column of a plan.
+pub(crate) fn display(planned: &str) -> &str {
+    planned.split(SUFFIX_MARK).next().unwrap_or(planned)
+}
+
+/// Unquoted names fold to lower case.
+pub(crate) fn folded(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+/// The last part of a possibly qualified name.
+pub(crate) fn last_part(name: &ObjectName) -> Option<String> {
+    match name.0.last()? {
+        ObjectNamePart::Identifier(ident) => Some(folded(ident)),
+        ObjectNamePart::Function(_) => None,
+    }
+}
+
+pub(super) fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
+/// Two items of one list collide in the plan when these are equal.
+pub(super) fn planner_name(expr: &Expr) -> String {
+    if is_column(expr) {
+        of_expression(expr)
+    } else {
+        format!("={expr}")
+    }
+}
+
+/// The names to show for the columns of `query`, where its text decides them; `None` for a column
+/// whose planned name is right. Empty when a wildcard leaves the number of columns open.
+pub(crate) fn of_query(query: &Query) -> Vec<Option<String>> {
+    of_set_expression(&query.body)
+}
+
+fn of_set_expression(body: &SetExpr) -> Vec<Option<String>> {
+    match body {
+        SetExpr::Select(select) => {
+            let names: Option<Vec<_>> = select.projection.iter().map(of_item).collect();
+            names.unwrap_or_default()
+        }
+        SetExpr::Query(query) => of_query(query),
+        SetExpr::SetOperation { left, .. } => of_set_expression(left),
+        _ => Vec::new(),
+    }
+}
+
+fn of_item(item: &SelectItem) -> Option<Option<String>> {
+    match item {
+        SelectItem::UnnamedExpr(expr) => Some(Some(of_expression(expr))),
+        SelectItem::ExprWithAlias { alias, .. } => Some(Some(display(&folded(alias)).to_owned())),
+        _ => None,
+    }
+}
+
+/// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts.
+pub(super) fn of_expression(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(ident) => folded(ident),
+        Expr::CompoundIdentifier(parts) => parts.last().map_or(UNNAMED.to_owned(), folded),
+        Expr::Nested(inner) => of_expression(inner),
+        Expr::Function(function) => last_part(&function.name).unwrap_or(UNNAMED.to_owned()),
+        Expr::Cast {
+            expr, data_type, ..
+        } => match of_expression(expr) {
+            name if name == UNNAMED => data_type.to_string().to_lowercase(),
+            name => name,
+        },
+        Expr::Case { .. } => "case".to_owned(),
+        Expr::Exists { .. } => "exists".to_owned(),
+        Expr::Extract { .. } => "extract".to_owned(),
+        Expr::Substring { .. } => "substring".to_owned(),
+        Expr::Trim { .. } => "trim".to_owned(),
+        Expr::Position { .. } => "position".to_owned(),
+        Expr::Ceil { .. } => "ceil".to_owned(),
+        Expr::Floor { .. } => "floor".to_owned(),
+        Expr::Array(_) => "array".to_owned(),
+        Expr::Subquery(query) => of_query(query)
+            .into_iter()
+            .flatten()
+            .next()
+            .unwrap_or(UNNAMED.to_owned()),
+        _ => UNNAMED.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use datafusion::sql::sqlparser::ast::Statement;
+
+    use super::*;
+    use crate::sql::parse::{Command, parse};
+
+    fn names(sql: &str) -> Vec<Option<String>> {
+        match parse(sql).unwrap() {
+            Command::Statement(statement, _) => match *statement {
+                Statement::Query(query) => of_query(&query),
+                other => panic!("{other}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    // What psql 15 shows above the columns of these queries.
+    #[test]
+    fn names_are_those_of_postgresql() {
+        let sql = "select a, t.B, \"C\", 1, a + 1, count(*), sum(a), cast(a as text), \
+                   case when a then b end, (select max(x) from t), exists (select 1), f as g";
+        let expected = [
+            "a", "b", "C", "?column?", "?column?", "count", "sum", "a", "case", "max", "exists",
+            "g",
+        ];
+        let shown: Vec<_> = names(sql).into_iter().flatten().collect();
+        assert_eq!(shown, expected);
+        assert_eq!(names("select *, a from t"), []);
+    }
+
+    #[test]
+    fn suffixes_come_off() {
+        assert_eq!(display(&with_suffix("id", 3)), "id");
+        assert_eq!(display("id"), "id");
+    }
+}

@@ -1,0 +1,179 @@
+//! From the text of one statement to a [`Command`].
+//!
+//! The grammar is PostgreSQL's as `sqlparser` knows it. Three things it does not know are read
+//! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
+//! [`super::copy_statement`]) and a few short commands of one or two words.
+
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+use super::copy_statement::{self, CopyStatement};
+use super::table_clauses::{self, TableClauses};
+use crate::error::{Error, Position};
+
+/// Nesting of expressions and queries that the parser accepts.
+const RECURSION_LIMIT: usize = 256;
+
+/// One statement, parsed.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// What `sqlparser` reads; the clauses are those taken out of a `CREATE TABLE`.
+    Statement(Box<Statement>, TableClauses),
+    /// `COPY … FROM` or `COPY … TO`.
+    Copy(Box<CopyStatement>),
+    /// `CHECKPOINT`
+    Checkpoint,
+    /// `VACUUM`
+    Vacuum,
+    /// `SHOW TABLES`
+    ShowTables,
+    /// `DESCRIBE table`
+    Describe(ObjectName),
+    /// Nothing but blanks and comments.
+    Empty,
+}
+
+/// Parses exactly one statement; a semicolon may end it.
+pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
+    let dialect = PostgreSqlDialect {};
+    let mut tokens = Tokenizer::new(&dialect, sql)
+        .tokenize_with_location()
+        .map_err(|error| syntax_error(error.message, position(error.location)))?;
+    let clauses = table_clauses::take(&mut tokens)?;
+    let mut parser = Parser::new(&dialect)
+        .with_recursion_limit(RECURSION_LIMIT)
+        .with_tokens_with_locations(tokens);
+    while parser.consume_token(&Token::SemiColon) {}
+    let command = parse_command(&mut parser, clauses).map_err(from_parser)?;
+    while parser.consume_token(&Token::SemiColon) {}
+    match parser.peek_token() {
+        TokenWithSpan {
+            token: Token::EOF, ..
+        } => Ok(command),
+        extra => Err(syntax_error(
+            format!("syntax error at or near \"{}\"", extra.token),
+            position(extra.span.start),
+        )),
+    }
+}
+
+fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, ParserError> {
+    let first = word(&parser.peek_token().token);
+    let second = word(&parser.peek_nth_token(1).token);
+    match (first.as_str(), second.as_str()) {
+        ("", _) if parser.peek_token().token == Token::EOF => Ok(Command::Empty),
+        ("copy", _) => copy_statement::parse(parser).map(|copy| Command::Copy(Box::new(copy))),
+        ("checkpoint", _) => {
+            parser.next_token();
+            Ok(Command::Checkpoint)
+        }
+        ("vacuum", "") => {
+            parser.next_token();
+            Ok(Command::Vacuum)
+        }
+        ("show", "tables") => {
+            parser.next_token();
+            parser.next_token();
+            Ok(Command::ShowTables)
+        }
+        ("describe", _) => {
+            parser.next_token();
+            parser.parse_object_name(false).map(Command::Describe)
+        }
+        _ => Ok(Command::Statement(
+            Box::new(parser.parse_statement()?),
+            clauses,
+        )),
+    }
+}
+
+/// The lower-case text of an unquoted word, else nothing.
+pub(super) fn word(token: &Token) -> String {
+    match token {
+        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_lowercase(),
+        _ => String::new(),
+    }
+}
+
+/// Where a token stands; the tokenizer says line 0 when it does not know.
+pub(super) fn position(location: Location) -> Option<Position> {
+    (location.line > 0).then_some(Position {
+        line: location.line,
+        column: location.column,
+    })
+}
+
+pub(super) fn syntax_error(message: impl Into<String>, position: Option<Position>) -> Error {
+    Error::new("42601", message).at(position)
+}
+
+/// `sqlparser` writes the place into its message; it is moved to where it belongs.
+pub(crate) fn from_parser(error: ParserError) -> Error {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            Error::new("54001", "the statement is nested too deeply").with_hint(format!(
+                "At most {RECURSION_LIMIT} levels of nesting can be parsed."
+            ))
+        }
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
+            let (message, position) = take_position(&text);
+            syntax_error(format!("syntax error: {message}"), position)
+        }
+    }
+}
+
+fn take_position(text: &str) -> (&str, Option<Position>) {
+    let parsed = text.rsplit_once(" at Line: ").and_then(|(message, place)| {
+        let (line, column) = place.split_once(", Column: ")?;
+        let position = Position {
+            line: line.parse().ok()?,
+            column: column.trim().parse().ok()?,
+        };
+        Some((message, Some(position)))
+    });
+    parsed.unwrap_or((text, None))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn one_statement_and_no_more() {
+        assert!(matches!(
+            parse("select 1;").unwrap(),
+            Command::Statement(..)
+        ));
+        assert!(matches!(parse(" -- nothing\n").unwrap(), Command::Empty));
+        assert!(matches!(parse("CHECKPOINT").unwrap(), Command::Checkpoint));
+        assert!(matches!(
+            parse("show tables;").unwrap(),
+            Command::ShowTables
+        ));
+        let error = parse("select 1; select 2").unwrap_err();
+        assert_eq!(
+            error.position(),
+            Some(Position {
+                line: 1,
+                column: 11
+            })
+        );
+    }
+
+    #[test]
+    fn errors_carry_their_place() {
+        let error = parse("select\n from from").unwrap_err();
+        assert_eq!(error.sqlstate(), "42601");
+        assert_eq!(error.position().unwrap().line, 2);
+        assert!(!error.message().contains("Line"));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error() {
+        let sql = format!("select {}1{}", "(".repeat(5000), ")".repeat(5000));
+        assert_eq!(parse(&sql).unwrap_err().sqlstate(), "54001");
+    }
+}

@@ -1,0 +1,225 @@
+//! Statements that return rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{
+    AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
+};
+use quire_engine::Snapshot;
+use tokio::sync::mpsc;
+
+use super::names;
+use super::parse::{Command, parse};
+use super::reject::{self, not_supported};
+use super::rewrite;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::{Outcome, Rows};
+use crate::session::{Session, StatementContext, next_of};
+
+/// Batches that wait for a slow reader of the rows.
+const QUEUED_BATCHES: usize = 2;
+
+/// A query, planned.
+pub(super) struct PlannedQuery {
+    pub(super) context: StatementContext,
+    pub(super) plan: LogicalPlan,
+    /// Names to show, by position; see [`names::of_query`].
+    names: Vec<Option<String>>,
+}
+
+impl PlannedQuery {
+    /// Names and types of the columns as the user sees them.
+    pub(super) fn shown_schema(&self) -> SchemaRef {
+        shown_schema(self.plan.schema().inner(), &self.names)
+    }
+}
+
+/// Checks, rewrites and plans a query over `snapshot`.
+pub(super) async fn plan(
+    session: &Session,
+    snapshot: Snapshot,
+    query: Box<Query>,
+    token: &CancelToken,
+) -> Result<PlannedQuery, Error> {
+    let names = names::of_query(&query);
+    let mut statement = Statement::Query(query);
+    reject::check(&statement)?;
+    let context = context_for(session, snapshot, &mut statement, token)?;
+    let plan = context.plan(statement).await?;
+    Ok(PlannedQuery {
+        context,
+        plan,
+        names,
+    })
+}
+
+fn context_for(
+    session: &Session,
+    snapshot: Snapshot,
+    statement: &mut Statement,
+    token: &CancelToken,
+) -> Result<StatementContext, Error> {
+    let mut files: HashMap<String, Arc<dyn TableProvider>> = HashMap::new();
+    for path in rewrite::rewrite(statement) {
+        let table = super::load::file_table(session, &path, token)?;
+        files.insert(path, table);
+    }
+    session.statement(snapshot, files)
+}
+
+/// Runs a query; its rows come as they are read.
+pub(super) async fn run(
+    session: &Arc<Session>,
+    statement: Statement,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let Statement::Query(query) = statement else {
+        return Err(Error::new("XX000", "internal error: not a query"));
+    };
+    let snapshot = session.snapshot().await?;
+    let planned = plan(session, snapshot, query, token).await?;
+    let stream = planned.context.start(&planned.plan).await?;
+    let schema = shown_schema(&stream.schema(), &planned.names);
+    rows_of(session, stream, schema, token)
+}
+
+/// Runs a query of our own.
+pub(super) async fn run_text(
+    session: &Arc<Session>,
+    sql: &str,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    match parse(sql)? {
+        Command::Statement(statement, _) => run(session, *statement, token).await,
+        _ => Err(Error::new("XX000", "internal error: not a query")),
+    }
+}
+
+/// `EXPLAIN`, in PostgreSQL's older and newer form.
+pub(super) async fn explain(
+    session: &Arc<Session>,
+    mut statement: Statement,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let Statement::Explain {
+        statement: explained,
+        analyze,
+        verbose,
+        format,
+        options,
+        ..
+    } = &mut statement
+    else {
+        return Err(Error::new("XX000", "internal error: not EXPLAIN"));
+    };
+    if !matches!(explained.as_ref(), Statement::Query(_)) {
+        return Err(not_supported("EXPLAIN of a statement other than a query"));
+    }
+    for option in options.take().unwrap_or_default() {
+        apply_option(&option, analyze, verbose, format)?;
+    }
+    reject::check(&statement)?;
+    let context = context_for(session, session.snapshot().await?, &mut statement, token)?;
+    let plan = context.plan(statement).await?;
+    let stream = context.start(&plan).await?;
+    let schema = stream.schema();
+    rows_of(session, stream, schema, token)
+}
+
+fn apply_option(
+    option: &UtilityOption,
+    analyze: &mut bool,
+    verbose: &mut bool,
+    format: &mut Option<AnalyzeFormatKind>,
+) -> Result<(), Error> {
+    let argument = option
+        .arg
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+        .to_lowercase();
+    let is_on = !matches!(argument.as_str(), "off" | "false" | "0");
+    match option.name.value.to_lowercase().as_str() {
+        "analyze" => *analyze = is_on,
+        "verbose" => *verbose = is_on,
+        "format" if argument == "tree" => {
+            *format = Some(AnalyzeFormatKind::Keyword(AnalyzeFormat::TREE));
+        }
+        "format" if argument == "text" => *format = None,
+        // They only change what PostgreSQL prints beside the plan.
+        "costs" | "buffers" | "timing" | "summary" | "settings" | "wal" => {}
+        other => {
+            return Err(not_supported(format!(
+                "EXPLAIN option {}",
+                other.to_uppercase()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a plan under the names to show.
+fn shown_schema(planned: &Schema, names: &[Option<String>]) -> SchemaRef {
+    let is_known = names.len() == planned.fields().len();
+    let field = |(position, field): (usize, &Arc<Field>)| {
+        let chosen = if is_known {
+            names[position].as_deref()
+        } else {
+            None
+        };
+        let name = chosen.unwrap_or_else(|| names::display(field.name()));
+        field.as_ref().clone().with_name(name)
+    };
+    let fields: Vec<Field> = planned.fields().iter().enumerate().map(field).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn rows_of(
+    session: &Arc<Session>,
+    mut stream: SendableRecordBatchStream,
+    schema: SchemaRef,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
+    let (shown, token) = (Arc::clone(&schema), token.clone());
+    let produce = async move {
+        loop {
+            let next = next_of(&mut stream, &token).await;
+            let item = next.and_then(|batch| batch.map(|b| renamed(&b, &shown)).transpose());
+            let is_last = !matches!(item, Ok(Some(_)));
+            let Some(item) = item.transpose() else { return };
+            if sender.send(item).await.is_err() || is_last {
+                return;
+            }
+        }
+    };
+    let task = session.database.spawn(produce)?;
+    Ok(Outcome::Rows(Rows::from_task(
+        schema,
+        receiver,
+        task,
+        Arc::clone(&session.database),
+    )))
+}
+
+fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().to_vec();
+    // What a plan promises and what it delivers may differ in nullability.
+    let nullable: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|f| f.as_ref().clone().with_nullable(true))
+        .collect();
+    let schema = Arc::new(Schema::new(nullable));
+    Ok(RecordBatch::try_new_with_options(
+        schema, columns, &options,
+    )?)
+}

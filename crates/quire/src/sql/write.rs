@@ -1,0 +1,103 @@
+//! Rows of a query into a table.
+
+use std::time::{Duration, Instant};
+
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use quire_engine::WriteTransaction;
+
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::progress::{Phase, Progress, ProgressObserver};
+use crate::session::next_of;
+
+/// Shortest time between two reports.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Turns the rows of `plan` into rows of `table`: column i of the plan goes to the column
+/// `targets[i]`, cast to its type; columns without a source are NULL.
+pub(super) fn as_table_rows(
+    plan: LogicalPlan,
+    table: &Schema,
+    targets: &[usize],
+) -> Result<LogicalPlan, Error> {
+    let sources = plan.schema().columns();
+    let column = |(index, field): (usize, &std::sync::Arc<datafusion::arrow::datatypes::Field>)| {
+        let data_type = field.data_type();
+        let source = targets.iter().position(|target| *target == index);
+        source_expression(source.map(|position| &sources[position]), data_type)
+            .map(|expr| expr.alias(field.name()))
+    };
+    let columns: Result<Vec<Expr>, Error> = table.fields().iter().enumerate().map(column).collect();
+    Ok(LogicalPlanBuilder::from(plan).project(columns?)?.build()?)
+}
+
+fn source_expression(source: Option<&Column>, data_type: &DataType) -> Result<Expr, Error> {
+    match source {
+        Some(column) => Ok(cast(Expr::Column(column.clone()), data_type.clone())),
+        None => Ok(Expr::Literal(ScalarValue::try_from(data_type)?, None)),
+    }
+}
+
+/// Reports progress now and then.
+pub(super) struct Reporter {
+    observer: Option<ProgressObserver>,
+    phase: Phase,
+    last: Instant,
+}
+
+impl Reporter {
+    pub(super) fn new(observer: Option<ProgressObserver>, phase: Phase) -> Self {
+        Self {
+            observer,
+            phase,
+            last: Instant::now(),
+        }
+    }
+
+    fn report(&mut self, rows_done: u64) {
+        self.report_as(self.phase, rows_done, 0, None);
+    }
+
+    pub(super) fn report_as(
+        &mut self,
+        phase: Phase,
+        rows_done: u64,
+        bytes_done: u64,
+        bytes_total: Option<u64>,
+    ) {
+        let Some(observer) = &self.observer else {
+            return;
+        };
+        if self.last.elapsed() >= REPORT_INTERVAL {
+            self.last = Instant::now();
+            observer(Progress {
+                phase,
+                rows_done,
+                bytes_done,
+                bytes_total,
+            });
+        }
+    }
+}
+
+/// Appends all rows of `stream` to the table; returns their number.
+pub(super) async fn append_stream(
+    transaction: &mut WriteTransaction,
+    table: &str,
+    mut stream: SendableRecordBatchStream,
+    mut reporter: Reporter,
+    token: &CancelToken,
+) -> Result<u64, Error> {
+    let mut appender = transaction.appender(table)?;
+    let mut rows_done = 0;
+    while let Some(batch) = next_of(&mut stream, token).await? {
+        rows_done += batch.num_rows() as u64;
+        tokio::task::block_in_place(|| appender.append(&batch))?;
+        reporter.report(rows_done);
+    }
+    drop(stream);
+    Ok(tokio::task::block_in_place(|| appender.finish())?)
+}
