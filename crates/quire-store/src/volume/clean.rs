@@ -19,7 +19,7 @@ use super::report::CleanReport;
 use super::run_images::RunImages;
 use super::writer::{Turn, Writer};
 use super::{Inner, Volume};
-use crate::error::{CleanError, WriteError};
+use crate::error::{CleanError, CommitError, WriteError};
 
 /// Bytes copied between two checkpoints: what cleaning needs in addition at any moment.
 const STEP_BYTES: u64 = 8 << 20;
@@ -91,9 +91,7 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
                 report.moved_pages += pages;
                 report.moved_bytes += bytes;
             }
-            Err(CleanError::Write(WriteError::Full { .. })) if step_bytes > STEP_BYTES_MIN => {
-                step_bytes /= 8;
-            }
+            Err(error) if is_full(&error) && step_bytes > STEP_BYTES_MIN => step_bytes /= 8,
             Err(error) => return Err(error),
         }
     }
@@ -101,6 +99,15 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
     store_map(inner)?;
     report.file_bytes_after = file_bytes(inner);
     Ok(report)
+}
+
+fn is_full(error: &CleanError) -> bool {
+    use CommitError::Write;
+    matches!(
+        error,
+        CleanError::Write(WriteError::Full { .. })
+            | CleanError::Commit(Write(WriteError::Full { .. }))
+    )
 }
 
 fn file_bytes(inner: &Inner) -> u64 {

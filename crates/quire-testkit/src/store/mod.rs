@@ -1,11 +1,13 @@
 //! Volumes under fire: random workloads, a model of what must survive, and crashes everywhere.
 
 mod campaign;
+mod faults;
 mod model;
 mod verify;
 mod workload;
 
 pub use campaign::{CampaignReport, run_campaign};
+pub use faults::{FaultReport, fail_every_call};
 pub use model::{Acknowledgement, History, State};
 pub use verify::{Expectation, read_all, verify_recovery};
 pub use workload::{Workload, WorkloadOptions, volume_options};

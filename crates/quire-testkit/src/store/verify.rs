@@ -19,6 +19,26 @@ pub struct Expectation {
     pub may_be_blank: bool,
 }
 
+impl Expectation {
+    /// Which of the allowed states is on a disk.
+    ///
+    /// # Errors
+    /// That none is, or the message of the volume.
+    pub fn state_of(&self, disk: &Arc<SimDisk>) -> Result<State, String> {
+        let bytes = disk.to_bytes();
+        let disk: Arc<dyn Disk> = Arc::new(MemDisk::from_bytes(bytes));
+        let found = match Volume::open(disk, OpenMode::ReadOnly) {
+            Ok(volume) => read_all(&volume.pin())?,
+            Err(OpenError::Unfinished { .. }) if self.may_be_blank => BTreeMap::new(),
+            Err(error) => return Err(format!("open: {error}")),
+        };
+        let state = self.allowed.iter().find(|state| ***state == found);
+        Ok(state
+            .ok_or_else(|| describe_difference(&found, &self.allowed))?
+            .clone())
+    }
+}
+
 /// Every page of a snapshot.
 ///
 /// # Errors

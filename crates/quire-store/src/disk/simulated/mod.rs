@@ -155,6 +155,12 @@ impl SimDisk {
         crash_image(&state.durable, &state.unsynced, seed)
     }
 
+    /// What a crash now would leave if the disk had kept nothing that was not synced.
+    #[must_use]
+    pub fn crash_losing_all(&self) -> Vec<u8> {
+        self.lock().durable.clone()
+    }
+
     /// What reads see now.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
