@@ -71,8 +71,8 @@ bench: setup build
 	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
 	$(PYTHON) bench/run.py --scale $(SCALE)
 
-bench-bits: build
-	$(CARGO) test --release --locked --workspace -- --ignored --nocapture every_bit
+bench-bits:
+	$(CARGO) test --release --locked -p quire-engine --test bit_flips -- --ignored --nocapture
 
 clean-data:
 	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo
