@@ -268,6 +268,9 @@ impl Renderer for Grid {
             self.format.width_limit
         };
         let layout = lay_out(&self.natural_widths(), width_limit);
+        if layout.columns.is_empty() {
+            return self.write_footer(&layout, out);
+        }
         let (top, bottom) = match self.format.mode {
             Mode::Box => (Some(BOX_TOP), Some(BOX_BOTTOM)),
             Mode::Table => (Some(TABLE_RULE), Some(TABLE_RULE)),

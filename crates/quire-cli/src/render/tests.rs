@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire::arrow::array::types::Int32Type;
 use quire::arrow::array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
-    StringArray, StringViewArray, StructArray,
+    RecordBatchOptions, StringArray, StringViewArray, StructArray,
 };
 use quire::arrow::datatypes::{DataType, Field, Schema};
 
@@ -172,6 +172,16 @@ fn box_mode_without_rows_or_header() {
             1 row"
         )
     );
+}
+
+#[test]
+fn rows_without_columns_are_only_counted() {
+    let two = RecordBatchOptions::new().with_row_count(Some(2));
+    let schema = Arc::new(Schema::empty());
+    let batch = RecordBatch::try_new_with_options(schema, vec![], &two).unwrap();
+    assert_eq!(plain(Mode::Box, &batch), "2 rows\n");
+    assert_eq!(plain(Mode::Table, &batch), "");
+    assert_eq!(plain(Mode::Jsonlines, &batch), "{}\n{}\n");
 }
 
 #[test]
