@@ -42,7 +42,7 @@ format:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 unit:
 	$(CARGO) test --release --locked --workspace

@@ -1,5 +1,6 @@
 """A database file that is damaged, foreign, newer or in use gives an error and stays as it was."""
 
+import pathlib
 import subprocess
 import time
 import unittest
@@ -10,6 +11,7 @@ from quire_shell import QUIRE, execute, query, run
 
 # From FORMAT.md: a superblock is 512 bytes, its version is at byte 8, its CRC32C at byte 508.
 SUPERBLOCK_OFFSETS = (0, 4096)
+OPEN_SECONDS_MAX = 30
 
 
 def crc32c(data):
@@ -66,23 +68,26 @@ class BadFiles(quire_shell.WorkFolderTest):
 
     def test_opened_twice(self):
         self.make_database()
-        holder = subprocess.Popen(
-            [QUIRE, self.database], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        endless = "SELECT count(*) FROM generate_series(1, 1000000000) a, generate_series(1, 1000000000) b"
+        holder = subprocess.Popen([QUIRE, self.database, endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            holder.stdin.write("SELECT 'open' AS state;\n")
-            holder.stdin.flush()
-            while "open" not in holder.stdout.readline():
+            # The other process needs a moment to open the file; from then on nobody else can.
+            while not self.is_locked() and holder.poll() is None:
                 time.sleep(0.01)
+            self.assertIsNone(holder.poll(), "the holder ended too early")
             done = run(self.database, "SELECT 1")
             self.assertEqual(done.returncode, 1)
             self.assertIn(self.database.name, done.stderr)
             self.assertIn("another process", done.stderr)
         finally:
-            holder.stdin.close()
-            holder.stdout.close()
-            holder.wait(timeout=30)
+            holder.kill()
+            holder.wait(timeout=OPEN_SECONDS_MAX)
         self.assertEqual(query(self.database, "SELECT count(*) FROM t"), [["50000"]])
+
+    def is_locked(self):
+        """Whether any process holds a lock on the database, by the kernel's list; does not touch the file."""
+        inode = f":{self.database.stat().st_ino} "
+        return any(inode in line for line in pathlib.Path("/proc/locks").read_text().splitlines())
 
     def test_check_passes_and_finds_damage(self):
         whole = bytearray(self.make_database())

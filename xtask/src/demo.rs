@@ -179,7 +179,7 @@ fn stored_bytes(shell: &Shell, table: &str) -> Result<u64, String> {
 fn print_columns(shell: &Shell, table: &str) -> Result<(), String> {
     println!("\n{table}, column by column:");
     shell.show(&format!(
-        "SELECT column_name AS column, string_agg(DISTINCT codec, ', ' ORDER BY codec) AS codecs, \
+        "SELECT column_name, string_agg(DISTINCT codec, ', ' ORDER BY codec) AS codecs, \
          sum(encoded_bytes) AS bytes, round(sum(raw_bytes) / (sum(encoded_bytes) * 1.0), 1) AS ratio_to_raw \
          FROM quire_storage({}) GROUP BY column_name ORDER BY bytes DESC",
         sql_text(table)
@@ -288,7 +288,7 @@ fn summarise(shell: &Shell) -> Result<(), String> {
 fn summary_query(column: &str) -> String {
     let (name, label) = (sql_name(column), sql_text(column));
     format!(
-        "SELECT {label} AS column, count({name}) AS values, count(DISTINCT {name}) AS distinct_values, \
+        "SELECT {label} AS column_name, count({name}) AS filled, count(DISTINCT {name}) AS distinct_values, \
          CAST(min({name}) AS TEXT) AS smallest, CAST(max({name}) AS TEXT) AS largest FROM {OWN_TABLE}"
     )
 }

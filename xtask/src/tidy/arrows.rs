@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -32,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "quire-testkit",
         ],
     ),
+    ("quire-fuzz", &["quire-format", "quire-codec"]),
     ("xtask", &["quire-format"]),
 ];
 
