@@ -75,17 +75,16 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
         file_bytes_before: file_bytes(inner),
         ..CleanReport::default()
     };
-    // Runs of copies: a page is copied at most once, which is what makes this end.
-    let mut copies = BTreeSet::new();
+    let mut copies = Copies::default();
     let mut step_bytes = STEP_BYTES;
     while report.moved_bytes < budget_bytes {
         let turn = Turn::wait(inner);
         let space_comes_back = store_map(inner)?;
-        let moves = choose(&inner.lock_writer(), &copies, step_bytes);
+        let (moves, reason) = choose(&inner.lock_writer(), &copies, step_bytes);
         if moves.is_empty() || !space_comes_back {
             break;
         }
-        match copy(inner, turn, &moves, &mut copies) {
+        match copy(inner, turn, &moves, copies.of(reason)) {
             Ok((0, _)) => break,
             Ok((pages, bytes)) => {
                 report.moved_pages += pages;
@@ -127,48 +126,72 @@ fn store_map(inner: &Inner) -> Result<bool, WriteError> {
     Ok(writer.contents.runs.dead().next().is_none())
 }
 
-/// The runs to empty: those that are mostly dead, and those behind the place where the file could
-/// end, as far as there are holes for them.
-fn choose(writer: &Writer, copies: &BTreeSet<u64>, step_bytes: u64) -> BTreeSet<u64> {
-    let may_move = |start: u64| !copies.contains(&start);
-    let mut hollow: Vec<_> = writer
-        .contents
-        .runs
-        .iter()
-        .filter(|(extent, run)| may_move(extent.start) && is_hollow(*extent, run.live_bytes))
+/// Why a run is emptied.
+#[derive(Clone, Copy)]
+enum Reason {
+    Hollow,
+    Far,
+}
+
+/// The runs of copies made so far, by the reason for the copy. A page is copied at most once for
+/// each reason, which is what makes cleaning end.
+#[derive(Default)]
+struct Copies {
+    from_hollow: BTreeSet<u64>,
+    from_far: BTreeSet<u64>,
+}
+
+impl Copies {
+    fn of(&mut self, reason: Reason) -> &mut BTreeSet<u64> {
+        match reason {
+            Reason::Hollow => &mut self.from_hollow,
+            Reason::Far => &mut self.from_far,
+        }
+    }
+}
+
+/// The runs to empty: those that are mostly dead; then those behind the place where the file
+/// could end, as far as there are holes for them.
+fn choose(writer: &Writer, copies: &Copies, step_bytes: u64) -> (BTreeSet<u64>, Reason) {
+    let starts = |runs: Vec<(u64, Extent)>| runs.into_iter().map(|(_, run)| run.start).collect();
+    let hollow = hollow_runs(writer, copies, step_bytes);
+    let live_bytes: u64 = hollow.iter().map(|(live_bytes, _)| live_bytes).sum();
+    let run_blocks: u64 = hollow.iter().map(|(_, extent)| extent.count).sum();
+    if (live_bytes + BATCH_BYTES).div_ceil(BLOCK_BYTES) < run_blocks {
+        return (starts(hollow), Reason::Hollow);
+    }
+    (starts(far_runs(writer, copies, step_bytes)), Reason::Far)
+}
+
+/// The runs with the fewest live bytes.
+fn hollow_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
+    let is_copy = |start| copies.from_hollow.contains(&start) || copies.from_far.contains(&start);
+    let runs = writer.contents.runs.iter();
+    let mut hollow: Vec<_> = runs
+        .filter(|(extent, run)| !is_copy(extent.start) && is_hollow(*extent, run.live_bytes))
         .map(|(extent, run)| (run.live_bytes, extent))
         .collect();
     hollow.sort_unstable();
-    let hollow = within(hollow.into_iter(), step_bytes);
-    let live_bytes: u64 = hollow.iter().map(|(live, _)| live).sum();
-    let hollow_bytes: u64 = hollow
-        .iter()
-        .map(|(_, extent)| extent.count * BLOCK_BYTES)
-        .sum();
-    if (live_bytes + BATCH_BYTES).next_multiple_of(BLOCK_BYTES) < hollow_bytes {
-        return hollow.into_iter().map(|(_, extent)| extent.start).collect();
-    }
+    within(hollow.into_iter(), step_bytes)
+}
+
+/// The last runs of the file, no more than fit into the holes.
+fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
     let packed_end = packed_end(writer);
-    let holes = writer
-        .space
-        .free
-        .extents()
-        .filter(|hole| hole.end() <= packed_end);
-    let hole_bytes = holes.map(|hole| hole.count).sum::<u64>() * BLOCK_BYTES;
-    let far = writer
+    let room = |hole: Extent| hole.end().min(packed_end).saturating_sub(hole.start);
+    let hole_bytes = writer.space.free.extents().map(room).sum::<u64>() * BLOCK_BYTES;
+    let is_far =
+        |extent: &Extent| extent.start >= packed_end && !copies.from_far.contains(&extent.start);
+    let runs = writer
         .contents
         .runs
         .iter()
-        .filter(|(extent, _)| extent.start >= packed_end);
-    let far: Vec<_> = far
-        .filter(|(extent, _)| may_move(extent.start))
-        .map(|(extent, run)| (run.live_bytes, extent))
-        .collect();
-    let far = within(
+        .filter(|(extent, _)| is_far(extent));
+    let far: Vec<_> = runs.map(|(extent, run)| (run.live_bytes, extent)).collect();
+    within(
         far.into_iter().rev(),
         step_bytes.min(hole_bytes.saturating_sub(BATCH_BYTES)),
-    );
-    far.into_iter().map(|(_, extent)| extent.start).collect()
+    )
 }
 
 fn is_hollow(extent: Extent, live_bytes: u64) -> bool {

@@ -6,6 +6,9 @@
 
 use super::Operation;
 
+/// Up to here the volume overwrites what it needs; its two copies must survive a garbled sector.
+const SUPERBLOCKS_END: u64 = 8192;
+
 /// The bytes after a crash: `durable`, and of the `unsynced` operations whatever `seed` decides.
 #[must_use]
 pub fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> Vec<u8> {
@@ -80,6 +83,11 @@ fn apply_torn(image: &mut Vec<u8>, operation: &Operation, random: &mut Random) {
     while start < bytes.len() {
         let end =
             ((*offset as usize + start) / unit * unit + unit - *offset as usize).min(bytes.len());
+        if *offset < SUPERBLOCKS_END && random.below(8) == 0 {
+            garble(image, *offset as usize + start, end - start);
+            start = end;
+            continue;
+        }
         let is_kept = if prefix_only {
             end <= limit
         } else {
@@ -95,6 +103,16 @@ fn apply_torn(image: &mut Vec<u8>, operation: &Operation, random: &mut Random) {
         }
         start = end;
     }
+}
+
+/// The power failed while the device was writing this sector: it holds neither old nor new.
+fn garble(image: &mut [u8], start: usize, length: usize) {
+    let end = (start + length).min(image.len());
+    image
+        .iter_mut()
+        .take(end)
+        .skip(start)
+        .for_each(|byte| *byte ^= 0x5a);
 }
 
 /// Sometimes the new length is lost, and with it the bytes behind the old one.
