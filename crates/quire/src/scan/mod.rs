@@ -6,5 +6,6 @@ mod provider;
 mod pruning;
 mod pushable;
 mod source;
+mod stream;
 
 pub(crate) use provider::ColumnTableProvider;

@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_plan::ExecutionPlan;
-use quire_engine::{ColumnTable, Snapshot};
+use quire_engine::ColumnTable;
 
 use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;
@@ -19,9 +19,8 @@ use super::source::ColumnScan;
 use crate::session::QuireOptions;
 use crate::statistics::TableProfile;
 
-/// The table, the snapshot that keeps it readable, and what is known of its values.
+/// The table, and what is known of its values.
 pub(crate) struct ColumnTableProvider {
-    snapshot: Snapshot,
     table: Arc<ColumnTable>,
     profile: Arc<TableProfile>,
     options: QuireOptions,
@@ -34,10 +33,9 @@ impl std::fmt::Debug for ColumnTableProvider {
 }
 
 impl ColumnTableProvider {
-    pub(crate) fn new(snapshot: Snapshot, table: Arc<ColumnTable>, options: QuireOptions) -> Self {
+    pub(crate) fn new(table: Arc<ColumnTable>, options: QuireOptions) -> Self {
         let profile = Arc::new(TableProfile::of_table(&table));
         Self {
-            snapshot,
             table,
             profile,
             options,
@@ -107,16 +105,10 @@ impl TableProvider for ColumnTableProvider {
         } else {
             Arc::new(self.profile.filtered(filters))
         };
-        let source = ColumnScan::new(
-            self.snapshot.clone(),
-            Arc::clone(&self.table),
-            projection,
-            scan_filters,
-            profile,
-        )?
-        .with_options(&self.options)
-        .with_limit(limit)
-        .spread_over(state.config().target_partitions());
+        let source = ColumnScan::new(Arc::clone(&self.table), projection, scan_filters, profile)?
+            .with_options(&self.options)
+            .with_limit(limit)
+            .spread_over(state.config().target_partitions());
         Ok(DataSourceExec::from_data_source(source))
     }
 }

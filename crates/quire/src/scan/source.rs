@@ -7,34 +7,28 @@
 
 use std::any::Any;
 use std::fmt::{self, Formatter};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::{DataSource, OpenArgs};
-use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::{Column, DynamicFilterPhysicalExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr};
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::DisplayFormatType;
-use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
-use datafusion::physical_plan::metrics::{
-    BaselineMetrics, ExecutionPlanMetricsSet, Gauge, MetricBuilder,
-};
-use futures::Stream;
-use quire_engine::{ColumnTable, Predicate, Scan, ScanOptions, ScanReader, Snapshot};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use datafusion::physical_plan::stream::EmptyRecordBatchStream;
+use quire_engine::{ColumnTable, Predicate, Scan, ScanError, ScanOptions};
 
 use super::predicate::{ScanFilter, map_columns};
-use crate::error::Error;
+use super::stream::SharedScan;
 use crate::session::QuireOptions;
 use crate::statistics::TableProfile;
 
@@ -44,8 +38,7 @@ const ROWS_PER_PARTITION: u64 = 32 * 1024;
 /// A scan to be.
 #[derive(Clone)]
 pub(super) struct ColumnScan {
-    /// Keeps the table's pages while the plan lives.
-    snapshot: Snapshot,
+    /// One state of the table; its pages stay readable while this lives.
     table: Arc<ColumnTable>,
     /// Columns of the output, as indices into the table.
     projection: Vec<usize>,
@@ -68,7 +61,6 @@ impl fmt::Debug for ColumnScan {
 
 impl ColumnScan {
     pub(super) fn new(
-        snapshot: Snapshot,
         table: Arc<ColumnTable>,
         projection: Vec<usize>,
         filters: Vec<Arc<ScanFilter>>,
@@ -76,7 +68,6 @@ impl ColumnScan {
     ) -> Result<Self> {
         let schema = Arc::new(table.arrow_schema().project(&projection)?);
         Ok(Self {
-            snapshot,
             table,
             projection,
             schema,
@@ -113,7 +104,7 @@ impl ColumnScan {
         self
     }
 
-    fn start(&self, batch_rows: usize) -> Result<Arc<Scan>> {
+    fn start(&self, batch_rows: usize) -> std::result::Result<Arc<Scan>, ScanError> {
         let predicate = |filter: &Arc<ScanFilter>| Arc::clone(filter) as Arc<dyn Predicate>;
         let options = ScanOptions {
             projection: self.projection.clone(),
@@ -122,7 +113,7 @@ impl ColumnScan {
             limit: self.limit.map(|rows| rows as u64),
             readers: self.partition_count,
         };
-        self.table.scan(options).map_err(external)
+        self.table.scan(options)
     }
 
     /// A filter over the output, as one over the table.
@@ -153,10 +144,6 @@ impl ColumnScan {
     }
 }
 
-fn external(error: quire_engine::ScanError) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::from(error)))
-}
-
 /// Whether a filter is one that an operator above tightens while the plan runs.
 fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
     filter.is::<DynamicFilterPhysicalExpr>() || snapshot_generation(filter) != 0
@@ -175,44 +162,27 @@ impl DataSource for ColumnScan {
         if partition == 0 {
             return self.open_with_args(args);
         }
-        let empty = futures::stream::empty();
-        let schema = Arc::clone(&self.schema);
-        Ok(Box::pin(
-            datafusion::physical_plan::stream::RecordBatchStreamAdapter::new(schema, empty),
-        ))
+        Ok(Box::pin(EmptyRecordBatchStream::new(Arc::clone(
+            &self.schema,
+        ))))
     }
 
     fn create_sibling_state(&self, config: &ConfigOptions) -> Option<Arc<dyn Any + Send + Sync>> {
-        let scan = self
-            .start(config.execution.batch_size.get())
-            .map_err(Arc::new);
-        Some(Arc::new(SharedScan {
-            scan,
-            gauges: Gauges::new(&self.metrics),
-        }))
+        let scan = self.start(config.execution.batch_size.get());
+        Some(Arc::new(SharedScan::new(scan, &self.metrics)))
     }
 
     fn open_with_args(&self, args: OpenArgs) -> Result<SendableRecordBatchStream> {
         let shared = args
             .sibling_state
             .and_then(|state| state.downcast::<SharedScan>().ok());
-        let Some(shared) = shared else {
-            return self.open(args.partition, args.context);
-        };
-        let scan = match &shared.scan {
-            Ok(scan) => Arc::clone(scan),
-            Err(error) => return Err(DataFusionError::Shared(Arc::clone(error))),
-        };
-        let reader = scan.reader();
-        let metrics = BaselineMetrics::new(&self.metrics, args.partition);
-        let schema = Arc::clone(&self.schema);
-        Ok(Box::pin(cooperative(ScanStream {
-            reader,
-            scan,
-            shared,
-            schema,
-            metrics,
-        })))
+        match shared {
+            Some(shared) => {
+                let metrics = BaselineMetrics::new(&self.metrics, args.partition);
+                shared.open(Arc::clone(&self.schema), metrics)
+            }
+            None => self.open(args.partition, args.context),
+        }
     }
 
     fn fmt_as(&self, format: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
@@ -341,72 +311,5 @@ impl DataSource for ColumnScan {
             }
         }
         Ok(TreeNodeRecursion::Continue)
-    }
-}
-
-/// The engine's scan of one execution, common to its partitions.
-struct SharedScan {
-    scan: std::result::Result<Arc<Scan>, Arc<DataFusionError>>,
-    gauges: Gauges,
-}
-
-/// What `EXPLAIN ANALYZE` shows of a scan.
-struct Gauges {
-    bytes_read: Gauge,
-    vectors_decoded: Gauge,
-    groups_scanned: Gauge,
-    groups_pruned: Gauge,
-}
-
-impl Gauges {
-    fn new(metrics: &ExecutionPlanMetricsSet) -> Self {
-        let gauge = |name: &'static str| MetricBuilder::new(metrics).global_gauge(name);
-        Self {
-            bytes_read: gauge("bytes_read"),
-            vectors_decoded: gauge("vectors_decoded"),
-            groups_scanned: gauge("groups_scanned"),
-            groups_pruned: gauge("groups_pruned"),
-        }
-    }
-
-    fn record(&self, scan: &Scan) {
-        let statistics = scan.statistics();
-        let set = |gauge: &Gauge, value: u64| {
-            gauge.set_max(usize::try_from(value).unwrap_or(usize::MAX));
-        };
-        set(&self.bytes_read, statistics.bytes_read);
-        set(&self.vectors_decoded, statistics.vectors_decoded);
-        set(&self.groups_scanned, statistics.groups_scanned);
-        set(&self.groups_pruned, statistics.groups_pruned);
-    }
-}
-
-/// One partition's rows.
-struct ScanStream {
-    reader: ScanReader,
-    scan: Arc<Scan>,
-    shared: Arc<SharedScan>,
-    schema: SchemaRef,
-    metrics: BaselineMetrics,
-}
-
-impl Stream for ScanStream {
-    type Item = Result<RecordBatch>;
-
-    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let stream = self.get_mut();
-        let timer = stream.metrics.elapsed_compute().clone();
-        let _timed = timer.timer();
-        let next = stream.reader.next().map_err(external).transpose();
-        if !matches!(next, Some(Ok(_))) {
-            stream.shared.gauges.record(&stream.scan);
-        }
-        stream.metrics.record_poll(Poll::Ready(next))
-    }
-}
-
-impl RecordBatchStream for ScanStream {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
     }
 }

@@ -72,8 +72,7 @@ impl SchemaProvider for StatementSchema {
             .table(name)
             .map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
         Ok(table.map(|table| {
-            let provider =
-                ColumnTableProvider::new(self.snapshot.clone(), table, self.options.clone());
+            let provider = ColumnTableProvider::new(table, self.options.clone());
             Arc::new(provider) as Arc<dyn TableProvider>
         }))
     }

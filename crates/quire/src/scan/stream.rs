@@ -1,0 +1,122 @@
+//! A running scan: what its partitions share, and the rows of one of them.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::metrics::{
+    BaselineMetrics, ExecutionPlanMetricsSet, Gauge, MetricBuilder,
+};
+use futures::Stream;
+use quire_engine::{Scan, ScanError, ScanReader};
+
+use crate::error::Error;
+
+/// The engine's scan of one execution, common to its partitions.
+pub(super) struct SharedScan {
+    scan: std::result::Result<Arc<Scan>, Arc<DataFusionError>>,
+    gauges: Gauges,
+}
+
+impl SharedScan {
+    pub(super) fn new(
+        scan: std::result::Result<Arc<Scan>, ScanError>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Self {
+        let scan = scan.map_err(|error| Arc::new(external(error)));
+        Self {
+            scan,
+            gauges: Gauges::new(metrics),
+        }
+    }
+
+    /// The rows of a further partition.
+    pub(super) fn open(
+        self: Arc<Self>,
+        schema: SchemaRef,
+        metrics: BaselineMetrics,
+    ) -> Result<SendableRecordBatchStream> {
+        let scan = match &self.scan {
+            Ok(scan) => Arc::clone(scan),
+            Err(error) => return Err(DataFusionError::Shared(Arc::clone(error))),
+        };
+        let reader = scan.reader();
+        Ok(Box::pin(cooperative(ScanStream {
+            reader,
+            scan,
+            shared: self,
+            schema,
+            metrics,
+        })))
+    }
+}
+
+fn external(error: ScanError) -> DataFusionError {
+    DataFusionError::External(Box::new(Error::from(error)))
+}
+
+/// What `EXPLAIN ANALYZE` shows of a scan.
+struct Gauges {
+    bytes_read: Gauge,
+    vectors_decoded: Gauge,
+    groups_scanned: Gauge,
+    groups_pruned: Gauge,
+}
+
+impl Gauges {
+    fn new(metrics: &ExecutionPlanMetricsSet) -> Self {
+        let gauge = |name: &'static str| MetricBuilder::new(metrics).global_gauge(name);
+        Self {
+            bytes_read: gauge("bytes_read"),
+            vectors_decoded: gauge("vectors_decoded"),
+            groups_scanned: gauge("groups_scanned"),
+            groups_pruned: gauge("groups_pruned"),
+        }
+    }
+
+    fn record(&self, scan: &Scan) {
+        let statistics = scan.statistics();
+        let set = |gauge: &Gauge, value: u64| {
+            gauge.set_max(usize::try_from(value).unwrap_or(usize::MAX));
+        };
+        set(&self.bytes_read, statistics.bytes_read);
+        set(&self.vectors_decoded, statistics.vectors_decoded);
+        set(&self.groups_scanned, statistics.groups_scanned);
+        set(&self.groups_pruned, statistics.groups_pruned);
+    }
+}
+
+/// One partition's rows.
+struct ScanStream {
+    reader: ScanReader,
+    scan: Arc<Scan>,
+    shared: Arc<SharedScan>,
+    schema: SchemaRef,
+    metrics: BaselineMetrics,
+}
+
+impl Stream for ScanStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = self.get_mut();
+        let timer = stream.metrics.elapsed_compute().clone();
+        let _timed = timer.timer();
+        let next = stream.reader.next().map_err(external).transpose();
+        if !matches!(next, Some(Ok(_))) {
+            stream.shared.gauges.record(&stream.scan);
+        }
+        stream.metrics.record_poll(Poll::Ready(next))
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
