@@ -101,6 +101,43 @@ fn every_truncation_is_an_error_or_harmless() {
     assert!(harmless < bytes.len() / 512, "some cuts must be noticed");
 }
 
+/// A crash can leave the file shorter than the last batch made it, at any byte.
+#[test]
+fn a_log_that_is_cut_off_anywhere_loses_the_last_batch_at_most() {
+    let disk = Arc::new(MemDisk::new());
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let mut states = Vec::new();
+    let mut lengths = Vec::new();
+    for length in [3_000, 50_000] {
+        let batch = volume.begin().unwrap();
+        batch.write(PageKind::Segment, &vec![3; length]).unwrap();
+        batch.commit().unwrap();
+        states.push(read_all(&volume.pin()));
+        lengths.push(disk.to_bytes().len());
+    }
+    let bytes = disk.to_bytes();
+    let cuts = (lengths[0]..lengths[1] - 5_000)
+        .step_by(997)
+        .chain(lengths[1] - 5_000..lengths[1]);
+    for cut in cuts {
+        let disk = Arc::new(MemDisk::from_bytes(bytes[..cut].to_vec()));
+        let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+        assert!(states.contains(&read_all(&volume.pin())), "cut to {cut}");
+        assert!(
+            volume.check().findings.is_empty(),
+            "cut to {cut}: {:?}",
+            volume.check().findings
+        );
+        let batch = volume.begin().unwrap();
+        let page = batch.write(PageKind::Segment, b"new").unwrap();
+        batch.commit().unwrap();
+        volume.close().unwrap();
+        let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
+        assert_eq!(&*volume.read(page).unwrap(), b"new", "cut to {cut}");
+        assert!(volume.check().findings.is_empty(), "cut to {cut}");
+    }
+}
+
 #[test]
 fn one_superblock_is_enough() {
     for copy in [0, 4096] {

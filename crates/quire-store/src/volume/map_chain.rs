@@ -183,7 +183,7 @@ pub(super) fn used_extents(
             return Err((extent.start * BLOCK_BYTES, "two runs use this block"));
         }
         end = extent.end();
-        if end > disk_bytes.div_ceil(BLOCK_BYTES) {
+        if end > disk_bytes / BLOCK_BYTES {
             return Err((
                 extent.start * BLOCK_BYTES,
                 "this run ends behind the end of the file",

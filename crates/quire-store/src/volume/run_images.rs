@@ -55,10 +55,12 @@ impl RunImages {
         let Some(header) = read_header(disk, offset)? else {
             return Ok(None);
         };
-        let mut bytes = vec![0; header.run_bytes()];
+        // The padding is part of it: a file that ends in it was never synced with this run.
+        let mut bytes = vec![0; (header.block_count() * BLOCK_BYTES) as usize];
         if !read_whole(disk, &mut bytes, offset)? {
             return Ok(None);
         }
+        bytes.truncate(header.run_bytes());
         // The header a second time, from the bytes that are used.
         let Ok(header) = RunHeader::decode(&bytes, offset) else {
             return Ok(None);
