@@ -57,7 +57,8 @@ pub(super) fn csv_reading(spelled: &Spelled) -> Result<CsvOptions, Error> {
                 };
             }
             "delimiter" | "delim" | "sep" => {
-                options.delimiter = Delimiter::Byte(single_byte(name, value)?);
+                options.delimiter =
+                    optional_byte(name, value)?.map_or(Delimiter::None, Delimiter::Byte);
             }
             "quote" => options.quote = optional_byte(name, value)?,
             "escape" => options.escape = optional_byte(name, value)?,

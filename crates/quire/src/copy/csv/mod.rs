@@ -1,0 +1,26 @@
+//! CSV in and out.
+
+mod chunk;
+mod column;
+mod field_index;
+mod file;
+pub(super) mod format;
+mod infer;
+mod number;
+mod options;
+mod profile;
+mod reader;
+mod records;
+mod scalar;
+mod sniff;
+mod splitter;
+mod time;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use file::CsvFile;
+pub use options::{Choice, CsvOptions, Delimiter, OnError};
+pub use reader::CsvReader;
+pub use writer::{CsvWriteOptions, CsvWriter};

@@ -1,0 +1,181 @@
+//! Real files: types as a person would give them, and no value changed by a round trip.
+
+use std::path::PathBuf;
+
+use super::*;
+use arrow::datatypes::TimeUnit;
+
+/// The data directory, from `QUIRE_SHARED` or beside the repository. Without it the tests are
+/// skipped, except where `CI` is set.
+fn data_directory() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let root = std::env::var_os("QUIRE_SHARED").map_or_else(beside, PathBuf::from);
+    let data = root.join("data");
+    if data.is_dir() {
+        return Some(data);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "{} is missing; set QUIRE_SHARED",
+        data.display()
+    );
+    eprintln!("skipped: {} is missing; set QUIRE_SHARED", data.display());
+    None
+}
+
+/// Whether two texts are the same value of a type. Numbers of a DOUBLE column may be spelled in
+/// another way, and a time may have a blank instead of `T`; everything else must be identical.
+pub(super) fn same_value(before: &str, after: &str, data_type: &DataType) -> bool {
+    if before == after {
+        return true;
+    }
+    match data_type {
+        DataType::Float64 => match (before.parse::<f64>(), after.parse::<f64>()) {
+            (Ok(before_value), Ok(after_value)) => {
+                let significant = before.split(['e', 'E']).next().unwrap_or_default();
+                let digits = significant.trim_start_matches(['-', '0', '.']);
+                let digits = digits.bytes().filter(u8::is_ascii_digit).count();
+                let zeros = significant.bytes().rev().filter(|b| *b != b'.');
+                let zeros = zeros.take_while(|b| *b == b'0').count();
+                before_value.to_bits() == after_value.to_bits()
+                    && digits.saturating_sub(zeros) <= 17
+            }
+            _ => false,
+        },
+        DataType::Timestamp(_, None) => before.replacen('T', " ", 1) == after,
+        DataType::Boolean => before.eq_ignore_ascii_case(after),
+        // Zeros may be added to reach the column's scale.
+        DataType::Decimal128(..) => {
+            let added = after.strip_prefix(before).unwrap_or("x");
+            let added = if before.contains('.') {
+                added
+            } else {
+                added.trim_start_matches('.')
+            };
+            added.bytes().all(|b| b == b'0')
+        }
+        _ => false,
+    }
+}
+
+fn read_all(path: &std::path::Path, options: &CsvOptions) -> (SchemaRef, RecordBatch) {
+    let control = CopyControl::default();
+    let file = CsvFile::open(path, options.clone(), None).unwrap();
+    let schema = file.infer_schema(&control).unwrap();
+    let batches: Vec<_> = file
+        .read(&schema, None, &control)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let batch = concat_batches(&schema, &batches).unwrap();
+    (schema, batch)
+}
+
+/// Reads a file, writes it, and compares field by field with what a naive parser sees.
+fn round_trip(path: &std::path::Path, expected_types: &[DataType]) {
+    let options = CsvOptions {
+        chunk_bytes: 100_000,
+        ..CsvOptions::default()
+    };
+    let (schema, batch) = read_all(path, &options);
+    let types: Vec<_> = schema
+        .fields()
+        .iter()
+        .map(|f| f.data_type().clone())
+        .collect();
+    assert_eq!(types, expected_types, "{}", path.display());
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut expected = oracle::naive_records(&text).into_iter();
+    let header: Vec<String> = expected
+        .next()
+        .unwrap()
+        .into_iter()
+        .map(Option::unwrap)
+        .collect();
+    let names: Vec<_> = schema.fields().iter().map(|f| f.name().clone()).collect();
+    assert_eq!(names, header);
+    let written = rows(&batch);
+    assert_eq!(written.len(), expected.len());
+    for (line, (before, after)) in expected.zip(&written).enumerate() {
+        for ((before, after), data_type) in before.iter().zip(after).zip(&types) {
+            let same = match (before, after) {
+                (Some(before), Some(after)) => same_value(before, after, data_type),
+                (before, after) => before == after,
+            };
+            assert!(
+                same,
+                "{} row {line}: {before:?} became {after:?}",
+                path.display()
+            );
+        }
+    }
+    crate::copy::parquet::tests::assert_round_trip(&batch);
+}
+
+const T: DataType = DataType::Utf8View;
+const I: DataType = DataType::Int64;
+const F: DataType = DataType::Float64;
+const D: DataType = DataType::Date32;
+const TS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
+
+#[test]
+fn tables_keep_every_value() {
+    let Some(data) = data_directory() else { return };
+    let table = |name: &str, types: &[DataType]| round_trip(&data.join("tables").join(name), types);
+    table("all_data.csv", &[T, T, T, T]);
+    // Region and province codes have leading zeros.
+    table(
+        "covid_italy_province.csv",
+        &[TS, T, T, T, T, T, T, F, F, I, T, T, T, T],
+    );
+    table(
+        "data_aging_congress.csv",
+        &[I, D, T, T, I, T, T, D, I, I, I, F, T],
+    );
+    table(
+        "historical_RAPTOR_by_player.csv",
+        &[T, T, I, I, I, F, F, F, F, F, F, F, F, F, F],
+    );
+    table(
+        "marvel-wikia-data.csv",
+        &[I, T, T, T, T, T, T, T, T, T, I, T, I],
+    );
+}
+
+#[test]
+fn series_keep_every_value() {
+    let Some(data) = data_directory() else { return };
+    round_trip(&data.join("timeseries/nab.csv"), &[T, TS, F]);
+}
+
+#[test]
+fn string_columns_keep_every_value() {
+    let Some(data) = data_directory() else { return };
+    let options = CsvOptions {
+        delimiter: Delimiter::None,
+        quote: None,
+        header: Choice::No,
+        chunk_bytes: 50_000,
+        ..CsvOptions::default()
+    };
+    let mut count = 0;
+    for entry in std::fs::read_dir(data.join("strings")).unwrap() {
+        let path = entry.unwrap().path();
+        let (schema, batch) = read_all(&path, &options);
+        assert_eq!(*schema.field(0).data_type(), T, "{}", path.display());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.trim_start_matches('\u{feff}');
+        let expected = text
+            .lines()
+            .map(|line| (!line.is_empty()).then(|| line.to_owned()));
+        let read = rows(&batch);
+        assert!(
+            read.iter().map(|row| row[0].clone()).eq(expected),
+            "{}",
+            path.display()
+        );
+        crate::copy::parquet::tests::assert_round_trip(&batch);
+        count += 1;
+    }
+    assert!(count >= 19);
+}

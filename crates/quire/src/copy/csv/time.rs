@@ -1,0 +1,301 @@
+//! Text to dates and timestamps: ISO 8601 as PostgreSQL reads it.
+//!
+//! Dates are `YYYY-MM-DD` in the proleptic Gregorian calendar, with ` BC` after them before year
+//! 1. A time follows after a blank or `T`: `HH:MM[:SS[.fraction]]`, where digits beyond the sixth
+//! are rounded, then optionally a zone: `Z`, `UTC`, `±HH[[:]MM[[:]SS]]`.
+
+use super::number::Reason;
+
+const DAY_MICROSECONDS: i64 = 86_400_000_000;
+const LAST_YEAR: i64 = 294_276;
+
+/// Days since 1970-01-01. Any year counts; `month` is 1–12.
+///
+/// Years begin in March here, so that the leap day is the last day of a year, and 400 years
+/// always have 146,097 days.
+pub(super) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
+    let shifted_year = if month <= 2 { year - 1 } else { year };
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let month_from_march = (i64::from(month) + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Year, month and day of a number of days since 1970-01-01.
+pub(super) fn civil_from_days(days: i64) -> (i64, u32, u32) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let leap_days = day_of_era / 1_460 - day_of_era / 36_524 + day_of_era / 146_096;
+    let year_of_era = (day_of_era - leap_days) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
+    let month = ((month_from_march + 2) % 12 + 1) as u32;
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day)
+}
+
+fn month_days(year: i64, month: u32) -> u32 {
+    match month {
+        2 if year.rem_euclid(4) == 0
+            && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) =>
+        {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01.
+#[inline]
+pub(super) fn parse_date(text: &[u8]) -> Result<i32, Reason> {
+    if let Some(date) = text.as_array::<10>() {
+        let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else {
+            return parse_date_any(text);
+        };
+        let digits = [y0, y1, y2, y3, m0, m1, d0, d1].map(|b| u32::from(b.wrapping_sub(b'0')));
+        if digits.iter().any(|&d| d > 9) {
+            return parse_date_any(text);
+        }
+        let year = i64::from(digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3]);
+        return civil(year, digits[4] * 10 + digits[5], digits[6] * 10 + digits[7]);
+    }
+    parse_date_any(text)
+}
+
+#[inline]
+fn civil(year: i64, month: u32, day: u32) -> Result<i32, Reason> {
+    if !(1..=12).contains(&month) || day == 0 || (day > 28 && day > month_days(year, month)) {
+        return Err(Reason::OutOfRange);
+    }
+    if year == 0 {
+        return Err(Reason::OutOfRange);
+    }
+    i32::try_from(days_from_civil(year, month, day)).map_err(|_| Reason::OutOfRange)
+}
+
+#[cold]
+fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
+    let mut scanner = Scanner {
+        rest: text.trim_ascii(),
+    };
+    let date = scanner.date()?;
+    let before_christ = scanner.era();
+    if !scanner.rest.is_empty() {
+        return Err(Reason::Invalid);
+    }
+    date.days(before_christ)
+}
+
+/// Microseconds since 1970-01-01 00:00. With `zoned`, the text's zone (UTC if it names none) is
+/// applied; without, a zone is read and ignored, as PostgreSQL does for a column without time zone.
+#[inline]
+pub(super) fn parse_timestamp(text: &[u8], zoned: bool) -> Result<i64, Reason> {
+    if let Some(simple) = text.as_array::<19>() {
+        let [date @ .., b' ' | b'T', h0, h1, b':', m0, m1, b':', s0, s1] = simple else {
+            return parse_timestamp_any(text, zoned);
+        };
+        let digits = [h0, h1, m0, m1, s0, s1].map(|b| u32::from(b.wrapping_sub(b'0')));
+        let (hour, minute) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3]);
+        let second = digits[4] * 10 + digits[5];
+        if digits.iter().any(|&d| d > 9) || hour > 23 || minute > 59 || second > 59 {
+            return parse_timestamp_any(text, zoned);
+        }
+        let seconds = i64::from(hour * 3600 + minute * 60 + second);
+        return Ok(i64::from(parse_date(date)?) * DAY_MICROSECONDS + seconds * 1_000_000);
+    }
+    parse_timestamp_any(text, zoned)
+}
+
+#[cold]
+fn parse_timestamp_any(text: &[u8], zoned: bool) -> Result<i64, Reason> {
+    let mut scanner = Scanner {
+        rest: text.trim_ascii(),
+    };
+    let date = scanner.date()?;
+    let mut microseconds = 0;
+    let mut offset_seconds = 0;
+    let separated = match scanner.rest {
+        [b' ', digit, ..] if digit.is_ascii_digit() => true,
+        [b'T' | b't', ..] => true,
+        _ => false,
+    };
+    if separated {
+        scanner.skip(1);
+        microseconds = scanner.time_of_day()?;
+        offset_seconds = scanner.zone()?;
+    }
+    let before_christ = scanner.era();
+    if !scanner.rest.is_empty() {
+        return Err(Reason::Invalid);
+    }
+    if date.year > LAST_YEAR {
+        return Err(Reason::OutOfRange);
+    }
+    let days = i64::from(date.days(before_christ)?);
+    let local = days
+        .checked_mul(DAY_MICROSECONDS)
+        .and_then(|d| d.checked_add(microseconds));
+    let offset = if zoned { offset_seconds * 1_000_000 } else { 0 };
+    local
+        .and_then(|local| local.checked_sub(offset))
+        .ok_or(Reason::OutOfRange)
+}
+
+struct CivilDate {
+    year: i64,
+    month: u32,
+    day: u32,
+}
+
+impl CivilDate {
+    fn days(&self, before_christ: bool) -> Result<i32, Reason> {
+        if self.year == 0 {
+            return Err(Reason::OutOfRange);
+        }
+        if !before_christ {
+            return civil(self.year, self.month, self.day);
+        }
+        // 1 BC is year 0 of the calendar's arithmetic, and a leap year.
+        let year = 1 - self.year;
+        if !(1..=12).contains(&self.month)
+            || self.day == 0
+            || self.day > month_days(year, self.month)
+        {
+            return Err(Reason::OutOfRange);
+        }
+        i32::try_from(days_from_civil(year, self.month, self.day)).map_err(|_| Reason::OutOfRange)
+    }
+}
+
+struct Scanner<'a> {
+    rest: &'a [u8],
+}
+
+impl Scanner<'_> {
+    fn skip(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes.min(self.rest.len())..];
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.rest.first() == Some(&byte);
+        self.skip(usize::from(found));
+        found
+    }
+
+    fn number(&mut self, digits_min: usize, digits_max: usize) -> Result<i64, Reason> {
+        let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits < digits_min || digits > digits_max {
+            return Err(Reason::Invalid);
+        }
+        let value = self.rest[..digits]
+            .iter()
+            .fold(0, |v, &b| v * 10 + i64::from(b - b'0'));
+        self.skip(digits);
+        Ok(value)
+    }
+
+    fn date(&mut self) -> Result<CivilDate, Reason> {
+        let year = self.number(4, 7)?;
+        let dash = self.take(b'-');
+        let month = self.number(1, 2)? as u32;
+        if !dash || !self.take(b'-') {
+            return Err(Reason::Invalid);
+        }
+        Ok(CivilDate {
+            year,
+            month,
+            day: self.number(1, 2)? as u32,
+        })
+    }
+
+    fn era(&mut self) -> bool {
+        let before_christ = self.rest.trim_ascii_start().eq_ignore_ascii_case(b"BC");
+        if before_christ {
+            self.rest = &[];
+        }
+        before_christ
+    }
+
+    fn time_of_day(&mut self) -> Result<i64, Reason> {
+        let hour = self.number(1, 2)?;
+        if !self.take(b':') {
+            return Err(Reason::Invalid);
+        }
+        let minute = self.number(2, 2)?;
+        let mut second = 0;
+        let mut fraction = 0;
+        if self.take(b':') {
+            second = self.number(2, 2)?;
+            if self.take(b'.') {
+                fraction = self.fraction()?;
+            }
+        }
+        let total = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction;
+        // 24:00 and second 60 are the first moment of what follows.
+        if hour > 24 || minute > 59 || second > 60 || total > DAY_MICROSECONDS {
+            return Err(Reason::OutOfRange);
+        }
+        Ok(total)
+    }
+
+    /// Microseconds of the digits after the point, rounded to the nearest.
+    fn fraction(&mut self) -> Result<i64, Reason> {
+        let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let value = (0..6).fold(0, |value, position| {
+            let digit = self.rest[..digits]
+                .get(position)
+                .map_or(0, |b| i64::from(b - b'0'));
+            value * 10 + digit
+        });
+        let rounds_up = self.rest[..digits].get(6).is_some_and(|&b| b >= b'5');
+        self.skip(digits);
+        Ok(value + i64::from(rounds_up))
+    }
+
+    /// Seconds east of Greenwich.
+    fn zone(&mut self) -> Result<i64, Reason> {
+        let text = self.rest.trim_ascii_start();
+        for name in [&b"Z"[..], b"UTC", b"GMT"] {
+            if text.len() >= name.len() && text[..name.len()].eq_ignore_ascii_case(name) {
+                self.rest = &text[name.len()..];
+                return Ok(0);
+            }
+        }
+        let Some(sign @ (b'+' | b'-')) = text.first() else {
+            return Ok(0);
+        };
+        self.rest = &text[1..];
+        let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let (hour, minute) = if digits > 2 {
+            let packed = self.number(3, 4)?;
+            (packed / 100, packed % 100)
+        } else {
+            let hour = self.number(1, 2)?;
+            (
+                hour,
+                if self.take(b':') {
+                    self.number(2, 2)?
+                } else {
+                    0
+                },
+            )
+        };
+        let second = if self.take(b':') {
+            self.number(2, 2)?
+        } else {
+            0
+        };
+        if hour > 15 || minute > 59 || second > 59 {
+            return Err(Reason::OutOfRange);
+        }
+        let seconds = hour * 3600 + minute * 60 + second;
+        Ok(if *sign == b'-' { -seconds } else { seconds })
+    }
+}
