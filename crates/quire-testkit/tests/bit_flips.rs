@@ -69,9 +69,9 @@ struct Tally {
     unchanged: u64,
 }
 
-fn flip(bytes: &mut Vec<u8>, bit: usize, expected: &[Pages], tally: &mut Tally) {
+fn flip(bytes: &mut [u8], bit: usize, expected: &[Pages], tally: &mut Tally) {
     bytes[bit / 8] ^= 1 << (bit % 8);
-    let disk = Arc::new(MemDisk::from_bytes(bytes.clone()));
+    let disk = Arc::new(MemDisk::from_bytes(bytes.to_vec()));
     match Volume::open(disk, OpenMode::ReadOnly) {
         Err(_) => tally.refused += 1,
         Ok(volume) => match read_all(&volume) {
