@@ -12,6 +12,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// An output vector as Arrow allocates it. Stores that cross cache lines would cost twice.
+#[repr(align(64))]
+struct Aligned<T>([T; VECTOR_VALUES]);
+
 const ROWS: usize = 128 * VECTOR_VALUES;
 
 /// Nanoseconds per value of the fastest of several rounds of `work` over `count` values.
@@ -61,11 +65,11 @@ impl Report {
         let Ok(mut decoder) = FixedDecoder::<E>::open(codec, image, range, values.len()) else {
             return;
         };
-        let mut out = [E::default(); VECTOR_VALUES];
+        let Aligned(out) = &mut Aligned([E::default(); VECTOR_VALUES]);
         let ns = ns_per_value(values.len(), || {
             for vector in 0..values.len() / VECTOR_VALUES {
-                black_box(decoder.decode_vector(vector, &mut out).is_ok());
-                black_box(&mut out);
+                black_box(decoder.decode_vector(vector, out).is_ok());
+                black_box(&mut *out);
             }
         });
         self.line(&format!("decode {codec} {name}"), ns, E::BYTES, ratio);
@@ -89,17 +93,18 @@ impl Report {
         let Ok(mut decoder) = FloatDecoder::<f64>::open(codec, image, range, values.len()) else {
             return;
         };
-        let mut out = [0f64; VECTOR_VALUES];
+        let Aligned(out) = &mut Aligned([0f64; VECTOR_VALUES]);
         let ns = ns_per_value(values.len(), || {
             for vector in 0..values.len() / VECTOR_VALUES {
-                black_box(decoder.decode_vector(vector, &mut out).is_ok());
-                black_box(&mut out);
+                black_box(decoder.decode_vector(vector, out).is_ok());
+                black_box(&mut *out);
             }
         });
         self.line(&format!("decode {codec} {name}"), ns, 8, ratio);
     }
 
-    fn encoding(&self, name: &str, values: &Values<'_>, encode: impl Fn(CodecId) -> usize) {
+    /// Times choosing and encoding; `encode` writes the column and returns its size.
+    fn encoding(&self, name: &str, values: &Values<'_>, encode: &dyn Fn(CodecId) -> usize) {
         let options = ChooseOptions::default();
         let chosen = choose(values, &options);
         let choosing = ns_per_value(ROWS, || {
@@ -110,26 +115,46 @@ impl Report {
         });
         let value_bytes = values.raw_bytes() as f64 / ROWS as f64;
         println!(
-            "{:<40} {:<11} choose {choosing:6.2} ns, encode {encoding:6.2} ns a value: {:5.0} MB/s, estimated {} of {}",
-            name,
+            "{name:<26} {:<11} choose {choosing:6.2} ns, encode {encoding:6.2} ns a value: \
+             {:5.0} MB/s, estimated {} bytes, are {}",
             chosen.codec.name(),
             value_bytes / (choosing + encoding) * 1000.0,
             chosen.estimated_bytes,
             encode(chosen.codec),
         );
     }
+
+    fn encoding_32(&self, name: &str, values: &[i64]) {
+        let values: Vec<i32> = values.iter().map(|&value| value as i32).collect();
+        self.encoding(name, &Values::Int32(&values), &|codec| {
+            fixed::encode(codec, &values).map_or(0, |payload| payload.len())
+        });
+    }
+
+    fn encoding_64(&self, name: &str, values: &[i64]) {
+        self.encoding(name, &Values::Int64(values), &|codec| {
+            fixed::encode(codec, values).map_or(0, |payload| payload.len())
+        });
+    }
+
+    fn encoding_floats(&self, name: &str, values: &[f64]) {
+        self.encoding(name, &Values::Float64(values), &|codec| {
+            float::encode(codec, values).map_or(0, |payload| payload.len())
+        });
+    }
 }
 
 fn decoding(report: &Report) {
     let source = vec![7i32; ROWS];
-    let mut out = [0i32; VECTOR_VALUES];
+    let Aligned(out) = &mut Aligned([0i32; VECTOR_VALUES]);
     let ns = ns_per_value(ROWS, || {
         for vector in source.as_chunks::<VECTOR_VALUES>().0 {
             out.copy_from_slice(black_box(vector));
-            black_box(&mut out);
+            black_box(&mut *out);
         }
     });
     report.line("memcpy i32 into cache", ns, 4, 1.0);
+    fastlanes_crate(report);
     for bits in [4, 8, 12, 17, 24] {
         let values = column(|random, _| (random >> (64 - bits)) as i64);
         let narrow: Vec<i32> = values.iter().map(|&value| value as i32).collect();
@@ -189,77 +214,59 @@ fn decoding(report: &Report) {
     report.floats("f64 prices", CodecId::Plain, &prices);
 }
 
+/// The kernel of the `fastlanes` crate, compiled for the baseline of the target, whatever the backend.
+fn fastlanes_crate(report: &Report) {
+    let packed: Vec<[u32; 384]> = vec![[0x1234_5678; 384]; ROWS / VECTOR_VALUES];
+    let Aligned(out) = &mut Aligned([0u32; VECTOR_VALUES]);
+    let ns = ns_per_value(ROWS, || {
+        for vector in &packed {
+            fastlanes::FoR::unfor_pack::<12, 384>(black_box(vector), 7, out);
+            black_box(&mut *out);
+        }
+    });
+    report.line("peer: fastlanes crate, u32 of 12 bits", ns, 4, 32.0 / 12.0);
+}
+
 fn encoding(report: &Report) {
-    let as_i32 = |values: &[i64]| {
-        values
-            .iter()
-            .map(|&value| value as i32)
-            .collect::<Vec<i32>>()
-    };
-    let integers_32 = |name: &str, values: Vec<i32>| {
-        report.encoding(name, &Values::Int32(&values), |codec| {
-            fixed::encode(codec, &values).map_or(0, |payload| payload.len())
-        });
-    };
-    let integers_64 = |name: &str, values: Vec<i64>| {
-        report.encoding(name, &Values::Int64(&values), |codec| {
-            fixed::encode(codec, &values).map_or(0, |payload| payload.len())
-        });
-    };
     let uniform = column(|random, _| (random >> 40) as i64);
-    integers_32("i32 uniform 24 bits", as_i32(&uniform));
-    integers_64("i64 uniform 24 bits", uniform);
+    report.encoding_32("i32 uniform 24 bits", &uniform);
+    report.encoding_64("i64 uniform 24 bits", &uniform);
     let mut key = 0;
     let keys = column(|random, row| {
         key += i64::from(row % 4 == 0) * (1 + (random % 8) as i64);
         key
     });
-    integers_32("i32 sorted keys", as_i32(&keys));
-    integers_64("i64 sorted keys", keys);
-    integers_32(
+    report.encoding_32("i32 sorted keys", &keys);
+    report.encoding_64("i64 sorted keys", &keys);
+    report.encoding_32(
         "i32 dates",
-        as_i32(&column(|random, _| 8036 + (random % 2526) as i64)),
+        &column(|random, _| 8036 + (random % 2526) as i64),
     );
-    integers_64(
+    report.encoding_64(
         "i64 prices",
-        column(|random, _| 90_000 + (random % 10_000_000) as i64),
+        &column(|random, _| 90_000 + (random % 10_000_000) as i64),
     );
-    integers_64(
+    report.encoding_64(
         "i64 quantities",
-        column(|random, _| 100 * (1 + (random % 50) as i64)),
+        &column(|random, _| 100 * (1 + (random % 50) as i64)),
     );
-    integers_64(
-        "i64 timestamps",
-        column(|random, row| {
-            1_600_000_000_000_000 + 1_000_000 * (row as i64 * 7 + (random % 5) as i64)
-        }),
-    );
-    integers_64(
-        "i64 of 1000 values",
-        column(|random, _| ((random % 1000).wrapping_mul(0x1234_5678_9ABC_DEF1)) as i64),
-    );
-    integers_64("i64 any", column(|random, _| random as i64));
-    integers_32(
-        "i32 with outliers",
-        as_i32(&column(|random, _| match random % 50 {
-            0 => (random >> 34) as i64,
-            _ => (random >> 54) as i64,
-        })),
-    );
-    let prices: Vec<f64> = column(|random, _| (random % 1_000_000) as i64)
-        .iter()
-        .map(|&cents| cents as f64 / 100.0)
-        .collect();
-    report.encoding("f64 prices", &Values::Float64(&prices), |codec| {
-        float::encode(codec, &prices).map_or(0, |payload| payload.len())
+    let timestamps = column(|random, row| {
+        1_600_000_000_000_000 + 1_000_000 * (row as i64 * 7 + (random % 5) as i64)
     });
-    let any: Vec<f64> = column(|random, _| random as i64)
-        .iter()
-        .map(|&v| v as f64 / 3.0)
-        .collect();
-    report.encoding("f64 any", &Values::Float64(&any), |codec| {
-        float::encode(codec, &any).map_or(0, |payload| payload.len())
+    report.encoding_64("i64 timestamps", &timestamps);
+    let scattered = column(|random, _| (random % 1000).wrapping_mul(0x1234_5678_9ABC_DEF1) as i64);
+    report.encoding_64("i64 of 1000 values", &scattered);
+    report.encoding_64("i64 any", &column(|random, _| random as i64));
+    let outliers = column(|random, _| match random % 50 {
+        0 => (random >> 34) as i64,
+        _ => (random >> 54) as i64,
     });
+    report.encoding_32("i32 with outliers", &outliers);
+    let cents = column(|random, _| (random % 1_000_000) as i64);
+    let prices: Vec<f64> = cents.iter().map(|&cents| cents as f64 / 100.0).collect();
+    report.encoding_floats("f64 prices", &prices);
+    let thirds: Vec<f64> = cents.iter().map(|&cents| cents as f64 / 3.0).collect();
+    report.encoding_floats("f64 thirds", &thirds);
 }
 
 fn main() {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | plain | ⌈rows / 8⌉ bytes |
 //! | constant | 1 byte, 0 or 1 |
-//! | RLE | a container per vector, see [`containers`](self) below |
+//! | RLE | a container per vector, see below |
 //!
 //! RLE: for each vector one byte of kind and, for kinds 3 to 6, two bytes of count; then the containers.
 //!

@@ -1,7 +1,7 @@
 //! What decoding costs, and what a smaller segment may cost more. The only place with such figures.
 //!
-//! Nanoseconds per value of a full vector in cache, measured by `examples/decode_speed.rs` on a Sapphire Rapids
-//! core with AVX-512; the README has the table. Only their proportions matter here.
+//! Nanoseconds per value of a full vector in cache, rounded from what `examples/codec_speed.rs` prints on a
+//! Sapphire Rapids core with AVX-512; the README has the table. Only their proportions matter here.
 
 use crate::{CodecId, PhysicalType};
 
@@ -20,12 +20,12 @@ pub(super) fn decode_ns_per_value(codec: CodecId, physical_type: PhysicalType) -
         PhysicalType::Int32 | PhysicalType::Float32 | PhysicalType::Bytes => 1.0,
     };
     let ns_per_four_bytes = match codec {
-        CodecId::Constant => 0.02,
-        CodecId::Plain => 0.04,
-        CodecId::Pfor => 0.06,
+        CodecId::Constant => 0.05,
+        CodecId::Plain => 0.05,
+        CodecId::Pfor => 0.1,
         CodecId::PforDelta => 0.2,
         CodecId::Alp => 0.15,
-        CodecId::Rle => 0.3,
+        CodecId::Rle => 0.25,
         CodecId::Dictionary => 0.3,
         // Strings: `text::candidates` says it per column.
         _ => 10.0,

@@ -10,8 +10,12 @@ use std::borrow::Cow;
 /// RLE is sized when there are at most this many runs per hundred rows.
 const RUNS_PERCENT_MAX: usize = 50;
 
-/// A dictionary is sized when at most this many per cent of the sampled values are distinct.
+/// A dictionary is sized when at most this many per cent of the sampled values are distinct …
 const DISTINCT_PERCENT_MAX: usize = 50;
+
+/// … and proposed when it takes at most this many per cent of the smallest other candidate: reading it means
+/// decoding all its values first, and writing it a hash table.
+const DICTIONARY_PERCENT_MAX: usize = 90;
 
 /// Whole vectors spread evenly over a column.
 struct Sample<'a, T: Copy> {
@@ -143,7 +147,7 @@ fn repeating<E: Element>(
     }
 }
 
-/// Exact size of a dictionary payload, unless it cannot be smaller than `smallest` and is not forced.
+/// Exact size of a dictionary payload, if it is much smaller than `smallest` or forced.
 fn dictionary_bytes<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
@@ -156,13 +160,14 @@ fn dictionary_bytes<E: Element>(
     let limit = |length: usize| length * DISTINCT_PERCENT_MAX / 100;
     let sampled = fixed::intern(&sample.values, limit(sample.values.len()))?;
     let (sample_bytes, value_bytes) = sampled.encoded_bytes();
+    let worthwhile = smallest * DICTIONARY_PERCENT_MAX / 100;
     if sample.values.len() == values.len() {
-        return Some(sample_bytes);
+        return Some(sample_bytes).filter(|&bytes| bytes <= worthwhile);
     }
     // The whole column has no fewer distinct values than the sample, so this is optimistic.
-    if sample.extrapolate(sample_bytes - value_bytes) + value_bytes >= smallest {
+    if sample.extrapolate(sample_bytes - value_bytes) + value_bytes > worthwhile {
         return None;
     }
     let interned = fixed::intern(values, limit(values.len()))?;
-    Some(interned.encoded_bytes().0)
+    Some(interned.encoded_bytes().0).filter(|&bytes| bytes <= worthwhile)
 }

@@ -66,7 +66,7 @@ struct Candidate {
 /// ```
 /// use quire_codec::{CodecId, Values, choose};
 ///
-/// let days: Vec<i32> = (0..10_000).map(|i| 8000 + i * 7 % 2500).collect();
+/// let days: Vec<i32> = (0..10_000).map(|i| 8000 + i * i % 2503).collect();
 /// let choice = choose::choose(&Values::Int32(&days), &choose::ChooseOptions::default());
 /// assert_eq!(choice.codec, CodecId::Pfor);
 /// assert!(choice.estimated_bytes * 5 < choice.raw_bytes * 2);

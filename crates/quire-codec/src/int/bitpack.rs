@@ -19,7 +19,7 @@ pub fn pack_u32(width: usize, values: &[u32; VECTOR_VALUES], out: &mut Vec<u8>) 
     let width = width.min(32);
     let start = out.len();
     out.resize(start + packed_bytes(width), 0);
-    bits::pack_i32(width, bytemuck::cast_ref(values), 0, &mut out[start..]);
+    bits::of_i32::pack(width, bytemuck::cast_ref(values), 0, &mut out[start..]);
 }
 
 /// Undoes [`pack_u32`]. Corrupt when `width` is above 32 or `packed` has another length than such a vector.
@@ -29,7 +29,7 @@ pub fn unpack_u32(
     out: &mut [u32; VECTOR_VALUES],
 ) -> Result<(), Corrupt> {
     check(width, packed)?;
-    bits::unpack_i32(width, packed, 0, bytemuck::cast_mut(out));
+    bits::of_i32::unpack(width, packed, 0, bytemuck::cast_mut(out));
     Ok(())
 }
 
@@ -39,7 +39,7 @@ pub fn unpack_one_u32(width: usize, packed: &[u8], index: usize) -> Result<u32, 
     if index >= VECTOR_VALUES {
         return Err(Corrupt::new("row is beyond the vector", 0));
     }
-    Ok(bits::unpack_one_i32(width, packed, 0, index) as u32)
+    Ok(bits::of_i32::unpack_one(width, packed, 0, index) as u32)
 }
 
 fn check(width: usize, packed: &[u8]) -> Result<(), Corrupt> {

@@ -146,8 +146,7 @@ element!(i128, WideDecoder, gather::gather_i128, |value: i128| {
 });
 
 macro_rules! lane {
-    ($type:ty, $bits:ty, $scan:ident, $running_sum:ident, $narrow_bits:literal: $narrow_pack:ident, $narrow_unpack:ident, $narrow_one:ident,
-     $pack:ident, $unpack:ident, $unpack_one:ident) => {
+    ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $narrow_bits:literal: $narrow:ident) => {
         impl Lane for $type {
             const BITS: usize = <$bits>::BITS as usize;
             #[inline]
@@ -167,40 +166,40 @@ macro_rules! lane {
                 bits as $type
             }
             fn extremes(values: &[Self]) -> (Self, Self) {
-                scan::$scan::extremes(values)
+                scan::$kernels::extremes(values)
             }
             fn minus_saturating(self, other: Self) -> Self {
                 self.saturating_sub(other)
             }
             fn least_from(values: &[Self], floor: Self) -> Self {
-                scan::$scan::least_from(values, floor)
+                scan::$kernels::least_from(values, floor)
             }
             fn at_least(values: &[Self], base: Self, threshold: u64) -> usize {
                 match <$bits>::try_from(threshold) {
-                    Ok(threshold) => scan::$scan::at_least(values, base, threshold),
+                    Ok(threshold) => scan::$kernels::at_least(values, base, threshold),
                     Err(_) => 0,
                 }
             }
             fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]) {
                 match width <= $narrow_bits {
-                    true => bits::$narrow_pack(width, values, base, packed),
-                    false => bits::$pack(width, values, base, packed),
+                    true => bits::$narrow::pack(width, values, base, packed),
+                    false => bits::$kernels::pack(width, values, base, packed),
                 }
             }
             fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]) {
                 match width <= $narrow_bits {
-                    true => bits::$narrow_unpack(width, packed, base, out),
-                    false => bits::$unpack(width, packed, base, out),
+                    true => bits::$narrow::unpack(width, packed, base, out),
+                    false => bits::$kernels::unpack(width, packed, base, out),
                 }
             }
             fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self {
                 match width <= $narrow_bits {
-                    true => bits::$narrow_one(width, packed, base, index),
-                    false => bits::$unpack_one(width, packed, base, index),
+                    true => bits::$narrow::unpack_one(width, packed, base, index),
+                    false => bits::$kernels::unpack_one(width, packed, base, index),
                 }
             }
             fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]) {
-                scan::$scan::differences(values, out)
+                scan::$kernels::differences(values, out)
             }
             fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]) {
                 running_sum::$running_sum(start, values)
@@ -210,11 +209,11 @@ macro_rules! lane {
                 self.wrapping_mul(other)
             }
             fn rescale(origin: Self, unit: Self, values: &mut [Self; VECTOR_VALUES]) {
-                scan::$scan::rescale(origin, unit, values)
+                scan::$kernels::rescale(origin, unit, values)
             }
         }
     };
 }
-lane!(i16, u16, of_i16, running_sum_i16, 0: pack_i16, unpack_i16, unpack_one_i16, pack_i16, unpack_i16, unpack_one_i16);
-lane!(i32, u32, of_i32, running_sum_i32, 0: pack_i32, unpack_i32, unpack_one_i32, pack_i32, unpack_i32, unpack_one_i32);
-lane!(i64, u64, of_i64, running_sum_i64, 32: pack_i64_narrow, unpack_i64_narrow, unpack_one_i64_narrow, pack_i64, unpack_i64, unpack_one_i64);
+lane!(i16, u16, of_i16, running_sum_i16, 0: of_i16);
+lane!(i32, u32, of_i32, running_sum_i32, 0: of_i32);
+lane!(i64, u64, of_i64, running_sum_i64, 32: of_i64_narrow);

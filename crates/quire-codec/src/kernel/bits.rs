@@ -9,212 +9,176 @@
 use super::dispatch;
 
 /// Order of the 16-value blocks within 128 neighbours; its own inverse.
-pub(crate) const FL_ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+const FL_ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
 /// Bytes of one row of the packed matrix, for every lane type.
 const ROW_BYTES: usize = 128;
 
-/// A lane type.
-pub(crate) trait Word: Copy {
-    const BITS: usize;
-    const LANES: usize = 1024 / Self::BITS;
-    const ZERO: Self;
-    type Bytes: Copy;
-    fn load(bytes: Self::Bytes) -> Self;
-    fn store(self) -> Self::Bytes;
-    fn split(bytes: &[u8]) -> &[Self::Bytes];
-    fn split_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
-    fn mask(width: usize) -> Self;
-    fn right(self, shift: usize) -> Self;
-    fn left(self, shift: usize) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn and(self, other: Self) -> Self;
-}
-
-macro_rules! word {
-    ($word:ty, $bytes:literal) => {
-        impl Word for $word {
-            const BITS: usize = <$word>::BITS as usize;
-            const ZERO: Self = 0;
-            type Bytes = [u8; $bytes];
-            #[inline(always)]
-            fn load(bytes: Self::Bytes) -> Self {
-                <$word>::from_le_bytes(bytes)
-            }
-            #[inline(always)]
-            fn store(self) -> Self::Bytes {
-                self.to_le_bytes()
-            }
-            #[inline(always)]
-            fn split(bytes: &[u8]) -> &[Self::Bytes] {
-                bytes.as_chunks::<$bytes>().0
-            }
-            #[inline(always)]
-            fn split_mut(bytes: &mut [u8]) -> &mut [Self::Bytes] {
-                bytes.as_chunks_mut::<$bytes>().0
-            }
-            #[inline(always)]
-            fn mask(width: usize) -> Self {
-                if width >= Self::BITS as usize {
-                    !0
-                } else {
-                    (1 << width) - 1
-                }
-            }
-            #[inline(always)]
-            fn right(self, shift: usize) -> Self {
-                self.wrapping_shr(shift as u32)
-            }
-            #[inline(always)]
-            fn left(self, shift: usize) -> Self {
-                self.wrapping_shl(shift as u32)
-            }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-        }
-    };
-}
-word!(u16, 2);
-word!(u32, 4);
-word!(u64, 8);
-
-/// Index in the vector of the first lane of matrix position `row`.
-#[inline(always)]
-const fn first_index(row: usize) -> usize {
-    FL_ORDER[row / 8] * 16 + (row % 8) * 128
-}
-
-/// The `word`-th row of the packed matrix.
-#[inline(always)]
-fn packed_row<W: Word>(packed: &[u8], word: usize) -> &[W::Bytes] {
-    W::split(&packed[word * ROW_BYTES..][..ROW_BYTES])
-}
-
-/// Unpacks `packed`, which must have `128 · width` bytes, and maps each value through `output`.
-#[inline(always)]
-fn unpack<W: Word, T>(width: usize, packed: &[u8], out: &mut [T; 1024], output: impl Fn(W) -> T) {
-    assert!(width <= W::BITS && packed.len() == ROW_BYTES * width);
-    if width == 0 {
-        out.iter_mut().for_each(|value| *value = output(W::ZERO));
-        return;
+/// For each position in the lanes, the block of `lanes` neighbours of the vector it stands for.
+const fn blocks<const BITS: usize>() -> [usize; BITS] {
+    let mut blocks = [0; BITS];
+    let mut row = 0;
+    while row < BITS {
+        blocks[row] = (FL_ORDER[row / 8] * 16 + row % 8 * 128) / (1024 / BITS);
+        row += 1;
     }
-    let mask = W::mask(width);
-    for row in 0..W::BITS {
-        let (word, shift) = (row * width / W::BITS, row * width % W::BITS);
-        let target = &mut out[first_index(row)..][..W::LANES];
-        let low = packed_row::<W>(packed, word);
-        if shift + width <= W::BITS {
-            for (value, low) in target.iter_mut().zip(low) {
-                *value = output(W::load(*low).right(shift).and(mask));
-            }
-        } else {
-            let high = packed_row::<W>(packed, word + 1);
-            for ((value, low), high) in target.iter_mut().zip(low).zip(high) {
-                let bits = W::load(*low)
-                    .right(shift)
-                    .or(W::load(*high).left(W::BITS - shift));
-                *value = output(bits.and(mask));
-            }
-        }
-    }
+    blocks
 }
 
-/// Packs the low `width` bits of `input(value)` into `packed`, which must have `128 · width` bytes.
-#[inline(always)]
-fn pack<W: Word, T: Copy>(
-    width: usize,
-    values: &[T; 1024],
-    packed: &mut [u8],
-    input: impl Fn(T) -> W,
-) {
-    assert!(width <= W::BITS && packed.len() == ROW_BYTES * width);
-    if width == 0 {
-        return;
-    }
-    let mask = W::mask(width);
-    let mut pending = [W::ZERO; 64];
-    let pending = &mut pending[..W::LANES];
-    for row in 0..W::BITS {
-        let (word, shift) = (row * width / W::BITS, row * width % W::BITS);
-        let source = &values[first_index(row)..][..W::LANES];
-        if shift + width < W::BITS {
-            for (pending, value) in pending.iter_mut().zip(source) {
-                *pending = pending.or(input(*value).and(mask).left(shift));
-            }
-            continue;
-        }
-        let carried = shift + width - W::BITS;
-        let target = W::split_mut(&mut packed[word * ROW_BYTES..][..ROW_BYTES]);
-        for ((pending, value), target) in pending.iter_mut().zip(source).zip(target) {
-            let bits = input(*value).and(mask);
-            *target = pending.or(bits.left(shift)).store();
-            *pending = if carried == 0 {
-                W::ZERO
-            } else {
-                bits.right(width - carried)
-            };
-        }
-    }
+/// Position in its lane of value `index` of the vector.
+const fn row_of(index: usize, lanes: usize) -> usize {
+    FL_ORDER[index % 128 / lanes * (lanes / 16)] * 8 + index / 128
 }
 
-/// Value `index` < 1024 of a packed vector, the others not touched.
-#[inline(always)]
-fn unpack_one<W: Word>(width: usize, packed: &[u8], index: usize) -> W {
-    assert!(width <= W::BITS && packed.len() == ROW_BYTES * width && index < 1024);
-    if width == 0 {
-        return W::ZERO;
-    }
-    let lane = index % W::LANES;
-    let row = FL_ORDER[index % 128 / W::LANES * (W::LANES / 16)] * 8 + index / 128;
-    let (word, shift) = (row * width / W::BITS, row * width % W::BITS);
-    let low = W::load(packed_row::<W>(packed, word)[lane]).right(shift);
-    if shift + width <= W::BITS {
-        return low.and(W::mask(width));
-    }
-    let high = W::load(packed_row::<W>(packed, word + 1)[lane]).left(W::BITS - shift);
-    low.or(high).and(W::mask(width))
-}
-
+/// Kernels for elements of one type in lanes of one type. All widths share one loop over the positions in the
+/// lanes; everything that depends on the width is computed once per position, for all lanes.
 macro_rules! lane_kernels {
-    ($unpack:ident, $pack:ident, $unpack_one:ident, $element:ty, $word:ty) => {
-        dispatch! {
-            /// Unpacks `128 · width` bytes and adds `base`, wrapping.
-            pub(crate) fn $unpack(width: usize, packed: &[u8], base: $element, out: &mut [$element; 1024])
-                = |width, packed, base: $element, out| {
-                    unpack::<$word, $element>(width, packed, out, |bits| {
-                        base.wrapping_add(bits as $element)
-                    })
+    ($module:ident, $element:ty, $word:ty, $bits:literal) => {
+        pub(crate) mod $module {
+            use super::{ROW_BYTES, blocks, dispatch, row_of};
+
+            const LANES: usize = 1024 / $bits;
+            const WORD_BYTES: usize = $bits / 8;
+            static BLOCKS: [usize; $bits] = blocks();
+
+            type Row = [[u8; WORD_BYTES]; LANES];
+
+            const fn mask(width: usize) -> $word {
+                if width >= $bits { !0 } else { (1 << width) - 1 }
+            }
+
+            #[inline(always)]
+            fn rows(packed: &[u8]) -> &[Row] {
+                packed.as_chunks::<WORD_BYTES>().0.as_chunks::<LANES>().0
+            }
+
+            #[inline(always)]
+            fn unpack_rows(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                out: &mut [$element; 1024],
+            ) {
+                assert!(width <= $bits && packed.len() == ROW_BYTES * width);
+                let rows = rows(packed);
+                let out = out.as_chunks_mut::<LANES>().0;
+                if width == 0 {
+                    out.iter_mut().for_each(|block| block.fill(base));
+                    return;
                 }
-        }
-        dispatch! {
-            /// Packs the low `width` bits of each value less `base`, wrapping, into `128 · width` bytes.
-            pub(crate) fn $pack(width: usize, values: &[$element; 1024], base: $element, packed: &mut [u8])
-                = |width, values, base: $element, packed| {
-                    pack::<$word, $element>(width, values, packed, |value| {
-                        value.wrapping_sub(base) as $word
-                    })
+                let mask = mask(width);
+                for (position, &block) in BLOCKS.iter().enumerate() {
+                    let bit = position * width;
+                    let (word, shift) = (bit / $bits, bit % $bits);
+                    let low = &rows[word];
+                    let target = &mut out[block % $bits];
+                    if shift + width <= $bits {
+                        for lane in 0..LANES {
+                            let bits = <$word>::from_le_bytes(low[lane]) >> shift & mask;
+                            target[lane] = base.wrapping_add(bits as $element);
+                        }
+                    } else {
+                        let high = &rows[word + 1];
+                        let left = ($bits - shift) % $bits;
+                        for lane in 0..LANES {
+                            let low = <$word>::from_le_bytes(low[lane]) >> shift;
+                            let high = <$word>::from_le_bytes(high[lane]) << left;
+                            target[lane] = base.wrapping_add(((low | high) & mask) as $element);
+                        }
+                    }
                 }
-        }
-        /// Value `index` of a packed vector plus `base`, wrapping.
-        pub(crate) fn $unpack_one(width: usize, packed: &[u8], base: $element, index: usize) -> $element {
-            base.wrapping_add(unpack_one::<$word>(width, packed, index) as $element)
+            }
+
+            #[inline(always)]
+            fn pack_rows(
+                width: usize,
+                values: &[$element; 1024],
+                base: $element,
+                packed: &mut [u8],
+            ) {
+                assert!(width <= $bits && packed.len() == ROW_BYTES * width);
+                if width == 0 {
+                    return;
+                }
+                let rows = packed
+                    .as_chunks_mut::<WORD_BYTES>()
+                    .0
+                    .as_chunks_mut::<LANES>()
+                    .0;
+                let values = values.as_chunks::<LANES>().0;
+                let mask = mask(width);
+                let mut pending: [$word; LANES] = [0; LANES];
+                for (position, &block) in BLOCKS.iter().enumerate() {
+                    let bit = position * width;
+                    let (word, shift) = (bit / $bits, bit % $bits);
+                    let source = &values[block % $bits];
+                    for lane in 0..LANES {
+                        let bits = source[lane].wrapping_sub(base) as $word & mask;
+                        pending[lane] |= bits << shift;
+                    }
+                    if shift + width < $bits {
+                        continue;
+                    }
+                    // The row is full; what did not fit starts the next one.
+                    let carried = shift + width - $bits;
+                    let target = &mut rows[word];
+                    for lane in 0..LANES {
+                        target[lane] = pending[lane].to_le_bytes();
+                        let bits = source[lane].wrapping_sub(base) as $word & mask;
+                        pending[lane] = if carried == 0 {
+                            0
+                        } else {
+                            bits >> (width - carried)
+                        };
+                    }
+                }
+            }
+
+            dispatch! {
+                /// Unpacks `128 · width` bytes and adds `base`, wrapping.
+                pub(crate) fn unpack(
+                    width: usize,
+                    packed: &[u8],
+                    base: $element,
+                    out: &mut [$element; 1024],
+                ) = unpack_rows
+            }
+
+            dispatch! {
+                /// Packs the low `width` bits of each value less `base`, wrapping, into `128 · width` bytes.
+                pub(crate) fn pack(
+                    width: usize,
+                    values: &[$element; 1024],
+                    base: $element,
+                    packed: &mut [u8],
+                ) = pack_rows
+            }
+
+            /// Value `index` < 1024 of a packed vector plus `base`, wrapping; the others are not touched.
+            pub(crate) fn unpack_one(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                index: usize,
+            ) -> $element {
+                assert!(width <= $bits && packed.len() == ROW_BYTES * width && index < 1024);
+                if width == 0 {
+                    return base;
+                }
+                let (rows, lane) = (rows(packed), index % LANES);
+                let bit = row_of(index, LANES) * width;
+                let (word, shift) = (bit / $bits, bit % $bits);
+                let mut bits = <$word>::from_le_bytes(rows[word][lane]) >> shift;
+                if shift + width > $bits {
+                    bits |= <$word>::from_le_bytes(rows[word + 1][lane]) << ($bits - shift);
+                }
+                base.wrapping_add((bits & mask(width)) as $element)
+            }
         }
     };
 }
-lane_kernels!(unpack_i16, pack_i16, unpack_one_i16, i16, u16);
-lane_kernels!(unpack_i32, pack_i32, unpack_one_i32, i32, u32);
-lane_kernels!(unpack_i64, pack_i64, unpack_one_i64, i64, u64);
+lane_kernels!(of_i16, i16, u16, 16);
+lane_kernels!(of_i32, i32, u32, 32);
+lane_kernels!(of_i64, i64, u64, 64);
 // 64-bit values of at most 32 bits travel in 32-bit lanes: half the work.
-lane_kernels!(
-    unpack_i64_narrow,
-    pack_i64_narrow,
-    unpack_one_i64_narrow,
-    i64,
-    u32
-);
+lane_kernels!(of_i64_narrow, i64, u32, 32);
