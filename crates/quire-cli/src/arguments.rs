@@ -29,8 +29,8 @@ pub struct Arguments {
     /// A file named like a subcommand is reached as ./check
     file: Option<PathBuf>,
 
-    /// Statements to run
-    sql: Option<String>,
+    /// Statements to run, or a command
+    sql: Vec<String>,
 
     /// Run these statements or this command, then leave; may be given several times
     #[arg(
@@ -126,7 +126,7 @@ impl Arguments {
         let files = positions("files").zip(self.files.iter().cloned().map(Source::File));
         let mut sources: Vec<(usize, Source)> = texts.chain(files).collect();
         sources.sort_by_key(|(position, _)| *position);
-        let sql = self.sql.clone().map(Source::Text);
+        let sql = self.sql.iter().cloned().map(Source::Text);
         sources
             .into_iter()
             .map(|(_, source)| source)
@@ -201,13 +201,14 @@ mod tests {
     #[test]
     fn statements_and_files_keep_their_order() {
         let (_, sources) = read(&[
-            "-c", "one", "-f", "two.sql", "a.quire", "four", "-c", "-- three",
+            "-c", "one", "-f", "two.sql", "a.quire", "four", "-c", "-- three", "five",
         ]);
         let expected = [
             Source::Text("one".to_owned()),
             Source::File(PathBuf::from("two.sql")),
             Source::Text("-- three".to_owned()),
             Source::Text("four".to_owned()),
+            Source::Text("five".to_owned()),
         ];
         assert_eq!(sources, expected);
     }

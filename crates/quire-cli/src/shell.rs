@@ -276,13 +276,16 @@ impl Shell {
 
     fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), Failure> {
         let mut renderer = renderer(&self.format(), &rows.schema());
-        renderer.begin(self.output.writer())?;
         let failed = |error| Failure::Statement {
             error,
             sql: sql.to_owned(),
         };
-        while let Some(batch) = rows.next_batch().map_err(failed)? {
+        // A query that fails at once leaves nothing, not even a header.
+        let mut next = rows.next_batch().map_err(failed)?;
+        renderer.begin(self.output.writer())?;
+        while let Some(batch) = next {
             renderer.batch(&batch, self.output.writer())?;
+            next = rows.next_batch().map_err(failed)?;
         }
         Ok(renderer.finish(self.output.writer())?)
     }

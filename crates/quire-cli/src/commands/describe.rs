@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quire::TableSummary;
-use quire::arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use quire::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
 use super::{COMMANDS, Command, CommandResult, find};
 use crate::render::display_width;
@@ -112,16 +112,21 @@ pub fn list(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     let rows: ArrayRef = Arc::new(
         tables
             .iter()
-            .map(|table| table.row_count)
-            .collect::<UInt64Array>(),
+            .map(|table| signed(table.row_count))
+            .collect::<Int64Array>(),
     );
     let bytes: ArrayRef = Arc::new(
         tables
             .iter()
-            .map(|table| table.bytes)
-            .collect::<UInt64Array>(),
+            .map(|table| signed(table.bytes))
+            .collect::<Int64Array>(),
     );
     show(shell, [("table", names), ("rows", rows), ("bytes", bytes)])
+}
+
+/// SQL has no unsigned integers.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 pub fn schema(shell: &mut Shell, arguments: &[String]) -> CommandResult {

@@ -2,7 +2,8 @@
 
 use crate::program::Folder;
 
-const PAIR: &str = "SELECT CAST(1 AS INTEGER) AS a, 'x' AS b UNION ALL SELECT 2, NULL ORDER BY a";
+const PAIR: &str =
+    "SELECT CAST(1 AS INTEGER) AS a, 'x' AS b UNION ALL SELECT CAST(2 AS INTEGER), NULL ORDER BY a";
 
 fn in_mode(mode: &str) -> String {
     Folder::new().succeed(&["--mode", mode, "-c", PAIR])

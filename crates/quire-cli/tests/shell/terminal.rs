@@ -76,7 +76,7 @@ impl Terminal {
             screen,
             written: Vec::new(),
         };
-        terminal.wait_for("quire> ");
+        terminal.wait_for("quire>");
         terminal
     }
 
@@ -91,24 +91,23 @@ impl Terminal {
         self.wait_for(expected);
     }
 
+    /// The rows of the screen without the blanks at their ends.
     fn text(&self) -> String {
         let rows = self.screen.screen().rows(0, WIDTH.get());
-        rows.map(|row| row.trim_end().to_owned())
-            .collect::<Vec<_>>()
-            .join("\n")
-            .trim_end()
-            .to_owned()
+        rows.map(|row| format!("{}\n", row.trim_end())).collect()
     }
 
     fn last_line(&self) -> String {
-        self.text().lines().last().unwrap_or_default().to_owned()
+        self.text()
+            .trim_end()
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn wait_for(&mut self, expected: &str) {
-        self.wait_until(expected, |terminal| {
-            // A prompt without text has lost its blank to the trimming.
-            terminal.text().contains(expected) || terminal.last_line() == expected.trim_end()
-        });
+        self.wait_until(expected, |terminal| terminal.text().contains(expected));
     }
 
     /// Waits for the prompt with nothing behind it: the shell takes keys.
@@ -154,12 +153,12 @@ impl Terminal {
 fn a_statement_goes_over_several_lines_and_ends_with_its_semicolon() {
     let folder = Folder::new();
     let mut terminal = Terminal::start(&folder, &[]);
-    terminal.enter("SELECT CAST(1 AS INTEGER) AS a,", "\n  ...> ");
-    terminal.enter("abs(", "\n  (..> ");
-    terminal.enter("CAST(-2 AS INTEGER)) AS b", "AS b\n  ...> ");
+    terminal.enter("SELECT CAST(1 AS INTEGER) AS a,", "\n  ...>");
+    terminal.enter("abs(", "\n  (..>");
+    terminal.enter("CAST(-2 AS INTEGER)) AS b", "AS b\n  ...>");
     terminal.enter(";", "1 row");
     assert!(
-        terminal.text().ends_with(
+        terminal.text().contains(
             "quire> SELECT CAST(1 AS INTEGER) AS a,\n  ...> abs(\n  (..> CAST(-2 AS INTEGER)) AS b\n  ...> ;\n\
              ┌─────────┬─────────┐\n\
              │       a │       b │\n\
@@ -167,8 +166,8 @@ fn a_statement_goes_over_several_lines_and_ends_with_its_semicolon() {
              ├─────────┼─────────┤\n\
              │       1 │       2 │\n\
              └─────────┴─────────┘\n\
-             1 row"
-        ) || terminal.text().ends_with("quire>"),
+             1 row\n"
+        ),
         "{}",
         terminal.text()
     );
@@ -194,7 +193,7 @@ fn an_earlier_line_can_still_be_changed() {
     let mut terminal = Terminal::start(&folder, &[]);
     terminal.enter(".mode csv", "csv");
     terminal.wait_for_prompt();
-    terminal.enter("SELECT 1 AS a", "\n  ...> ");
+    terminal.enter("SELECT 1 AS a", "\n  ...>");
     terminal.press(", 2 AS b;");
     // Up to the end of the first line, over "a" and into "AS", to turn 1 into 10.
     terminal.press(UP);
@@ -234,9 +233,9 @@ fn the_history_is_kept_from_session_to_session() {
 fn control_c_clears_the_line_and_twice_on_an_empty_one_leaves() {
     let folder = Folder::new();
     let mut terminal = Terminal::start(&folder, &[]);
-    for _ in 0..3 {
-        terminal.press("SELECT nonsense");
-        terminal.wait_for("SELECT nonsense");
+    for line in ["SELECT one", "SELECT two", "SELECT three"] {
+        terminal.press(line);
+        terminal.wait_for(line);
         terminal.press(CONTROL_C);
         terminal.wait_for_prompt();
     }
