@@ -252,6 +252,57 @@ fn several_threads_fill_one_batch() {
     }
 }
 
+/// A version is one commit: readers see all pages with the same number, whatever the writer does
+/// with the space in the meantime.
+#[test]
+fn readers_see_whole_commits_while_a_writer_replaces_and_cleans() {
+    let options = VolumeOptions {
+        cache_bytes: 200_000,
+        checkpoint_log_bytes: 64 << 10,
+        run_bytes: 16 << 10,
+        ..VolumeOptions::default()
+    };
+    let volume = Volume::create(Arc::new(MemDisk::new()), options).unwrap();
+    let fill = |round: u8, at: usize| vec![round; 500 + 600 * at];
+    let batch = volume.begin().unwrap();
+    let write = |at| batch.write(PageKind::Segment, &fill(0, at)).unwrap();
+    let pages: Vec<PageId> = (0..12).map(write).collect();
+    batch.commit().unwrap();
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let read = || {
+            let mut read_count = 0;
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                let pin = volume.pin();
+                let round = pin.read(pages[0]).unwrap()[0];
+                for (at, page) in pages.iter().enumerate() {
+                    assert!(pin.read(*page).unwrap()[..] == fill(round, at)[..]);
+                }
+                drop(pin);
+                volume.read(pages[read_count % pages.len()]).unwrap();
+                read_count += 1;
+            }
+            read_count
+        };
+        let readers = [scope.spawn(read), scope.spawn(read)];
+        for round in 1..=250 {
+            let batch = volume.begin().unwrap();
+            for (at, page) in pages.iter().enumerate() {
+                batch
+                    .replace(*page, PageKind::Segment, &fill(round, at))
+                    .unwrap();
+            }
+            batch.commit().unwrap();
+            if round % 10 == 0 {
+                volume.clean().unwrap();
+            }
+        }
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(readers.into_iter().all(|reader| reader.join().unwrap() > 0));
+    });
+    no_findings(&volume);
+}
+
 #[test]
 fn one_batch_waits_for_the_other() {
     let (_, volume) = new_volume();

@@ -97,7 +97,7 @@ impl Volume {
         mode: OpenMode,
         options: VolumeOptions,
     ) -> Result<Self, OpenError> {
-        let (writer, notices) = recovery::recover(&*disk, &options)?;
+        let (writer, notices) = recovery::recover(&*disk)?;
         Ok(Self::from_writer(disk, mode, options, writer, notices))
     }
 

@@ -61,10 +61,7 @@ pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
 }
 
 /// Reads the volume into memory. Writes nothing. Also returns what the user should know.
-pub(super) fn recover(
-    disk: &dyn Disk,
-    _options: &VolumeOptions,
-) -> Result<(Writer, Vec<String>), OpenError> {
+pub(super) fn recover(disk: &dyn Disk) -> Result<(Writer, Vec<String>), OpenError> {
     let mut notices = Vec::new();
     let superblocks = Superblocks::read(disk).map_err(|source| failed(disk, "read", source))?;
     let disk_bytes = length(disk)?;
