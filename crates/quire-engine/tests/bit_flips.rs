@@ -22,56 +22,45 @@ const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Table names with all of their rows.
 type Answers = Vec<(String, Vec<RecordBatch>)>;
 
-fn columns() -> Vec<(&'static str, SqlType, ArrayRef)> {
-    let rows = 0..ROWS;
-    let every = |distance: i64| move |row: i64| row % distance != 0;
-    let texts = rows
-        .clone()
-        .map(|row| every(11)(row).then(|| format!("customer number {}", row * 7919 % 100_003)));
-    let words = rows
-        .clone()
-        .map(|row| ["north", "east", "south", "west"][row as usize % 4]);
-    let money = rows
-        .clone()
-        .map(|row| Some(i128::from(row * 7919 % 1_000_003)));
-    let wide = rows
-        .clone()
-        .map(|row| every(5)(row).then(|| i128::from(row) << 80));
-    let doubles = rows
-        .clone()
-        .map(|row| every(3)(row).then(|| row as f64 / 8.0 + 0.1));
+type Column = (&'static str, SqlType, ArrayRef);
+
+fn is_filled(row: i64, distance: i64) -> bool {
+    row % distance != 0
+}
+
+/// Columns of shapes that suit different codecs, most of them with NULLs.
+fn columns() -> Vec<Column> {
+    [integer_columns(), other_columns(), text_columns()].concat()
+}
+
+fn integer_columns() -> Vec<Column> {
+    let scattered = |row: i64| is_filled(row, 7).then(|| (row * 7919 % 65_521) as i32);
+    let sequence: ArrayRef = Arc::new(Int64Array::from_iter_values(0..ROWS));
+    let scattered: ArrayRef = Arc::new(Int32Array::from_iter((0..ROWS).map(scattered)));
+    let constant: ArrayRef = Arc::new(Int32Array::from_iter_values((0..ROWS).map(|_| 42)));
+    let runs = (0..ROWS).map(|row| row / 600 * 1_000_000_007);
     vec![
-        (
-            "sequence",
-            SqlType::BigInt,
-            Arc::new(Int64Array::from_iter_values(rows.clone())),
-        ),
-        (
-            "scattered",
-            SqlType::Integer,
-            Arc::new(Int32Array::from_iter(
-                rows.clone()
-                    .map(|row| every(7)(row).then(|| (row * 7919 % 65_521) as i32)),
-            )),
-        ),
-        (
-            "constant",
-            SqlType::Integer,
-            Arc::new(Int32Array::from_iter_values(rows.clone().map(|_| 42))),
-        ),
+        ("sequence", SqlType::BigInt, sequence),
+        ("scattered", SqlType::Integer, scattered),
+        ("constant", SqlType::Integer, constant),
         (
             "runs",
             SqlType::BigInt,
-            Arc::new(Int64Array::from_iter_values(
-                rows.clone().map(|row| row / 600 * 1_000_000_007),
-            )),
+            Arc::new(Int64Array::from_iter_values(runs)),
         ),
+    ]
+}
+
+fn other_columns() -> Vec<Column> {
+    let money = (0..ROWS).map(|row| Some(i128::from(row * 7919 % 1_000_003)));
+    let wide = (0..ROWS).map(|row| is_filled(row, 5).then(|| i128::from(row) << 80));
+    let doubles = (0..ROWS).map(|row| is_filled(row, 3).then(|| row as f64 / 8.0 + 0.1));
+    let flags = (0..ROWS).map(|row| is_filled(row, 13).then_some(row % 3 == 0));
+    vec![
         (
             "flag",
             SqlType::Boolean,
-            Arc::new(BooleanArray::from_iter(
-                rows.map(|row| every(13)(row).then_some(row % 3 == 0)),
-            )),
+            Arc::new(BooleanArray::from_iter(flags)),
         ),
         (
             "number",
@@ -94,15 +83,23 @@ fn columns() -> Vec<(&'static str, SqlType, ArrayRef)> {
             },
             decimal(wide, 38, 0),
         ),
+    ]
+}
+
+fn text_columns() -> Vec<Column> {
+    let name = |row: i64| format!("customer number {}", row * 7919 % 100_003);
+    let names = (0..ROWS).map(|row| is_filled(row, 11).then(|| name(row)));
+    let winds = (0..ROWS).map(|row| ["north", "east", "south", "west"][row as usize % 4]);
+    vec![
         (
-            "text",
+            "name",
             SqlType::Text,
-            Arc::new(StringViewArray::from_iter(texts)),
+            Arc::new(StringViewArray::from_iter(names)),
         ),
         (
-            "word",
+            "wind",
             SqlType::Text,
-            Arc::new(StringViewArray::from_iter_values(words)),
+            Arc::new(StringViewArray::from_iter_values(winds)),
         ),
     ]
 }

@@ -86,7 +86,6 @@ impl World {
             check_tables(&before.tables().unwrap(), &self.tables);
             self.tables = tables;
         }
-        assert!(inside.tables().is_err() || self.engine.snapshot().tables().is_ok());
         check_tables(&self.engine.snapshot().tables().unwrap(), &self.tables);
     }
 
@@ -209,8 +208,6 @@ fn random_scan(random: &mut Random, table: &Arc<ColumnTable>, model: &TableModel
             }
             batches
         };
-        let threads: Vec<_> = (0..readers).map(|_| scope.spawn(move || ())).collect();
-        drop(threads);
         let threads: Vec<_> = (0..readers)
             .map(|_| {
                 let reader = scan.reader();

@@ -1,16 +1,12 @@
 //! The catalog page: which tables there are, and where each one's root is.
 //!
-//! ```text
-//! version = 1 | schema version: varint | next table id: varint | tables: list of
-//!     id: varint | name: text | root pages: list of varint | columns: list of
-//!         name: text | type id: byte | type parameters: 2 varints |
-//!         flags: byte (bit 0 nullable, bit 1 a codec follows) | codec id: byte if so
-//! ```
+//! The layout is in `STRUCTURE` below.
 //! Integers and lists are those of the `wire` module. A type id is never reused for another type; what
 //! the ids mean is the engine's business (its `SqlType`), so is the meaning of the two parameters.
 
 use quire_codec::{CodecId, Corrupt};
 
+use crate::document::{Field, Structure};
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 
@@ -19,6 +15,46 @@ pub const CATALOG_VERSION: u8 = 1;
 
 const NULLABLE: u8 = 1;
 const HAS_CODEC: u8 = 2;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Catalog (page 1, kind 1)",
+    about: "Which tables there are. A *list* is a count (varint) and then the items; *text* is a length (varint) \
+            and then UTF-8. The page is replaced by every commit that changes a table.",
+    fixed_bytes: None,
+    fields: &[
+        Field::at(0, "1", "version", "1"),
+        Field::next(
+            "varint",
+            "schema_version",
+            "grows with every change of a definition",
+        ),
+        Field::next("varint", "next_table_id", "ids are never reused"),
+        Field::next("list", "tables", "in the order of their ids; for each:"),
+        Field::next("varint", "id", "less than `next_table_id`"),
+        Field::next("text", "name", "unique"),
+        Field::next(
+            "list of varint",
+            "root_pages",
+            "their payloads, joined, are the table root",
+        ),
+        Field::next("list", "columns", "in declared order; for each:"),
+        Field::next("text", "name", "unique in the table"),
+        Field::next(
+            "1",
+            "type",
+            "BOOLEAN 1, SMALLINT 2, INTEGER 3, BIGINT 4, REAL 5, DOUBLE 6, DECIMAL 7, \
+            DATE 8, TIMESTAMP 9, TIMESTAMP WITH TIME ZONE 10, TEXT 11, VARCHAR 12, CHAR 13, BYTEA 14",
+        ),
+        Field::next(
+            "varint",
+            "first",
+            "precision or length, 0 when the type has none",
+        ),
+        Field::next("varint", "second", "scale, 0 when the type has none"),
+        Field::next("1", "flags", "bit 0: nullable; bit 1: a codec follows"),
+        Field::next("0 or 1", "codec", "the codec the definition demands"),
+    ],
+};
 
 /// All tables of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

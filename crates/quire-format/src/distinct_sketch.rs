@@ -5,14 +5,12 @@
 //! with the improved raw estimator of Ertl ("New cardinality estimation algorithms for HyperLogLog sketches",
 //! 2017, algorithm 6), which needs neither bias tables nor switching between ranges.
 //!
-//! ```text
-//! kind 0: byte | hashes, ascending: list of 8 bytes, little endian
-//! kind 1: byte | 4,096 registers of 6 bits, packed low bits first: 3,072 bytes
-//! ```
+//! The layout is in `STRUCTURE` below.
 //! The hash functions are part of the format: sketches of files written years apart are merged.
 
 use quire_codec::Corrupt;
 
+use crate::document::{Field, Structure};
 use crate::wire::{Reader, Writer};
 
 /// Largest number of distinct values that is counted exactly.
@@ -26,6 +24,22 @@ const KIND_EXACT: u8 = 0;
 const KIND_REGISTERS: u8 = 1;
 /// Slots of the exact set: twice its capacity, so probing always ends at a free one.
 const SLOTS: usize = 2 * EXACT_MAX;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Distinct sketch",
+    about: "Estimates distinct values. Part of table roots. The hash functions in `distinct_sketch.rs` are part of the \
+            format.",
+    fixed_bytes: None,
+    fields: &[
+        Field::at(0, "1", "kind", "0: hashes; 1: registers"),
+        Field::next("list of 8", "hashes", "kind 0: at most 512, ascending"),
+        Field::next(
+            "3072",
+            "registers",
+            "kind 1: 4,096 HyperLogLog registers of 6 bits, packed low bits first",
+        ),
+    ],
+};
 
 /// Counts distinct 64-bit hashes, exactly at first and approximately later.
 #[derive(Clone)]

@@ -60,7 +60,14 @@ impl Field {
 /// Every structure of the format, from the outermost inwards.
 #[must_use]
 pub fn structures() -> Vec<&'static Structure> {
-    crate::volume::STRUCTURES.to_vec()
+    let metadata = [
+        &crate::catalog::STRUCTURE,
+        &crate::table_root::STRUCTURE,
+        &crate::row_group::STRUCTURE,
+        &crate::zone::STRUCTURE,
+        &crate::distinct_sketch::STRUCTURE,
+    ];
+    [crate::volume::STRUCTURES, &metadata].concat()
 }
 
 const INTRODUCTION: &str = "\

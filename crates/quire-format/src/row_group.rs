@@ -1,17 +1,13 @@
 //! The row-group page: what each column of a row group is encoded with, where it lies, and its zones.
 //!
-//! ```text
-//! version = 1 | rows: varint | columns: list of
-//!     physical type: byte | codec: byte | flags: byte (bit 0: a runner-up follows) | segment pages: list of varint
-//!     encoded, raw, estimated bytes: varints | runner-up codec: byte, its estimated bytes: varint
-//!     zone of the row group | zone of each vector group, ceil(rows / 8192) of them
-//! ```
+//! The layout is in `STRUCTURE` below.
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
 //! pages, joined in order, are the segment ([`crate::segment`]).
 
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
 use crate::catalog::{read_codec, read_pages, write_pages};
+use crate::document::{Field, Structure};
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 use crate::zone::Zone;
@@ -26,6 +22,52 @@ pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
 pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
 
 const HAS_RUNNER_UP: u8 = 1;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Row group (page kind 3)",
+    about: "The segments of consecutive rows of a table, with their zones.",
+    fixed_bytes: None,
+    fields: &[
+        Field::at(0, "1", "version", "1"),
+        Field::next("varint", "row_count", "1 to 131,072"),
+        Field::next("list", "columns", "in declared order; for each:"),
+        Field::next("1", "physical_type", "type of the encoded values"),
+        Field::next("1", "codec", "as in the segment"),
+        Field::next("1", "flags", "bit 0: a runner-up follows"),
+        Field::next(
+            "list of varint",
+            "pages",
+            "their payloads, joined, are the segment",
+        ),
+        Field::next("varint", "encoded_bytes", "length of the segment"),
+        Field::next(
+            "varint",
+            "raw_bytes",
+            "what the values take as plain arrays",
+        ),
+        Field::next(
+            "varint",
+            "estimated_bytes",
+            "what the chooser expected of the codec",
+        ),
+        Field::next("0 or 1", "runner_up", "the second-best codec"),
+        Field::next(
+            "0 or varint",
+            "runner_up_bytes",
+            "what the chooser expected of it",
+        ),
+        Field::next(
+            "zone",
+            "zone",
+            "bounds and NULLs of all rows, without reference",
+        ),
+        Field::next(
+            "zones",
+            "group_zones",
+            "of every 8,192 rows; reference: the least value of `zone`",
+        ),
+    ],
+};
 
 /// Consecutive rows of a table, stored column by column.
 #[derive(Debug, Clone, PartialEq)]

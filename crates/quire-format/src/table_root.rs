@@ -1,10 +1,6 @@
 //! The root of a table: where its row groups are, and what is known of each column as a whole.
 //!
-//! ```text
-//! version = 1 | table id: varint
-//! columns: list of  physical type: byte | raw, encoded bytes: varints | zone | distinct sketch
-//! row groups: list of  rows: varint | pages: list of varint
-//! ```
+//! The layout is in `STRUCTURE` below.
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`], sketches those of
 //! [`crate::distinct_sketch`]. A root is never changed in place: an append writes a new one.
 
@@ -12,6 +8,7 @@ use quire_codec::{Corrupt, PhysicalType};
 
 use crate::catalog::{read_pages, write_pages};
 use crate::distinct_sketch::DistinctSketch;
+use crate::document::{Field, Structure};
 use crate::row_group::{ROW_GROUP_ROWS, read_physical_type};
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
@@ -19,6 +16,38 @@ use crate::zone::Zone;
 
 /// Layout version this program writes, and the only one it reads.
 pub const TABLE_ROOT_VERSION: u8 = 1;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Table root (page kind 2)",
+    about: "Row groups of a table and what is known of its columns as a whole. Never changed in place: \
+            an append writes a new one.",
+    fixed_bytes: None,
+    fields: &[
+        Field::at(0, "1", "version", "1"),
+        Field::next("varint", "table_id", "as in the catalog"),
+        Field::next("list", "columns", "in declared order; for each:"),
+        Field::next("1", "physical_type", "type of the encoded values"),
+        Field::next("varint", "raw_bytes", "sum over the row groups"),
+        Field::next("varint", "encoded_bytes", "sum over the row groups"),
+        Field::next(
+            "zone",
+            "zone",
+            "bounds and NULLs of all rows, without reference",
+        ),
+        Field::next("sketch", "sketch", "distinct values"),
+        Field::next(
+            "list",
+            "row_groups",
+            "in the order of their rows; for each:",
+        ),
+        Field::next("varint", "row_count", "1 to 131,072"),
+        Field::next(
+            "list of varint",
+            "pages",
+            "their payloads, joined, are the row group",
+        ),
+    ],
+};
 
 /// A table's row groups and column summaries.
 #[derive(Debug, Clone, PartialEq)]

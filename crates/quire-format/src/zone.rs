@@ -5,21 +5,44 @@
 //! a flag says when it is. Text longer than [`BOUND_BYTES`] is cut, the upper bound rounded up; when that
 //! is impossible, or a NaN makes the order a matter of opinion, the bound is absent: unknown.
 //!
-//! ```text
-//! flags: byte (bit 0 min follows, 1 max follows, 2 min is reached, 3 max is reached) | NULLs: varint | min | max
-//! Bool: byte    integers: varint of the distance from the reference, signed when there is none
-//! floats: their bits, little endian    bytes: length shared with the reference as varint, the rest as bytes
-//! ```
+//! The layout is in `STRUCTURE` below.
 //! The reference of min is the min of the enclosing zone, that of max is the zone's own min.
 
 use std::cmp::Ordering;
 
 use quire_codec::{Corrupt, PhysicalType, Scalar};
 
+use crate::document::{Field, Structure};
 use crate::wire::{Reader, Writer};
 
 /// Longest bound that is kept of a text or byte string.
 pub const BOUND_BYTES: usize = 32;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Zone",
+    about: "Bounds and NULLs of consecutive rows of one column. Part of table roots and row groups. A bound is written \
+            relative to a reference: the reference of `min` is given by what the zone is part of, that of `max` is \
+            the zone's own `min`.",
+    fixed_bytes: None,
+    fields: &[
+        Field::at(
+            0,
+            "1",
+            "flags",
+            "bit 0: `min` follows; 1: `max` follows; 2: a value equals `min`; \
+            3: a value equals `max`",
+        ),
+        Field::next("varint", "null_count", ""),
+        Field::next(
+            "bound",
+            "min",
+            "integers: varint of the distance from the reference, *signed* without one; \
+            booleans: 1 byte; floats: their bits; bytes: length shared with the reference (varint), \
+            then the length (varint) and bytes of the rest, at most 32 in all",
+        ),
+        Field::next("bound", "max", "likewise"),
+    ],
+};
 
 /// Bounds of the values of some consecutive rows of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
