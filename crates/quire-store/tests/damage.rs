@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use quire_store::disk::CrashImages;
 use quire_store::{
-    CATALOG_PAGE, MemDisk, OpenError, OpenMode, PageKind, Pin, ReadError, Volume, VolumeOptions,
+    CATALOG_PAGE, MemDisk, OpenError, OpenMode, PageKind, Pin, ReadError, SimDisk, Volume,
+    VolumeOptions,
 };
 
 type Pages = BTreeMap<u64, Vec<u8>>;
@@ -165,6 +167,34 @@ fn one_superblock_is_enough() {
             volume.check().findings.is_empty(),
             "the next write repairs it"
         );
+    }
+}
+
+/// With one copy damaged, the other one must not be at risk before the first is whole again.
+#[test]
+fn the_damaged_superblock_is_replaced_first() {
+    for copy in [0, 4096] {
+        let (mut bytes, pages) = sample();
+        bytes[copy..copy + 512].fill(0xee);
+        let disk = Arc::new(SimDisk::recording(bytes.clone()));
+        let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+        let batch = volume.begin().unwrap();
+        batch.write(PageKind::Table, b"new").unwrap();
+        batch.commit().unwrap();
+        drop(volume);
+        let journal = disk.journal();
+        let mut crashes = CrashImages::new(bytes, &journal);
+        while crashes.advance() {
+            for seed in 0..200 {
+                let volume = open(&crashes.image(seed)).unwrap();
+                let found = read_all(&volume.pin());
+                assert!(
+                    pages
+                        .iter()
+                        .all(|(page, payload)| found.get(page) == Some(payload))
+                );
+            }
+        }
     }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn rebuild(
 ) -> Result<(Writer, RebuildReport), OpenError> {
     let io_failed = |source| failed(disk, "read", source);
     let superblocks = Superblocks::read(disk).map_err(io_failed)?;
+    let disk_bytes = disk.len().map_err(io_failed)?;
     let mut scan = Scan::read(disk).map_err(io_failed)?;
     let newest = superblocks.newest();
     if scan.batches.is_empty() && newest.is_none() {
@@ -56,49 +57,26 @@ pub(super) fn rebuild(
             found,
         });
     }
-    let known_commit = newest.map_or(0, |superblock| superblock.commit_sequence);
-    scan.proven_commit = scan.proven_commit.max(known_commit);
-    let committed = |sequence: &&u64| scan.is_committed(**sequence);
-    let newest_commit = scan.batches.keys().rev().find(committed).copied();
-    let commit_sequence = newest_commit.unwrap_or(0).max(scan.proven_commit);
-    let (pages, runs) = resolve(&mut scan, u64::MAX);
-    let report = RebuildReport {
-        findings: findings(&scan, &pages),
-        page_count: pages.page_count(),
-        commit_sequence,
-    };
-    let last_sequence = scan.batches.keys().last().copied().unwrap_or(0);
-    let contents = Contents {
-        pages,
-        runs,
-        commit_sequence,
-        next_sequence: last_sequence.max(commit_sequence) + 1,
-        next_page: scan
-            .next_page
-            .max(newest.map_or(FIRST_FREE_PAGE, |found| found.next_page)),
-        ..Contents::default()
-    };
-    let generation = scan
-        .generation
-        .max(newest.map_or(0, |superblock| superblock.generation));
     let superblock = newest.unwrap_or_else(|| lost_superblock(options));
-    let superblock = Superblock {
-        generation,
-        map: None,
-        ..superblock
+    let contents = contents(&mut scan, &superblock);
+    let report = RebuildReport {
+        findings: findings(&scan, &contents.pages),
+        page_count: contents.pages.page_count(),
+        commit_sequence: contents.commit_sequence,
     };
-    let disk_bytes = disk.len().map_err(io_failed)?;
-    let used = used_extents(&contents.runs, &[], disk_bytes).unwrap_or_default();
+    let used = used_extents(&contents.runs, &[], disk_bytes).map_err(|(offset, what)| {
+        OpenError::CorruptMap {
+            file: disk.name(),
+            offset,
+            detail: what.to_owned(),
+        }
+    })?;
     let free = FreeSpace::complement(used, disk_bytes / BLOCK_BYTES);
-    let unused = |run: &&FoundRun| contents.runs.get(run.extent.start).is_none();
-    let is_free = |start: &u64| free.room_at(*start, false) > 0;
-    let leftovers = scan
-        .runs
-        .iter()
-        .filter(unused)
-        .map(|run| run.extent.start)
-        .filter(is_free);
-    let leftovers = leftovers.collect();
+    let unused = scan.runs.iter().map(|run| run.extent.start);
+    let leftovers = unused
+        .filter(|start| free.room_at(*start, false) > 0)
+        .collect();
+    let generation = scan.generation.max(superblock.generation);
     let writer = Writer {
         contents,
         space: Space {
@@ -107,7 +85,11 @@ pub(super) fn rebuild(
             reserve: Extent { start: 0, count: 0 },
         },
         chunks: Vec::new(),
-        superblock,
+        superblock: Superblock {
+            generation,
+            map: None,
+            ..superblock
+        },
         generations: superblocks.generations(),
         log_blocks: 0,
         leftovers,
@@ -116,6 +98,29 @@ pub(super) fn rebuild(
         older: VecDeque::new(),
     };
     Ok((writer, report))
+}
+
+fn contents(scan: &mut Scan, superblock: &Superblock) -> Contents {
+    scan.proven_commit = scan.proven_commit.max(superblock.commit_sequence);
+    let committed = |sequence: &&u64| scan.is_committed(**sequence);
+    let newest_commit = scan
+        .batches
+        .keys()
+        .rev()
+        .find(committed)
+        .copied()
+        .unwrap_or(0);
+    let last_sequence = scan.batches.keys().last().copied().unwrap_or(0);
+    let commit_sequence = newest_commit.max(scan.proven_commit);
+    let (pages, runs) = resolve(scan, u64::MAX);
+    Contents {
+        pages,
+        runs,
+        commit_sequence,
+        next_sequence: last_sequence.max(commit_sequence) + 1,
+        next_page: scan.next_page.max(superblock.next_page),
+        ..Contents::default()
+    }
 }
 
 /// A stand-in for two superblocks that are gone.
