@@ -127,7 +127,7 @@ impl<L: Lane> Frame<L> {
 struct Bulk<L> {
     /// Below the lowest of them, by no more than they are apart.
     low: L,
-    /// More bits than their distances from `low` need.
+    /// More bits than their distances from `low` need, at most those of the type.
     width: usize,
 }
 
@@ -147,7 +147,7 @@ impl<L: Lane> Bulk<L> {
         let narrow = spread_width + 2 <= width;
         narrow.then(|| Self {
             low: low.minus_saturating(spread),
-            width: spread_width + 3,
+            width: (spread_width + 3).min(L::BITS),
         })
     }
 }
@@ -155,4 +155,49 @@ impl<L: Lane> Bulk<L> {
 /// Bits needed for `number`; 0 for 0.
 pub(crate) const fn bit_length(number: u64) -> usize {
     (u64::BITS - number.leading_zeros()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bulk, Frame, bit_length};
+
+    /// A thousand values of `bits` bits around zero, and the ends of the type.
+    fn bulk_and_extremes(bits: u32) -> Vec<i64> {
+        let value = |row: u64| match row % 101 {
+            7 => i64::MIN,
+            9 => i64::MAX,
+            _ => (row.wrapping_mul(0x9E37_79B9_7F4A_7C15) as i64) >> (64 - bits),
+        };
+        (0..1024).map(value).collect()
+    }
+
+    #[test]
+    fn frames_of_bulks_of_any_width_stay_within_the_type() {
+        for bits in 1..64 {
+            let values = bulk_and_extremes(bits);
+            let bulk = Bulk::narrower_than(&values, 64);
+            assert!(bulk.is_none_or(|bulk| bulk.width <= 64), "{bits} bits");
+            let frame = Frame::choose(&values);
+            assert!(
+                frame.width + frame.high_width <= 64,
+                "{bits} bits: {frame:?}"
+            );
+            let far = |value: &&i64| {
+                bit_length(value.wrapping_sub(frame.base) as u64) > frame.width.into()
+            };
+            let exceptions = values.iter().filter(far).count();
+            assert_eq!(
+                usize::from(frame.exception_count),
+                exceptions,
+                "{bits} bits: {frame:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bulk_far_above_the_minimum_gets_its_own_base() {
+        let frame = Frame::choose(&bulk_and_extremes(8));
+        assert!(frame.width <= 9, "{frame:?}");
+        assert_eq!(frame.exception_count, 2 * 11, "rows 7 and 9 of every 101");
+    }
 }
