@@ -120,6 +120,13 @@ pub enum Problem {
         /// The text, shortened.
         value: String,
     },
+    /// A text longer than the column's type allows.
+    TextTooLong {
+        /// SQL name of the type.
+        sql_type: String,
+        /// The text, shortened.
+        value: String,
+    },
     /// NULL in a column that is NOT NULL.
     Null,
     /// A quoted field that never ends.
@@ -184,6 +191,9 @@ impl fmt::Display for Problem {
             Self::OutOfRange { sql_type, value } => {
                 write!(f, "\"{value}\" is out of range for {sql_type}")
             }
+            Self::TextTooLong { sql_type, value } => {
+                write!(f, "\"{value}\" is too long for {sql_type}")
+            }
             Self::Null => write!(f, "NULL in a column that is NOT NULL"),
             Self::UnterminatedQuote { value } => write!(
                 f,
@@ -233,6 +243,7 @@ impl CopyError {
                 Problem::Invalid { .. } => "22P02",
                 Problem::OutOfRange { .. } => "22003",
                 Problem::Null => "23502",
+                Problem::TextTooLong { .. } => "22001",
                 Problem::InvalidUtf8 { .. } | Problem::NulByte { .. } => "22021",
                 Problem::TooLong { .. } => "54000",
                 Problem::TooManyColumns { .. } => "54011",

@@ -158,7 +158,7 @@ impl<'a> Block<'a> {
         'a: 's,
     {
         let bytes = self.chunk.text.as_bytes();
-        let field = self.index.field(bytes, row, column);
+        let field = self.index.field(row, column);
         let text = &bytes[field.start..field.end];
         if !field.quoted || self.format.quoted_null {
             let null = &self.format.null_string;
@@ -178,7 +178,7 @@ impl<'a> Block<'a> {
     #[inline]
     pub(super) fn plain_text(&self, row: usize, column: usize) -> Result<Option<&'a str>, ()> {
         let text: &'a str = &self.chunk.text;
-        let field = self.index.field(text.as_bytes(), row, column);
+        let field = self.index.field(row, column);
         if field.escaped {
             return Err(());
         }
@@ -205,9 +205,8 @@ impl<'a> Block<'a> {
     fn failures(&self, column_count: usize) -> Vec<Failure> {
         let mut failures = Vec::new();
         if self.format.trailing_delimiter {
-            let bytes = self.chunk.text.as_bytes();
             for row in 0..self.row_count() {
-                let last = self.index.field(bytes, row, column_count);
+                let last = self.index.field(row, column_count);
                 if last.start != last.end {
                     let found = column_count + 1;
                     let problem = Problem::FieldCount {
@@ -243,12 +242,12 @@ impl<'a> Block<'a> {
     fn replaced_failure(&self, row: usize, replaced: Replaced, column_count: usize) -> Failure {
         let bytes = self.chunk.text.as_bytes();
         let offset = self.chunk.offset + replaced.position as u64;
-        let column = (0..column_count)
-            .find(|&column| replaced.position < self.index.field(bytes, row, column).end);
+        let column =
+            (0..column_count).find(|&column| replaced.position < self.index.field(row, column).end);
         let problem = if replaced.nul {
             Problem::NulByte { offset }
         } else {
-            let field = self.index.field(bytes, row, column.unwrap_or(0));
+            let field = self.index.field(row, column.unwrap_or(0));
             Problem::InvalidUtf8 {
                 offset,
                 value: shown(&bytes[field.start..field.end]),

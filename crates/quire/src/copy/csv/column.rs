@@ -15,6 +15,7 @@ use super::super::error::{CopyError, Problem, shown};
 use super::super::sql_name::sql_name;
 use super::chunk::{Block, Failure};
 use super::number::{Reason, parse_decimal, parse_f32, parse_f64, parse_i64, parse_integer};
+use super::options::TextLimit;
 use super::scalar::{parse_bool, parse_bytea};
 use super::time::{parse_date, parse_timestamp};
 
@@ -24,6 +25,7 @@ pub(super) struct ColumnBuilder {
     column: usize,
     data_type: DataType,
     nullable: bool,
+    text_limit: Option<TextLimit>,
     values: Values,
     scratch: Vec<u8>,
 }
@@ -44,7 +46,12 @@ enum Values {
 
 impl ColumnBuilder {
     /// `capacity`: rows to make room for.
-    pub(super) fn new(column: usize, field: &Field, capacity: usize) -> Result<Self, CopyError> {
+    pub(super) fn new(
+        column: usize,
+        field: &Field,
+        text_limit: Option<TextLimit>,
+        capacity: usize,
+    ) -> Result<Self, CopyError> {
         let data_type = field.data_type();
         let values = Values::new(data_type, capacity).ok_or_else(|| CopyError::Option {
             message: format!(
@@ -57,6 +64,7 @@ impl ColumnBuilder {
             column,
             data_type: data_type.clone(),
             nullable: field.is_nullable(),
+            text_limit,
             values,
             scratch: Vec::new(),
         })
@@ -100,7 +108,7 @@ impl ColumnBuilder {
                 let zoned = *zoned;
                 fields.primitive(builder, |text| parse_timestamp(text, zoned));
             }
-            Values::Text(builder) => fields.text(builder),
+            Values::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
             Values::Bytes(builder) => fields.bytes(builder),
         }
         for failure in &mut failures[before..] {
@@ -224,22 +232,26 @@ impl Fields<'_, '_> {
         });
     }
 
-    fn text(self, builder: &mut StringViewBuilder) {
+    fn text(self, builder: &mut StringViewBuilder, limit: Option<&TextLimit>) {
         for row in 0..self.block.row_count() {
-            match self.block.plain_text(row, self.column) {
-                Ok(Some(text)) => builder.append_value(text),
-                Ok(None) => {
-                    builder.append_null();
-                    if !self.nullable {
-                        self.failures.push(failure(row, self.column, Problem::Null));
-                    }
-                }
+            let text = match self.block.plain_text(row, self.column) {
+                Ok(text) => text,
                 Err(()) => {
                     let text = self.block.value(row, self.column, self.scratch);
                     // Taking quotes and escapes, which are ASCII, out of valid text leaves it valid.
-                    builder.append_option(text.and_then(|text| std::str::from_utf8(text).ok()));
+                    text.and_then(|text| std::str::from_utf8(text).ok())
                 }
-            }
+            };
+            builder.append_option(text);
+            let problem = match text {
+                Some(text) => limit.filter(|limit| !limit.holds(text)).map(|limit| {
+                    let (sql_type, value) = (limit.sql_type.clone(), shown(text.as_bytes()));
+                    Problem::TextTooLong { sql_type, value }
+                }),
+                None => (!self.nullable).then_some(Problem::Null),
+            };
+            self.failures
+                .extend(problem.map(|problem| failure(row, self.column, problem)));
         }
     }
 

@@ -11,7 +11,9 @@ use super::options::Dialect;
 const QUOTED: u32 = 1 << 31;
 /// The quoted field that ends here has escapes.
 const ESCAPED: u32 = 1 << 30;
-const POSITION: u32 = ESCAPED - 1;
+/// A carriage return before the record's line feed belongs to the line end.
+const CARRIAGE_RETURN: u32 = 1 << 29;
+const POSITION: u32 = CARRIAGE_RETURN - 1;
 
 const WINDOW: usize = 64;
 
@@ -69,6 +71,8 @@ pub(super) enum RecordProblem {
 struct Cursor {
     record_start: usize,
     field_start: usize,
+    /// Index of the record's first entry in the bounds.
+    slot: usize,
     /// Fields of the record that have ended.
     fields: usize,
     in_quotes: bool,
@@ -81,10 +85,11 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn at(position: usize) -> Self {
+    fn at(position: usize, slot: usize) -> Self {
         Self {
             record_start: position,
             field_start: position,
+            slot,
             fields: 0,
             in_quotes: false,
             flags: 0,
@@ -120,33 +125,20 @@ impl FieldIndex {
         self.bounds[row * (self.field_count + 1)] as usize
     }
 
-    /// The bounds of one field; `text` is what was indexed.
+    /// Where one field lies.
     #[inline]
-    pub(super) fn field(&self, text: &[u8], row: usize, column: usize) -> RawField {
+    pub(super) fn field(&self, row: usize, column: usize) -> RawField {
         let at = row * (self.field_count + 1) + column;
         let pair = &self.bounds[at..at + 2];
         let (before, bound) = (pair[0], pair[1]);
+        let line_end_bytes = 1 + usize::from(bound & CARRIAGE_RETURN != 0);
         let start = (before & POSITION) as usize;
-        let mut end = (bound & POSITION) as usize - 1;
-        if column + 1 == self.field_count
-            && end > start
-            && text[end] == b'\n'
-            && text[end - 1] == b'\r'
-        {
-            end -= 1;
-        }
-        if bound & QUOTED == 0 {
-            return RawField {
-                start,
-                end,
-                quoted: false,
-                escaped: false,
-            };
-        }
+        let end = (bound & POSITION) as usize - line_end_bytes;
+        let quote_bytes = usize::from(bound & QUOTED != 0);
         RawField {
-            start: start + 1,
-            end: end - 1,
-            quoted: true,
+            start: start + quote_bytes,
+            end: end - quote_bytes,
+            quoted: bound & QUOTED != 0,
             escaped: bound & ESCAPED != 0,
         }
     }
@@ -154,11 +146,15 @@ impl FieldIndex {
     /// Indexes records from `from` on, which is the beginning of a record; `text` ends with a
     /// record end. Blank lines are no records unless a record is one field.
     pub(super) fn fill(&mut self, text: &[u8], from: usize, format: &IndexFormat) -> Stop {
+        assert!(
+            text.len() < POSITION as usize,
+            "a chunk is too long for positions of 29 bits"
+        );
         self.row_count = 0;
-        let mut cursor = Cursor::at(from);
+        let mut cursor = Cursor::at(from, 0);
         let mut base = from;
         if from < text.len() {
-            self.begin_record(from);
+            self.bounds[0] = from as u32;
         }
         while base < text.len() {
             let stop = if let Some(window) = text[base..].first_chunk::<WINDOW>() {
@@ -267,16 +263,10 @@ impl FieldIndex {
     }
 
     #[inline]
-    fn begin_record(&mut self, position: usize) {
-        self.bounds[self.row_count * (self.field_count + 1)] = position as u32;
-    }
-
-    #[inline]
     fn end_field(&mut self, at: usize, cursor: &mut Cursor) {
         cursor.fields += 1;
         if cursor.fields <= self.field_count {
-            let slot = self.row_count * (self.field_count + 1) + cursor.fields;
-            self.bounds[slot] = (at + 1) as u32 | cursor.flags;
+            self.bounds[cursor.slot + cursor.fields] = (at + 1) as u32 | cursor.flags;
         }
         cursor.flags = 0;
         cursor.field_start = at + 1;
@@ -285,8 +275,11 @@ impl FieldIndex {
     #[inline]
     fn end_record(&mut self, text: &[u8], at: usize, cursor: &mut Cursor) -> Option<Stop> {
         let (start, next) = (cursor.record_start, at + 1);
+        let mut slot = cursor.slot;
         if cursor.fields == self.field_count && cursor.problem.is_none() {
+            self.mark_carriage_return(text, at, slot);
             self.row_count += 1;
+            slot += self.field_count + 1;
         } else if !is_blank(&text[start..at]) || cursor.problem.is_some() {
             let found = cursor.fields;
             let problem = cursor
@@ -298,12 +291,21 @@ impl FieldIndex {
                 problem,
             });
         }
-        *cursor = Cursor::at(next);
-        if self.row_count * (self.field_count + 1) == self.bounds.len() {
+        *cursor = Cursor::at(next, slot);
+        if slot == self.bounds.len() {
             return Some(Stop::Filled { next });
         }
-        self.begin_record(next);
+        self.bounds[slot] = next as u32;
         None
+    }
+
+    #[inline]
+    fn mark_carriage_return(&mut self, text: &[u8], at: usize, slot: usize) {
+        let last = slot + self.field_count;
+        let field_start = (self.bounds[last - 1] & POSITION) as usize;
+        if at > field_start && text[at] == b'\n' && text[at - 1] == b'\r' {
+            self.bounds[last] |= CARRIAGE_RETURN;
+        }
     }
 }
 
@@ -337,6 +339,11 @@ fn check_after_quote(text: &[u8], at: usize, cursor: &mut Cursor, dialect: &Dial
         return;
     }
     let (field, start) = (cursor.fields, cursor.field_start);
+    // Where a line is one field, such a line is text like any other.
+    if dialect.delimiter.is_none() && !text[start..at].contains(&dialect.record_end) {
+        cursor.flags = 0;
+        return;
+    }
     cursor
         .problem
         .get_or_insert(RecordProblem::TextAfterQuote { field, start });

@@ -13,7 +13,7 @@ use super::chunk::RecordFormat;
 use super::infer::{InferPlan, infer_schema};
 #[cfg(test)]
 use super::options::Dialect;
-use super::options::{CsvOptions, Delimiter, RECORD_BYTES_CEILING};
+use super::options::{CHUNK_BYTES_CEILING, CsvOptions, Delimiter, RECORD_BYTES_CEILING};
 use super::reader::{CsvReader, ReadPlan};
 use super::sniff::{Layout, Sample, sniff};
 use super::splitter::{SplitOptions, Splitter};
@@ -168,6 +168,7 @@ impl CsvFile {
             format: self.record_format(),
             schema: Arc::clone(schema),
             projection,
+            text_limits: self.options.text_limits.clone(),
             thread_count,
             budget_bytes: self.options.chunk_bytes.saturating_mul(8 * thread_count),
             bytes_total: self.bytes_total,
@@ -200,7 +201,7 @@ impl CsvFile {
     fn splitter(&self, input: Box<dyn Read + Send>) -> Splitter {
         let options = SplitOptions {
             dialect: self.layout.dialect,
-            chunk_bytes: self.options.chunk_bytes,
+            chunk_bytes: self.options.chunk_bytes.min(CHUNK_BYTES_CEILING),
             record_bytes_max: self.options.record_bytes_max.min(RECORD_BYTES_CEILING),
             file: Arc::clone(&self.shown_name),
             names: Arc::clone(&self.layout.names),

@@ -21,6 +21,6 @@ mod writer;
 mod tests;
 
 pub use file::CsvFile;
-pub use options::{Choice, CsvOptions, Delimiter, OnError};
+pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
 pub use writer::{CsvWriteOptions, CsvWriter};

@@ -34,6 +34,25 @@ pub enum OnError {
     SkipRow,
 }
 
+/// The length of `VARCHAR(n)` or `CHAR(n)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextLimit {
+    /// Most characters; blanks beyond them do not count, as in the SQL standard.
+    pub characters: usize,
+    /// SQL spelling of the type, for messages.
+    pub sql_type: String,
+}
+
+impl TextLimit {
+    pub(super) fn holds(&self, text: &str) -> bool {
+        if text.len() <= self.characters {
+            return true;
+        }
+        let beyond = text.char_indices().nth(self.characters);
+        beyond.is_none_or(|(position, _)| text[position..].bytes().all(|byte| byte == b' '))
+    }
+}
+
 /// Options of reading a CSV file.
 #[derive(Debug, Clone)]
 pub struct CsvOptions {
@@ -55,21 +74,25 @@ pub struct CsvOptions {
     pub trailing_delimiter: Choice,
     /// What to do with a bad record.
     pub on_error: OnError,
-    /// Longest record, in bytes. Default 64 MiB; at most 512 MiB.
+    /// Longest record, in bytes. Default 64 MiB; at most 256 MiB.
     pub record_bytes_max: usize,
     /// Most columns. Default 4,096.
     pub column_count_max: usize,
     /// Bytes looked at for delimiter and header. Default 1 MiB.
     pub sample_bytes: usize,
+    /// Longest texts of the columns of a declared table, by position; shorter than the table: the
+    /// rest has no limit.
+    pub text_limits: Vec<Option<TextLimit>>,
     /// Worker threads. Default: what the machine offers.
     pub thread_count: usize,
-    /// Bytes of the file that one thread works on at a time. Default 1 MiB: text and
-    /// arrays of a chunk fit the second-level cache.
+    /// Bytes of the file that one thread works on at a time. Default 1 MiB, so that
+    /// text and arrays of a chunk fit the second-level cache; at most 64 MiB.
     pub chunk_bytes: usize,
 }
 
-/// Positions inside a chunk have 30 bits.
-pub(super) const RECORD_BYTES_CEILING: usize = 512 << 20;
+/// Positions inside a chunk have 29 bits.
+pub(super) const RECORD_BYTES_CEILING: usize = 256 << 20;
+pub(super) const CHUNK_BYTES_CEILING: usize = 64 << 20;
 
 impl Default for CsvOptions {
     fn default() -> Self {
@@ -85,6 +108,7 @@ impl Default for CsvOptions {
             record_bytes_max: 64 << 20,
             column_count_max: 4096,
             sample_bytes: 1 << 20,
+            text_limits: Vec::new(),
             thread_count: std::thread::available_parallelism().map_or(1, usize::from),
             chunk_bytes: 1 << 20,
         }

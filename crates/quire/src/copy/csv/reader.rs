@@ -12,6 +12,7 @@ use super::super::error::{BadRecord, CopyError};
 use super::super::pipeline::{Pipeline, Stage};
 use super::chunk::{BadRecords, Block, BlockVisitor, ChunkText, Failure, RecordFormat, walk};
 use super::column::ColumnBuilder;
+use super::options::TextLimit;
 use super::splitter::{Chunk, Splitter};
 
 /// A batch is closed at the first block that makes it at least this long.
@@ -24,6 +25,7 @@ pub(super) struct ReadPlan {
     pub schema: SchemaRef,
     /// Columns wanted, by index.
     pub projection: Vec<usize>,
+    pub text_limits: Vec<Option<TextLimit>>,
     pub thread_count: usize,
     /// Bytes of parsed batches that may wait for the consumer.
     pub budget_bytes: usize,
@@ -193,7 +195,10 @@ impl Stage for ReadStage {
 }
 
 fn new_builders(plan: &ReadPlan, capacity: usize) -> Result<Vec<ColumnBuilder>, CopyError> {
-    let new = |&column: &usize| ColumnBuilder::new(column, plan.schema.field(column), capacity);
+    let new = |&column: &usize| {
+        let limit = plan.text_limits.get(column).cloned().flatten();
+        ColumnBuilder::new(column, plan.schema.field(column), limit, capacity)
+    };
     plan.projection.iter().map(new).collect()
 }
 

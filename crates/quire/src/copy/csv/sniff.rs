@@ -18,6 +18,7 @@ const SAMPLE_RECORDS: usize = 1000;
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub dialect: Dialect,
+    #[cfg(test)]
     pub has_header: bool,
     /// One name per column: from the header, else `column1`, `column2`, …
     pub names: Arc<[String]>,
@@ -120,6 +121,7 @@ pub(super) fn sniff(
     let names = names.into();
     let layout = Layout {
         dialect,
+        #[cfg(test)]
         has_header,
         names,
         trailing_delimiter,
@@ -328,8 +330,8 @@ fn check_header(
 
 /// Whether the first record of a file holds names. It does if at least half of the columns that
 /// have a type without it lose it with it. If all columns are text, a first record of distinct,
-/// non-empty fields that do not occur again in their columns is taken for names, except in a file
-/// of one column, whose first value would be lost.
+/// non-empty fields that do not occur again in their columns is taken for names; see
+/// [`names_one_text`] for files of one column.
 fn is_header(records: &[PlainRecord<'_>], columns: usize) -> bool {
     let Some((first, rows)) = records.split_first() else {
         return false;
@@ -372,7 +374,29 @@ fn is_header(records: &[PlainRecord<'_>], columns: usize) -> bool {
         .all(|name| !name.is_empty() && !looks_typed(name));
     let unique =
         |(column, name): (usize, &Vec<u8>)| !rows.iter().any(|r| field(r, column) == *name);
-    (columns > 1 || rows.is_empty()) && distinct && named && names.iter().enumerate().all(unique)
+    distinct
+        && named
+        && names.iter().enumerate().all(unique)
+        && (columns > 1 || rows.is_empty() || names_one_text(first, rows))
+}
+
+/// Whether the first record of a file of one text column is its name: it must not be lost if it is
+/// a value. It is a name if the file quotes fields, which a mere list of lines does not; or if it is
+/// an identifier and hardly any other line is one.
+fn names_one_text(first: &PlainRecord<'_>, rows: &[PlainRecord<'_>]) -> bool {
+    let fields = || rows.iter().flat_map(|row| &row.fields);
+    if fields().any(|field| field.quoted) {
+        return true;
+    }
+    let is_identifier = |text: &[u8]| {
+        let starts = text
+            .first()
+            .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+        starts && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    };
+    let count = fields().filter(|field| !field.bytes.is_empty()).count();
+    let identifiers = fields().filter(|field| is_identifier(&field.bytes)).count();
+    first.fields.iter().all(|field| is_identifier(&field.bytes)) && identifiers * 20 <= count
 }
 
 fn looks_typed(text: &[u8]) -> bool {

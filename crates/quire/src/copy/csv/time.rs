@@ -1,8 +1,8 @@
 //! Text to dates and timestamps: ISO 8601 as PostgreSQL reads it.
 //!
-//! Dates are `YYYY-MM-DD` in the proleptic Gregorian calendar, with ` BC` after them before year
-//! 1. A time follows after a blank or `T`: `HH:MM[:SS[.fraction]]`, where digits beyond the sixth
-//! are rounded, then optionally a zone: `Z`, `UTC`, `±HH[[:]MM[[:]SS]]`.
+//! Dates are `YYYY-MM-DD` in the proleptic Gregorian calendar; ` BC` follows the years before the
+//! first. A time follows after a blank or `T`: `HH:MM[:SS[.fraction]]`, where digits beyond the
+//! sixth are rounded; a zone may end it: `Z`, `UTC`, `±HH[[:]MM[[:]SS]]`.
 
 use super::number::Reason;
 
@@ -63,13 +63,33 @@ pub(super) fn parse_date(text: &[u8]) -> Result<i32, Reason> {
         if digits.iter().any(|&d| d > 9) {
             return parse_date_any(text);
         }
-        let year = i64::from(digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3]);
-        return civil(year, digits[4] * 10 + digits[5], digits[6] * 10 + digits[7]);
+        let year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3];
+        return common_date(year, digits[4] * 10 + digits[5], digits[6] * 10 + digits[7]);
     }
     parse_date_any(text)
 }
 
+/// Days of a date in the years 1 to 9999: [`days_from_civil`] without negative numbers.
 #[inline]
+fn common_date(year: u32, month: u32, day: u32) -> Result<i32, Reason> {
+    if !(1..=12).contains(&month)
+        || day == 0
+        || year == 0
+        || (day > 28 && day > month_days(i64::from(year), month))
+    {
+        return Err(Reason::OutOfRange);
+    }
+    let (year, month_from_march) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days_before_year = 365 * year + year / 4 - year / 100 + year / 400;
+    let days = days_before_year + (153 * month_from_march + 2) / 5 + day - 1;
+    Ok(days as i32 - 719_468)
+}
+
+#[cold]
 fn civil(year: i64, month: u32, day: u32) -> Result<i32, Reason> {
     if !(1..=12).contains(&month) || day == 0 || (day > 28 && day > month_days(year, month)) {
         return Err(Reason::OutOfRange);

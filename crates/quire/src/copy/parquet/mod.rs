@@ -8,5 +8,5 @@ mod writer;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use reader::{ParquetFile, ParquetReader};
+pub use reader::ParquetFile;
 pub use writer::{ParquetWriteOptions, ParquetWriter};

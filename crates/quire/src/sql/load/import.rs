@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use quire_engine::{Snapshot, WriteTransaction};
+use quire_engine::{Snapshot, SqlType, WriteTransaction};
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::insert::{find_table, positions, table_name};
@@ -16,7 +16,7 @@ use super::control;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use crate::cancel::CancelToken;
-use crate::copy::csv::{CsvFile, CsvReader};
+use crate::copy::csv::{CsvFile, CsvReader, TextLimit};
 use crate::copy::parquet::ParquetFile;
 use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
@@ -43,7 +43,8 @@ pub(super) async fn run(
     let control = control(session.observer(), token);
     let (count, notices) = tokio::task::block_in_place(|| match format {
         Format::Csv => {
-            let options = options::csv_reading(&copy.options)?;
+            let mut options = options::csv_reading(&copy.options)?;
+            options.text_limits.clone_from(&target.text_limits);
             let file = CsvFile::open(path, options, Some(&target.columns))?;
             let mut rows = CsvRows(file.read(&target.columns, None, &control)?);
             let count = append(writer.transaction(), &target, &mut rows)?;
@@ -74,6 +75,8 @@ struct Target {
     /// The file's columns: those named in the statement, or all.
     columns: SchemaRef,
     positions: Vec<usize>,
+    /// Of the file's columns.
+    text_limits: Vec<Option<TextLimit>>,
 }
 
 impl Target {
@@ -99,6 +102,14 @@ impl Target {
         } else {
             positions(definition, &named.iter().map(folded).collect::<Vec<_>>())?
         };
+        let text_limit = |position: &usize| match definition.columns[*position].sql_type {
+            sql_type @ (SqlType::VarChar(length) | SqlType::Char(length)) => Some(TextLimit {
+                characters: length as usize,
+                sql_type: sql_type.to_string(),
+            }),
+            _ => None,
+        };
+        let text_limits = positions.iter().map(text_limit).collect();
         let columns = Arc::new(table.arrow_schema().project(&positions)?);
         let table_schema = Arc::clone(table.arrow_schema());
         Ok(Self {
@@ -106,6 +117,7 @@ impl Target {
             table_schema,
             columns,
             positions,
+            text_limits,
         })
     }
 

@@ -74,6 +74,10 @@ pub(super) fn csv_reading(spelled: &Spelled) -> Result<CsvOptions, Error> {
             _ => return Err(unknown(name)),
         }
     }
+    // Lines that are one field are text as it is, unless a quote is asked for.
+    if options.delimiter == Delimiter::None && !spelled.iter().any(|(name, _)| name == "quote") {
+        options.quote = None;
+    }
     Ok(options)
 }
 
@@ -195,6 +199,14 @@ mod tests {
             (csv.null_string.as_str(), csv.on_error),
             ("NA", OnError::SkipRow)
         );
+    }
+
+    #[test]
+    fn without_delimiter_quotes_are_plain_unless_asked_for() {
+        let csv = csv_reading(&spelled(&[("delimiter", Some(""))])).unwrap();
+        assert_eq!((csv.delimiter, csv.quote), (Delimiter::None, None));
+        let asked = spelled(&[("quote", Some("'")), ("delimiter", Some(""))]);
+        assert_eq!(csv_reading(&asked).unwrap().quote, Some(b'\''));
     }
 
     #[test]

@@ -106,6 +106,30 @@ fn null_in_a_not_null_column_names_line_and_column() {
 }
 
 #[test]
+fn a_text_over_the_declared_length_names_line_and_column() {
+    let limit = TextLimit {
+        characters: 3,
+        sql_type: "VARCHAR(3)".to_owned(),
+    };
+    let options = CsvOptions {
+        text_limits: vec![None, Some(limit)],
+        ..no_header()
+    };
+    assert_eq!(
+        message(
+            "long text,a\nx,äöü\nx,äöü   \nx,äöüx\n".as_bytes(),
+            &options,
+            &text_schema(2)
+        ),
+        "\"test.csv\" line 4, column 2 \"c1\": \"äöüx\" is too long for VARCHAR(3)"
+    );
+    assert_eq!(
+        message(b"a,\"ab\"\"cd\"\n", &options, &text_schema(2)),
+        "\"test.csv\" line 1, column 2 \"c1\": \"ab\"cd\" is too long for VARCHAR(3)"
+    );
+}
+
+#[test]
 fn lines_are_counted_through_quoted_line_ends() {
     let declared = schema(&[("t", DataType::Utf8View), ("n", DataType::Int64)]);
     assert_eq!(

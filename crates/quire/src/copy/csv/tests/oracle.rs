@@ -190,7 +190,11 @@ fn backslash_escapes_and_other_quotes_are_read() {
             ..options.clone()
         };
         let batch = read(text, &options, &text_schema(5)).unwrap();
-        assert_eq!(rows(&batch), [expected.clone()], "chunks of {chunk_bytes}");
+        assert_eq!(
+            rows(&batch),
+            std::slice::from_ref(&expected),
+            "chunks of {chunk_bytes}"
+        );
     }
 }
 
@@ -205,6 +209,34 @@ fn without_quoting_every_character_is_plain() {
     let expected = [Some("\"a,b"), None, Some("\"\""), Some("c\"")];
     let expected: Vec<_> = expected.map(|text| vec![text.map(str::to_owned)]).into();
     assert_eq!(rows(&batch), expected);
+}
+
+#[test]
+fn a_line_that_is_one_field_may_begin_with_a_quoted_word() {
+    let options = CsvOptions {
+        delimiter: Delimiter::None,
+        ..no_header()
+    };
+    let text = b"\"Rommel?\"_\"Who?\"\n\"a\"\n\"b\nc\"\r\n\"d\" e\r\n";
+    let expected = ["\"Rommel?\"_\"Who?\"", "a", "b\nc", "\"d\" e"];
+    let expected = expected.map(|text| vec![Some(text.to_owned())]);
+    for chunk_bytes in 1..text.len() {
+        let options = CsvOptions {
+            chunk_bytes,
+            ..options.clone()
+        };
+        assert_eq!(
+            rows(&read(text, &options, &text_schema(1)).unwrap()),
+            expected
+        );
+    }
+    let error = read(b"\"a\nb\" c\n", &options, &text_schema(1))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("line 1, column 1 \"c0\": text follows the closing quote"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -148,34 +148,67 @@ fn series_keep_every_value() {
     round_trip(&data.join("timeseries/nab.csv"), &[T, TS, F]);
 }
 
+/// All string files with their text, without a byte order mark.
+fn string_files(data: &std::path::Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(data.join("strings")).unwrap();
+    let files: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let text = text.trim_start_matches('\u{feff}').to_owned();
+            (path, text)
+        })
+        .collect();
+    assert!(files.len() >= 19);
+    files
+}
+
 #[test]
-fn string_columns_keep_every_value() {
-    let Some(data) = data_directory() else { return };
+fn lines_of_text_keep_every_value() {
+    let Some(data) = data_directory() else {
+        return;
+    };
+    let declared = schema(&[("value", T)]);
     let options = CsvOptions {
-        delimiter: Delimiter::None,
         quote: None,
-        header: Choice::No,
         chunk_bytes: 50_000,
         ..CsvOptions::default()
     };
-    let mut count = 0;
-    for entry in std::fs::read_dir(data.join("strings")).unwrap() {
-        let path = entry.unwrap().path();
-        let (schema, batch) = read_all(&path, &options);
-        assert_eq!(*schema.field(0).data_type(), T, "{}", path.display());
-        let text = std::fs::read_to_string(&path).unwrap();
-        let text = text.trim_start_matches('\u{feff}');
+    for (path, text) in string_files(&data) {
+        let file = CsvFile::open(&path, options.clone(), Some(&declared)).unwrap();
+        let batches = file.read(&declared, None, &CopyControl::default()).unwrap();
+        let batches: Vec<_> = batches.map(Result::unwrap).collect();
+        let batch = concat_batches(&declared, &batches).unwrap();
         let expected = text
             .lines()
             .map(|line| (!line.is_empty()).then(|| line.to_owned()));
-        let read = rows(&batch);
-        assert!(
-            read.iter().map(|row| row[0].clone()).eq(expected),
-            "{}",
-            path.display()
-        );
+        let read = rows(&batch).into_iter().map(|row| row[0].clone());
+        assert!(read.eq(expected), "{}", path.display());
         crate::copy::parquet::tests::assert_round_trip(&batch);
-        count += 1;
     }
-    assert!(count >= 19);
+}
+
+#[test]
+fn quoted_columns_of_text_keep_name_and_every_value() {
+    let Some(data) = data_directory() else {
+        return;
+    };
+    for (path, text) in string_files(&data) {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let quoted = lines
+            .iter()
+            .map(|line| format!("\"{}\"\n", line.replace('"', "\"\"")));
+        let csv: String = std::iter::once("\"value\"\n".to_owned())
+            .chain(quoted)
+            .collect();
+        let file = open(csv.as_bytes(), &CsvOptions::default(), None).unwrap();
+        let schema = file.infer_schema(&CopyControl::default()).unwrap();
+        assert_eq!(schema.fields().len(), 1);
+        let field = schema.field(0);
+        assert_eq!((field.name().as_str(), field.data_type()), ("value", &T));
+        let batch = read(csv.as_bytes(), &CsvOptions::default(), &schema).unwrap();
+        let read = rows(&batch).into_iter().map(|row| row[0].clone());
+        let expected = lines.iter().map(|line| Some((*line).to_owned()));
+        assert!(read.eq(expected), "{}", path.display());
+    }
 }

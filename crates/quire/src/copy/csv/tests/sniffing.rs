@@ -55,6 +55,14 @@ fn headers() {
         found("COLLINGSWOOD\nBOXBOROUGH\n"),
         (None, false, names(&["column1"]))
     );
+    assert_eq!(
+        found("\"value\"\n\"COLLINGSWOOD\"\n\"\"\n"),
+        (None, true, names(&["value"]))
+    );
+    assert_eq!(
+        found("mail\na@b.c\nd@e.f\n"),
+        (None, true, names(&["mail"]))
+    );
     assert_eq!(found("n\n1\n2\n"), (None, true, names(&["n"])));
     assert_eq!(found("\u{feff}a,b\n1,2\n").2, names(&["a", "b"]));
 }

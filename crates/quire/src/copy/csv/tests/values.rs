@@ -168,6 +168,14 @@ fn dates_count_days_as_the_calendar_does() {
     while year < 2_101 {
         assert_eq!(days_from_civil(year, month, day), days);
         assert_eq!(civil_from_days(days), (year, month, day));
+        if year > 0 {
+            let printed = format!("{year:04}-{month:02}-{day:02}");
+            assert_eq!(
+                parse_date(printed.as_bytes()).map(i64::from),
+                Ok(days),
+                "{printed}"
+            );
+        }
         let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let last = match month {
             2 => 28 + u32::from(leap),
