@@ -149,7 +149,8 @@ fn from_plan(text: &str) -> Error {
     }
     if let Some(name) = quoted_after(line, "Invalid function '") {
         let error = Error::new("42883", format!("function {name} does not exist"));
-        return match quoted_after(text, "Did you mean '") {
+        let offered = quoted_after(text, "Did you mean '");
+        return match closest(name, offered.into_iter()) {
             Some(similar) => error.with_hint(format!("Perhaps you meant {similar}.")),
             None => error,
         };
@@ -231,7 +232,7 @@ pub(crate) fn closest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).max(1);
+    let allowed = name.chars().count() / 3;
     candidates
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)

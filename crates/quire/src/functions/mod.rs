@@ -1,23 +1,28 @@
 //! SQL functions of our own: those that check what DataFusion's let wrap around, and those that
 //! show what is stored.
 
+mod bytes;
 mod checked_arithmetic;
+mod decimal_digits;
 mod rounding;
 mod storage;
 mod sum;
 
+pub(crate) use bytes::TextToBytes;
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
+pub(crate) use decimal_digits::DecimalDigits;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use storage::{StorageFunction, TablesFunction};
 
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::AggregateUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-/// Replaces the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
+/// Replaces functions that fall short, and the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
 /// integers as doubles and decimals with nine digits to spare.)
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+    state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udaf(AggregateUDF::from(sum::CheckedSum::new()).into())?;
     Ok(())
 }

@@ -1,18 +1,24 @@
 //! Puts checking functions where DataFusion's operators wrap around or cut off.
 //!
 //! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
-//! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, and a cast of a float
-//! or decimal to an integer rounds its argument first. Decimals are checked by Arrow already.
+//! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, a cast of a float
+//! or decimal to an integer rounds its argument first, and one between text and bytes goes by
+//! their hexadecimal form. Decimals are checked by Arrow already.
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::{
+    BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
+};
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::functions::{CheckedArithmetic, CheckedOperator, RoundToInteger};
+use crate::functions::{
+    CheckedArithmetic, CheckedOperator, DecimalDigits, RoundToInteger, TextToBytes,
+};
 
 /// The rule.
 #[derive(Debug)]
@@ -48,19 +54,7 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 
 fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let data_type = left.get_type(schema)?;
-            match CheckedArithmetic::needed_for(op, &data_type) {
-                Some(operator) if right.get_type(schema)? == data_type => {
-                    Ok(Transformed::yes(call(operator, *left, *right)))
-                }
-                _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr {
-                    left,
-                    op,
-                    right,
-                }))),
-            }
-        }
+        Expr::BinaryExpr(binary) => check_operator(binary, schema),
         Expr::Negative(inner) => {
             let data_type = inner.get_type(schema)?;
             if !data_type.is_signed_integer() {
@@ -73,32 +67,62 @@ fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
                 *inner,
             )))
         }
-        Expr::Cast(Cast { expr, field }) => {
-            let is_needed = field.data_type().is_integer()
-                && RoundToInteger::is_needed_for(&expr.get_type(schema)?)
-                && !is_rounded(&expr);
-            let inner = if is_needed {
-                Box::new(rounded(*expr))
-            } else {
-                expr
-            };
-            let cast = Expr::Cast(Cast { expr: inner, field });
-            Ok(if is_needed {
-                Transformed::yes(cast)
-            } else {
-                Transformed::no(cast)
-            })
-        }
+        Expr::Cast(cast) => check_cast(cast, schema),
         other => Ok(Transformed::no(other)),
     }
 }
 
-fn call(operator: CheckedOperator, left: Expr, right: Expr) -> Expr {
-    ScalarUDF::from(CheckedArithmetic::new(operator)).call(vec![left, right])
+fn check_operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let data_type = binary.left.get_type(schema)?;
+    if let Some(operator) = CheckedArithmetic::needed_for(binary.op, &data_type)
+        && binary.right.get_type(schema)? == data_type
+    {
+        return Ok(Transformed::yes(call(
+            operator,
+            *binary.left,
+            *binary.right,
+        )));
+    }
+    let can_grow = matches!(
+        binary.op,
+        Operator::Plus | Operator::Minus | Operator::Multiply
+    );
+    let expr = Expr::BinaryExpr(binary);
+    if can_grow && DecimalDigits::is_needed_for(&expr.get_type(schema)?) {
+        let checked = ScalarUDF::from(DecimalDigits::new()).call(vec![expr]);
+        return Ok(Transformed::yes(checked));
+    }
+    Ok(Transformed::no(expr))
 }
 
-fn rounded(expr: Expr) -> Expr {
-    ScalarUDF::from(RoundToInteger::new()).call(vec![expr])
+fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let from = cast.expr.get_type(schema)?;
+    let to = cast.field.data_type();
+    if from.is_string() && to.is_binary() {
+        let bytes = ScalarUDF::from(TextToBytes::new()).call(vec![*cast.expr]);
+        let is_view = *to == DataType::BinaryView;
+        let expr = if is_view {
+            bytes
+        } else {
+            Expr::Cast(Cast {
+                expr: Box::new(bytes),
+                field: cast.field,
+            })
+        };
+        return Ok(Transformed::yes(expr));
+    }
+    if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
+        let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));
+        return Ok(Transformed::yes(Expr::Cast(Cast {
+            expr,
+            field: cast.field,
+        })));
+    }
+    Ok(Transformed::no(Expr::Cast(cast)))
+}
+
+fn call(operator: CheckedOperator, left: Expr, right: Expr) -> Expr {
+    ScalarUDF::from(CheckedArithmetic::new(operator)).call(vec![left, right])
 }
 
 fn is_rounded(expr: &Expr) -> bool {
@@ -107,9 +131,6 @@ fn is_rounded(expr: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::datatypes::DataType;
-    use datafusion::logical_expr::Operator;
-
     use super::*;
 
     #[test]

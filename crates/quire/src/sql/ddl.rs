@@ -160,8 +160,12 @@ fn column_of(spelled: &ColumnDef) -> Result<ColumnDefinition, Error> {
             ColumnOption::Null => {}
             ColumnOption::NotNull => nullable = false,
             other => {
-                return Err(not_supported(format!("{other} (column \"{name}\")"))
-                    .with_hint(NEEDS_ROW_TABLES));
+                let hint = match other {
+                    ColumnOption::Default(_) => "Columns without a value are NULL.",
+                    _ => NEEDS_ROW_TABLES,
+                };
+                let what = format!("{other} (column \"{name}\")");
+                return Err(not_supported(what).with_hint(hint));
             }
         }
     }

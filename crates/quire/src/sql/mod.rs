@@ -7,6 +7,7 @@ mod dispatch;
 mod insert;
 mod load;
 mod names;
+mod output_columns;
 pub(crate) mod parse;
 mod query;
 mod reject;

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 const SUFFIX_MARK: char = '\u{1f}';
 
 /// PostgreSQL's name of a column that has none.
-const UNNAMED: &str = "?column?";
+pub(super) const UNNAMED: &str = "?column?";
 
 /// The name under which a column is planned when its own is taken.
 pub(super) fn with_suffix(name: &str, position: usize) -> String {
@@ -39,15 +39,6 @@ pub(crate) fn last_part(name: &ObjectName) -> Option<String> {
 
 pub(super) fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
-}
-
-/// Two items of one list collide in the plan when these are equal.
-pub(super) fn planner_name(expr: &Expr) -> String {
-    if is_column(expr) {
-        of_expression(expr)
-    } else {
-        format!("={expr}")
-    }
 }
 
 /// The names to show for the columns of `query`, where its text decides them; `None` for a column

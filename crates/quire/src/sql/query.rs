@@ -188,7 +188,8 @@ fn rows_of(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
-    let (shown, token) = (Arc::clone(&schema), token.clone());
+    let (shown, waiting_token) = (Arc::clone(&schema), token.clone());
+    let token = token.clone();
     let produce = async move {
         loop {
             let next = next_of(&mut stream, &token).await;
@@ -205,6 +206,7 @@ fn rows_of(
         schema,
         receiver,
         task,
+        waiting_token,
         Arc::clone(&session.database),
     )))
 }

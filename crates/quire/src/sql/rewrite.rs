@@ -2,20 +2,19 @@
 //!
 //! 1. `FETCH FIRST n ROWS ONLY` becomes `LIMIT n`.
 //! 2. `CAST(x AS VARCHAR(n))` cuts to n characters, as PostgreSQL does; the planner drops the n.
-//! 3. Output columns of equal name get an internal suffix, because the planner demands unique
-//!    names; [`super::names::display`] takes it off again.
+//!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
+//! 3. Output columns ([`super::output_columns`]) get unique names.
 //! 4. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Query,
-    Select, SelectItem, Statement, TableFactor, Value, VisitMut, VisitorMut,
+    BinaryOperator, CastKind, CharacterLength, DataType, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName,
+    ObjectNamePart, Query, Select, Statement, TableFactor, Value, VisitMut, VisitorMut,
 };
 
-use super::names;
+use super::{names, output_columns};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -35,11 +34,12 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        output_columns::order_by_position(query);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        make_names_unique(&mut select.projection);
+        output_columns::rewrite(&mut select.projection);
         ControlFlow::Continue(())
     }
 
@@ -58,6 +58,8 @@ impl VisitorMut for Rewriter {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         cut_to_length(expr);
+        exponent_to_double(expr);
+        mod_to_operator(expr);
         ControlFlow::Continue(())
     }
 }
@@ -114,6 +116,47 @@ fn cut_to_length(expr: &mut Expr) {
     *expr = call("left", [text, count]);
 }
 
+/// `1e300` → `CAST('1e300' AS DOUBLE PRECISION)`: the planner would make a decimal of it.
+fn exponent_to_double(expr: &mut Expr) {
+    let Expr::Value(value) = expr else { return };
+    let Value::Number(digits, _) = &value.value else {
+        return;
+    };
+    if digits.contains(['e', 'E']) {
+        let text = Expr::Value(Value::SingleQuotedString(digits.clone()).into());
+        *expr = Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(text),
+            data_type: DataType::DoublePrecision,
+            array: false,
+            format: None,
+        };
+    }
+}
+
+/// `mod(a, b)` → `(a % b)`
+fn mod_to_operator(expr: &mut Expr) {
+    let Expr::Function(function) = expr else {
+        return;
+    };
+    let FunctionArguments::List(list) = &mut function.args else {
+        return;
+    };
+    let is_mod = names::last_part(&function.name).is_some_and(|name| name == "mod");
+    if let (
+        [
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(left)),
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(right)),
+        ],
+        true,
+    ) = (list.args.as_slice(), is_mod)
+    {
+        let nested = |operand: &Expr| Box::new(Expr::Nested(Box::new(operand.clone())));
+        let (left, op, right) = (nested(left), BinaryOperator::Modulo, nested(right));
+        *expr = Expr::Nested(Box::new(Expr::BinaryOp { left, op, right }));
+    }
+}
+
 fn length_of(length: &CharacterLength) -> Option<u64> {
     match length {
         CharacterLength::IntegerLength { length, .. } => Some(*length),
@@ -137,33 +180,4 @@ fn call(name: &str, arguments: [Expr; 2]) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
-}
-
-/// Gives a suffixed alias to every item whose name an earlier item has. Beside a wildcard, whose
-/// names are not known here, every column named on its own gets one.
-fn make_names_unique(projection: &mut [SelectItem]) {
-    let has_wildcard = projection.len() > 1
-        && projection.iter().any(|i| {
-            matches!(
-                i,
-                SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)
-            )
-        });
-    let mut seen = HashSet::new();
-    for (position, item) in projection.iter_mut().enumerate() {
-        let (expr, name) = match item {
-            SelectItem::UnnamedExpr(expr) => (expr.clone(), names::planner_name(expr)),
-            SelectItem::ExprWithAlias { expr, alias } => (expr.clone(), names::folded(alias)),
-            _ => continue,
-        };
-        let is_column = matches!(item, SelectItem::UnnamedExpr(e) if names::is_column(e));
-        if !seen.insert(name.clone()) || (has_wildcard && is_column) {
-            let shown = match item {
-                SelectItem::UnnamedExpr(expr) => names::of_expression(expr),
-                _ => name,
-            };
-            let alias = Ident::with_quote('"', names::with_suffix(&shown, position));
-            *item = SelectItem::ExprWithAlias { expr, alias };
-        }
-    }
 }

@@ -63,17 +63,22 @@ struct Walk {
     column_words: usize,
     is_before_query: bool,
     has_seen_table: bool,
+    /// The list of columns has been closed.
+    is_list_closed: bool,
 }
 
 impl Walk {
     fn is_after_type(&self) -> bool {
-        self.is_before_query && self.depth == 1 && self.column_words >= 2
+        self.is_before_query && !self.is_list_closed && self.depth == 1 && self.column_words >= 2
     }
 
     fn step(&mut self, token: &Token, text: &str) {
         match token {
             Token::LParen => self.depth += 1,
-            Token::RParen => self.depth = self.depth.saturating_sub(1),
+            Token::RParen => {
+                self.depth = self.depth.saturating_sub(1);
+                self.is_list_closed |= self.depth == 0;
+            }
             Token::Comma if self.depth == 1 => {
                 self.column += 1;
                 self.column_words = 0;
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn names_and_queries_are_left_alone() {
         for sql in [
-            "create table compression (compression int, using int)",
+            "create table compression (compression int, using int) with (compression = auto)",
             "create table t as select * from a join b using (id)",
             "select * from a join b using (id)",
         ] {

@@ -1,0 +1,9 @@
+//! The room from the outside: statements in, rows, errors and effects out.
+#![allow(clippy::unwrap_used)]
+
+mod conversations;
+mod copying;
+mod filters;
+mod join_orders;
+mod plans;
+mod support;
