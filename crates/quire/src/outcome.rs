@@ -8,6 +8,7 @@ use arrow::datatypes::SchemaRef;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
+use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::Error;
 
@@ -62,6 +63,8 @@ enum Source {
     Task {
         batches: mpsc::Receiver<Result<RecordBatch, Error>>,
         task: AbortHandle,
+        /// A task deep in a join may not look for a while; whoever waits for its rows does.
+        token: CancelToken,
         _database: Arc<Opened>,
     },
     /// Rows that are there already.
@@ -73,6 +76,7 @@ impl Rows {
         schema: SchemaRef,
         batches: mpsc::Receiver<Result<RecordBatch, Error>>,
         task: AbortHandle,
+        token: CancelToken,
         database: Arc<Opened>,
     ) -> Self {
         Self {
@@ -80,6 +84,7 @@ impl Rows {
             source: Source::Task {
                 batches,
                 task,
+                token,
                 _database: database,
             },
         }
@@ -104,7 +109,13 @@ impl Rows {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         match &mut self.source {
             Source::Ready(batches) => Ok(batches.next()),
-            Source::Task { batches, .. } => futures::executor::block_on(batches.recv()).transpose(),
+            Source::Task { batches, token, .. } => futures::executor::block_on(async {
+                tokio::select! {
+                    biased;
+                    () = token.cancelled() => Err(Error::cancelled()),
+                    next = batches.recv() => next.transpose(),
+                }
+            }),
         }
     }
 }
