@@ -37,7 +37,8 @@ pub(super) fn parse_i64(text: &[u8]) -> Result<i64, Reason> {
         if digit > 9 {
             return parse_i64_any(text);
         }
-        value = value * 10 + i64::from(digit);
+        // At most 18 digits: this never wraps, and is not checked in the innermost loop.
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
     Ok(if negative { -value } else { value })
 }
@@ -93,7 +94,8 @@ pub(super) fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i12
     for (position, &byte) in body.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
         if digit <= 9 {
-            mantissa = mantissa * 10 + u64::from(digit);
+            // At most 18 digits: this never wraps, and is not checked in the innermost loop.
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
         } else if byte == b'.' && point.is_none() {
             point = Some(position);
         } else {

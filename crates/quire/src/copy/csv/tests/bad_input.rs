@@ -335,3 +335,38 @@ fn a_type_that_csv_cannot_have_is_refused_at_once() {
         "column 1 cannot be read from CSV as Null"
     );
 }
+
+/// A panic of a worker would come out as an internal error.
+#[test]
+fn random_bytes_are_read_or_refused() {
+    let mut random = Random(31);
+    let alphabet = b"a1.,,;|\t\"\"\\'\r\n\n -:+eT\0\xff\xc3\xa9\xef\xbb\xbf";
+    let control = CopyControl::default();
+    for case in 0..4_000 {
+        let length = random.below(300);
+        let text: Vec<u8> = (0..length)
+            .map(|_| alphabet[random.below(alphabet.len())])
+            .collect();
+        let options = CsvOptions {
+            escape: [None, Some(b'\\')][random.below(2)],
+            on_error: [OnError::Stop, OnError::SkipRow][random.below(2)],
+            chunk_bytes: 1 + random.below(100),
+            record_bytes_max: 1 + random.below(400),
+            sample_bytes: 1 + random.below(200),
+            thread_count: 1,
+            ..CsvOptions::default()
+        };
+        let outcome = open(&text, &options, None).and_then(|file| {
+            let schema = file.infer_schema(&control)?;
+            let mut reader = file.read(&schema, None, &control)?;
+            while reader.next_batch()?.is_some() {}
+            Ok(())
+        });
+        let internal = matches!(outcome, Err(CopyError::Internal { .. }));
+        assert!(
+            !internal,
+            "case {case}: {outcome:?}\n{}",
+            text.escape_ascii()
+        );
+    }
+}
