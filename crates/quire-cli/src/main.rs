@@ -17,13 +17,16 @@ mod shell;
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use arguments::{Action, Arguments, Source};
 use shell::{Diagnostic, Flow, INTERRUPTED_EXIT_CODE, Shell, describe};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A statement or command failed.
+const FAILURE_EXIT_CODE: u8 = 1;
 
 /// What a shell reports for a program that SIGPIPE ended.
 const NOBODY_READS_EXIT_CODE: u8 = 141;
@@ -49,7 +52,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let text = describe(&Diagnostic::from(&error), "", None, false);
             let _ = io::stderr().write_all(text.as_bytes());
-            return ExitCode::FAILURE;
+            return ExitCode::from(FAILURE_EXIT_CODE);
         }
     };
     let result = if is_interactive {
@@ -61,7 +64,13 @@ fn main() -> ExitCode {
     } else {
         run_sources(&mut shell, sources)
     };
-    exit_code(&shell, result)
+    let code = exit_code(&shell, result);
+    if shell.has_cancelled() {
+        // Closing in good order would wait for a join that does not look; all that was committed
+        // is in the file.
+        process::exit(code.into());
+    }
+    ExitCode::from(code)
 }
 
 fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
@@ -86,17 +95,15 @@ fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
     Ok(())
 }
 
-fn exit_code(shell: &Shell, result: io::Result<()>) -> ExitCode {
+fn exit_code(shell: &Shell, result: io::Result<()>) -> u8 {
     match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::from(NOBODY_READS_EXIT_CODE)
-        }
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => NOBODY_READS_EXIT_CODE,
         Err(error) => {
             let _ = writeln!(io::stderr(), "ERROR:  cannot write: {error}");
-            ExitCode::FAILURE
+            FAILURE_EXIT_CODE
         }
-        Ok(()) if shell.was_stopped() => ExitCode::from(INTERRUPTED_EXIT_CODE),
-        Ok(()) if shell.had_error && !shell.is_interactive() => ExitCode::FAILURE,
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if shell.was_stopped() => INTERRUPTED_EXIT_CODE,
+        Ok(()) if shell.had_error && !shell.is_interactive() => FAILURE_EXIT_CODE,
+        Ok(()) => 0,
     }
 }

@@ -291,6 +291,7 @@ impl Shell {
     }
 
     fn show_completion(&mut self, completion: &Completion) -> Result<(), Failure> {
+        show_notices(&completion.notices);
         if self.settings.changes.unwrap_or(self.output.is_terminal()) {
             writeln!(self.output.writer(), "{}", completion.tag)?;
         }
@@ -343,6 +344,11 @@ impl Shell {
         self.was_stopped
     }
 
+    /// Whether work of a cancelled statement may still go on.
+    pub fn has_cancelled(&self) -> bool {
+        self.interrupts.has_cancelled()
+    }
+
     /// Forgets Ctrl-C of statements that are over.
     pub fn take_interrupted(&self) -> bool {
         self.interrupts.take_interrupted()
@@ -365,14 +371,19 @@ fn connect(
         Some(path) => Database::open_with(path, options)?,
         None => Database::in_memory_with(options)?,
     };
-    for notice in database.notices() {
-        let _ = writeln!(io::stderr(), "NOTICE:  {}", escape_controls(notice));
-    }
+    show_notices(database.notices());
     let mut connection = database.connect();
     if io::stderr().is_terminal() {
         connection.set_progress(Some(progress.observer()));
     }
     Ok((database, connection))
+}
+
+/// On the standard error; nobody is left to tell when it is closed.
+fn show_notices(notices: &[String]) {
+    for notice in notices {
+        let _ = writeln!(io::stderr(), "NOTICE:  {}", escape_controls(notice));
+    }
 }
 
 /// `NO_COLOR` with any text forbids colour (no-color.org).

@@ -21,6 +21,8 @@ struct State {
     has_prompt: bool,
     /// Whether a statement was cancelled since [`Interrupts::take_interrupted`] last asked.
     was_interrupted: bool,
+    /// Whether a statement was ever cancelled.
+    has_cancelled: bool,
 }
 
 /// Connects the signal with the running statement.
@@ -57,6 +59,11 @@ impl Interrupts {
         std::mem::take(&mut self.lock().was_interrupted)
     }
 
+    /// Whether a statement was ever cancelled. Its operators may still be at work.
+    pub fn has_cancelled(&self) -> bool {
+        self.lock().has_cancelled
+    }
+
     fn press(&self) -> Reaction {
         let mut state = self.lock();
         state.press_count += 1;
@@ -64,6 +71,7 @@ impl Interrupts {
             Some(handle) if state.press_count == 1 => {
                 handle.cancel();
                 state.was_interrupted = true;
+                state.has_cancelled = true;
                 Reaction::Stay
             }
             None if state.has_prompt => {

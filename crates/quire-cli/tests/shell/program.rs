@@ -13,6 +13,10 @@ pub const MANY_ROWS: &str = "SELECT value FROM generate_series(1, 1000000)";
 pub const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 100000000) AS a(x) \
      JOIN generate_series(1, 100000000) AS b(y) ON a.x + b.y < 0";
 
+/// A join that compares for hours without a row to show, so that it never looks up.
+pub const ABSORBED: &str = "SELECT count(*) FROM generate_series(1, 1000000) AS a(x) \
+     JOIN generate_series(1, 10000000) AS b(y) ON a.x + b.y < 0";
+
 /// An empty folder that is removed at the end of the test.
 pub struct Folder {
     path: PathBuf,

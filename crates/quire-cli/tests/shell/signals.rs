@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command};
 
-use crate::program::{ENDLESS, Finished, Folder, MANY_ROWS};
+use crate::program::{ABSORBED, ENDLESS, Finished, Folder, MANY_ROWS};
 
 fn interrupt(child: &Child) {
     let status = Command::new("kill")
@@ -15,8 +15,14 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn an_interrupted_script_cancels_its_statement_and_ends() {
+    for endless in [ENDLESS, ABSORBED] {
+        interrupt_once(endless);
+    }
+}
+
+fn interrupt_once(endless: &str) {
     let folder = Folder::new();
-    let mut child = folder.spawn(&["-c", ".print begun", "-c", ENDLESS, "-c", ".print never"]);
+    let mut child = folder.spawn(&["-c", ".print begun", "-c", endless, "-c", ".print never"]);
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
