@@ -380,14 +380,10 @@ fn is_header(records: &[PlainRecord<'_>], columns: usize) -> bool {
         && (columns > 1 || rows.is_empty() || names_one_text(first, rows))
 }
 
-/// Whether the first record of a file of one text column is its name: it must not be lost if it is
-/// a value. It is a name if the file quotes fields, which a mere list of lines does not; or if it is
-/// an identifier and hardly any other line is one.
+/// Whether the first record of a file of one text column is its name. It must not be lost if it is
+/// a value, so it has to be an identifier, and hardly any other record may be one.
 fn names_one_text(first: &PlainRecord<'_>, rows: &[PlainRecord<'_>]) -> bool {
     let fields = || rows.iter().flat_map(|row| &row.fields);
-    if fields().any(|field| field.quoted) {
-        return true;
-    }
     let is_identifier = |text: &[u8]| {
         let starts = text
             .first()

@@ -56,8 +56,8 @@ fn headers() {
         (None, false, names(&["column1"]))
     );
     assert_eq!(
-        found("\"value\"\n\"COLLINGSWOOD\"\n\"\"\n"),
-        (None, true, names(&["value"]))
+        found("\"TELLY\"\n\"WEIYUAN\"\n\"\"\n"),
+        (None, false, names(&["column1"]))
     );
     assert_eq!(
         found("mail\na@b.c\nd@e.f\n"),
