@@ -26,7 +26,7 @@ const TYPES: [(&str, PhysicalType, &[&str]); 11] = [
     ("DECIMAL(12,2)", PhysicalType::Int64, &["value % 5000 / 100.0", "value * 3.07", "1.00"]),
     ("DECIMAL(38,4)", PhysicalType::Int128, &["value * 12345678901234567890.5", "value % 7", "-1"]),
     ("DATE", PhysicalType::Int32, &["DATE '1992-01-01' + CAST(value % 2500 AS INTEGER)"]),
-    ("TIMESTAMP", PhysicalType::Int64, &["TIMESTAMP '2024-01-01 00:00:00' + value * INTERVAL '1 minute'"]),
+    ("TIMESTAMP", PhysicalType::Int64, &["to_timestamp_micros(1704067200000000 + value * 60000000)"]),
     (
         "TEXT",
         PhysicalType::Bytes,

@@ -201,7 +201,7 @@ impl Opened {
         let Some(runtime) = &self.runtime else {
             return Err(Error::new("57P01", "the database is closing"));
         };
-        futures::executor::block_on(runtime.spawn(work)).unwrap_or_else(|error| {
+        crate::wait::wait(runtime.spawn(work)).unwrap_or_else(|error| {
             let error = match error.try_into_panic() {
                 Ok(panic) => {
                     Error::new("XX000", format!("internal error: {}", panic_text(&*panic)))

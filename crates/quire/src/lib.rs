@@ -21,6 +21,7 @@ mod session;
 mod sql;
 mod statistics;
 mod transaction;
+mod wait;
 
 pub use cancel::CancelHandle;
 pub use connection::{Connection, TableSummary};

@@ -109,7 +109,7 @@ impl Rows {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         match &mut self.source {
             Source::Ready(batches) => Ok(batches.next()),
-            Source::Task { batches, token, .. } => futures::executor::block_on(async {
+            Source::Task { batches, token, .. } => crate::wait::wait(async {
                 tokio::select! {
                     biased;
                     () = token.cancelled() => Err(Error::cancelled()),

@@ -1,0 +1,68 @@
+//! Waiting for a future on a thread that is no executor's.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+/// Wakes the thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs `future` on this thread until it is ready.
+///
+/// The executors of `futures` and tokio refuse to be nested; this may be called from a task of either, which an
+/// embedding program cannot always avoid. It then blocks that task's thread. The future is not held to tokio's budget
+/// of the surrounding task, which would not be renewed while this waits.
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(tokio::task::unconstrained(future));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+    use std::time::Duration;
+
+    /// A future that another thread completes.
+    async fn from_another_thread() -> i32 {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(1));
+            sender.send(42)
+        });
+        receiver.await.unwrap_or(0)
+    }
+
+    #[test]
+    fn waits_on_a_plain_thread() {
+        assert_eq!(wait(from_another_thread()), 42);
+    }
+
+    #[test]
+    fn waits_inside_other_executors() {
+        assert_eq!(futures::executor::block_on(async { wait(from_another_thread()) }), 42);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert_eq!(runtime.block_on(async { wait(from_another_thread()) }), 42);
+    }
+
+    #[test]
+    fn waits_more_often_than_a_task_may_poll() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let sum = runtime.block_on(async { (0..1000).map(|_| wait(from_another_thread())).sum::<i32>() });
+        assert_eq!(sum, 42_000);
+    }
+}
