@@ -22,9 +22,47 @@ pub struct ProgressDisplay {
 
 #[derive(Default)]
 struct State {
-    /// Present while a statement runs.
+    /// When the statement began; present while it runs.
     started: Option<Instant>,
+    pass: Option<Pass>,
     bar: Option<ProgressBar>,
+}
+
+/// One reading of a file. A load that infers types reads its file twice.
+struct Pass {
+    started: Instant,
+    /// What was last told.
+    progress: Progress,
+}
+
+impl Pass {
+    /// The pass after a report. Reports of those who count rows only keep the bytes of those who
+    /// read the file; going back begins another pass.
+    fn after(before: Option<&Pass>, report: Progress, now: Instant) -> Pass {
+        let Some(before) = before.filter(|pass| pass.progress.phase == report.phase) else {
+            return Pass {
+                started: now,
+                progress: report,
+            };
+        };
+        let known = before.progress;
+        if report.bytes_done == 0 && report.bytes_total.is_none() {
+            let rows_done = report.rows_done.max(known.rows_done);
+            return Pass {
+                started: before.started,
+                progress: Progress { rows_done, ..known },
+            };
+        }
+        let started = if report.bytes_done < known.bytes_done {
+            now
+        } else {
+            before.started
+        };
+        Pass {
+            started,
+            progress: report,
+        }
+    }
 }
 
 impl ProgressDisplay {
@@ -36,7 +74,9 @@ impl ProgressDisplay {
 
     /// A statement begins.
     pub fn start(&self) {
-        self.lock().started = Some(Instant::now());
+        let mut state = self.lock();
+        state.started = Some(Instant::now());
+        state.pass = None;
     }
 
     /// The statement is over: removes the bar before anything else is printed.
@@ -48,18 +88,21 @@ impl ProgressDisplay {
         }
     }
 
-    fn update(&self, progress: Progress) {
+    fn update(&self, report: Progress) {
         let mut state = self.lock();
-        let Some(elapsed) = state.started.map(|started| started.elapsed()) else {
-            return;
-        };
-        if elapsed < DELAY {
+        let Some(started) = state.started else { return };
+        let pass = Pass::after(state.pass.as_ref(), report, Instant::now());
+        let (progress, elapsed) = (pass.progress, pass.started.elapsed());
+        state.pass = Some(pass);
+        if started.elapsed() < DELAY {
             return;
         }
-        let bar = state.bar.get_or_insert_with(new_bar);
-        match fraction(&progress) {
-            Some(fraction) => bar.set_position((fraction * STEPS as f64) as u64),
-            None => bar.set_position(0),
+        let bar = state.bar.get_or_insert_with(|| {
+            ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
+        });
+        bar.set_style(style(fraction(&progress).is_some()));
+        if let Some(fraction) = fraction(&progress) {
+            bar.set_position((fraction * STEPS as f64) as u64);
         }
         bar.set_prefix(phase_text(progress.phase));
         bar.set_message(describe(&progress, elapsed));
@@ -70,13 +113,16 @@ impl ProgressDisplay {
     }
 }
 
-fn new_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} [{bar:24}] {percent:>3} %  {wide_msg}")
+/// Without a total there is no bar to fill.
+fn style(has_total: bool) -> ProgressStyle {
+    let template = if has_total {
+        "{prefix} [{bar:24}] {percent:>3} %  {wide_msg}"
+    } else {
+        "{prefix}  {wide_msg}"
+    };
+    ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("█▌ ");
-    let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
-    bar.set_style(style);
-    bar
+        .progress_chars("█▌ ")
 }
 
 fn phase_text(phase: Phase) -> &'static str {
@@ -119,11 +165,11 @@ fn describe(progress: &Progress, elapsed: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use quire::{Phase, Progress};
 
-    use super::describe;
+    use super::{Pass, describe};
 
     fn progress(bytes_done: u64, bytes_total: Option<u64>) -> Progress {
         Progress {
@@ -145,6 +191,42 @@ mod tests {
             text,
             "30 s left  1,234,567 rows  200 MB of 800 MB  20.0 MB/s"
         );
+    }
+
+    #[test]
+    fn reports_of_rows_only_keep_the_bytes_and_going_back_begins_a_pass() {
+        let start = Instant::now();
+        let later = |seconds| start + Duration::from_secs(seconds);
+        let first = Pass::after(None, progress(100, Some(200)), start);
+        let rows_only = Progress {
+            rows_done: 2_000_000,
+            ..progress(0, None)
+        };
+        let second = Pass::after(Some(&first), rows_only, later(1));
+        assert_eq!(
+            second.progress,
+            Progress {
+                rows_done: 2_000_000,
+                ..progress(100, Some(200))
+            }
+        );
+        assert_eq!(second.started, start);
+        let third = Pass::after(Some(&second), progress(150, Some(200)), later(2));
+        assert_eq!(
+            (third.progress, third.started),
+            (progress(150, Some(200)), start)
+        );
+        let again = Pass::after(Some(&third), progress(10, Some(200)), later(3));
+        assert_eq!(
+            (again.progress, again.started),
+            (progress(10, Some(200)), later(3))
+        );
+        let committing = Progress {
+            phase: Phase::Committing,
+            ..progress(0, None)
+        };
+        let last = Pass::after(Some(&again), committing, later(4));
+        assert_eq!((last.progress, last.started), (committing, later(4)));
     }
 
     #[test]
