@@ -1,5 +1,6 @@
 //! For tests only: repeatable random numbers, models, oracles and campaigns of faults.
 #![forbid(unsafe_code)]
 
+pub mod engine;
 pub mod random;
 pub mod store;

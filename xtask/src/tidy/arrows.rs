@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("quire-cli", &["quire"]),
     (
         "quire-testkit",
-        &["quire-store", "quire-format", "quire-codec"],
+        &["quire-engine", "quire-store", "quire-format", "quire-codec"],
     ),
     (
         "quire-acceptance",

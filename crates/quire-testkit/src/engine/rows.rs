@@ -34,7 +34,8 @@ pub(super) fn definition(name: &str) -> TableDefinition {
 }
 
 pub(super) fn random_rows(random: &mut Random) -> Vec<Row> {
-    let count = 1 + random.below([3, 40, 400][random.below(3) as usize]);
+    let bound = [3, 40, 400][random.below(3) as usize];
+    let count = 1 + random.below(bound);
     let base = random.below(1_000_000) as i64;
     (0..count as i64)
         .map(|row| {
