@@ -2,6 +2,9 @@
 
 mod checked_operators;
 mod join_order;
+mod unique_names;
+
+pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
 

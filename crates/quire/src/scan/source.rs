@@ -9,7 +9,7 @@ use std::any::Any;
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -124,7 +124,11 @@ impl ColumnScan {
                 .get(column.index())
                 .copied()
                 .unwrap_or(column.index());
-            Column::new(column.name(), index)
+            // Zones are found by the name that the table gives the column.
+            match self.table.definition().columns.get(index) {
+                Some(definition) => Column::new(&definition.name, index),
+                None => Column::new(column.name(), index),
+            }
         })
     }
 
@@ -257,20 +261,24 @@ impl DataSource for ColumnScan {
         self.metrics.clone()
     }
 
-    /// A projection that only picks and reorders columns becomes part of the scan.
+    /// A projection that only picks, reorders and renames columns becomes part of the scan.
     fn try_swapping_with_projection(
         &self,
         projection: &ProjectionExprs,
     ) -> Result<Option<Arc<dyn DataSource>>> {
         let picked = projection.iter().map(|item| {
             let column = item.expr.downcast_ref::<Column>()?;
-            (column.name() == item.alias).then(|| self.projection.get(column.index()).copied())?
+            self.projection.get(column.index()).copied()
         });
         let Some(picked) = picked.collect::<Option<Vec<usize>>>() else {
             return Ok(None);
         };
+        let table_schema = self.table.arrow_schema();
+        let named = picked.iter().zip(projection.iter());
+        let fields =
+            named.map(|(index, item)| table_schema.field(*index).clone().with_name(&item.alias));
         let mut source = self.clone();
-        source.schema = Arc::new(self.table.arrow_schema().project(&picked)?);
+        source.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         source.projection = picked;
         Ok(Some(Arc::new(source)))
     }

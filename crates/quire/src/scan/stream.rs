@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
@@ -108,6 +108,7 @@ impl Stream for ScanStream {
         let timer = stream.metrics.elapsed_compute().clone();
         let _timed = timer.timer();
         let next = stream.reader.next().map_err(external).transpose();
+        let next = next.map(|batch| batch.and_then(|batch| named(batch, &stream.schema)));
         if !matches!(next, Some(Ok(_))) {
             stream.shared.gauges.record(&stream.scan);
         }
@@ -119,4 +120,18 @@ impl RecordBatchStream for ScanStream {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
+}
+
+/// The batch under the names of the plan.
+fn named(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    if batch.schema_ref() == schema {
+        return Ok(batch);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().to_vec();
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?)
 }

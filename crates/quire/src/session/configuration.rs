@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::common::config::ConfigExtension;
+use datafusion::common::config::{ConfigExtension, ExtensionOptions};
 use datafusion::common::extensions_options;
 use datafusion::prelude::SessionConfig;
 
@@ -33,6 +33,9 @@ extensions_options! {
 impl ConfigExtension for QuireOptions {
     const PREFIX: &'static str = "quire";
 }
+
+/// What the names of our own switches begin with.
+const OWN_PREFIX: &str = "quire.";
 
 /// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing.
 const KEPT: [(&str, &str); 9] = [
@@ -85,7 +88,7 @@ impl Settings {
             return Ok(());
         }
         let key = planner_key(&name)?;
-        let value = if key.starts_with("quire.") {
+        let value = if key.starts_with(OWN_PREFIX) {
             boolean_text(&name, value)?
         } else {
             value
@@ -106,6 +109,10 @@ impl Settings {
             return Ok(kept.clone());
         }
         let key = planner_key(&name)?;
+        if let Some(own) = key.strip_prefix(OWN_PREFIX) {
+            let entry = self.own_entries().into_iter().find(|(name, _)| name == own);
+            return entry.map(|(_, value)| value).ok_or_else(|| unknown(&name));
+        }
         let entry = self
             .config
             .options()
@@ -115,6 +122,18 @@ impl Settings {
         entry
             .map(|entry| entry.value.unwrap_or_default())
             .ok_or_else(|| unknown(&name))
+    }
+
+    /// Our own switches, by name without prefix.
+    fn own_entries(&self) -> Vec<(String, String)> {
+        let options = self.config.options();
+        let Some(ours) = options.extensions.get::<QuireOptions>() else {
+            return Vec::new();
+        };
+        let entries = ours.entries().into_iter();
+        entries
+            .map(|entry| (entry.key, entry.value.unwrap_or_default()))
+            .collect()
     }
 
     /// Every setting with its value, by name.
@@ -127,14 +146,9 @@ impl Settings {
             .iter()
             .filter_map(|(name, _)| Some(((*name).to_owned(), self.show(name).ok()?)));
         let ours = self
-            .config
-            .options()
-            .entries()
+            .own_entries()
             .into_iter()
-            .filter_map(|entry| {
-                let is_ours = entry.key.starts_with("quire.");
-                is_ours.then(|| (entry.key, entry.value.unwrap_or_default()))
-            });
+            .map(|(name, value)| (format!("{OWN_PREFIX}{name}"), value));
         let mut all: Vec<_> = kept.chain(aliases).chain(ours).collect();
         all.sort();
         all
@@ -145,7 +159,7 @@ fn planner_key(name: &str) -> Result<&str, Error> {
     if let Some((_, key)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
         return Ok(key);
     }
-    if name.starts_with("quire.") || name.starts_with("datafusion.") {
+    if name.starts_with(OWN_PREFIX) || name.starts_with("datafusion.") {
         return Ok(name);
     }
     Err(unknown(name))

@@ -88,6 +88,7 @@ impl Session {
             .with_default_features()
             .with_analyzer_rules(analyzer_rules)
             .with_optimizer_rules(optimize::optimizer_rules())
+            .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
             .with_type_planner(Arc::new(SpelledTypes))
             .with_catalog_list(catalog_list(snapshot.clone(), files, options)?)
             .build();
