@@ -122,12 +122,8 @@ impl BatchRuns {
         let body_bytes = (bytes.len() - RUN_HEADER_BYTES) as u32;
         let header = self.header(RunKind::Data, salt, offset, next, body_bytes);
         bytes[..RUN_HEADER_BYTES].copy_from_slice(&header.encode());
-        let mut padded_bytes = placement.extent.count * BLOCK_BYTES;
-        let mut new_tail = placement.next_is_new.then_some(next);
-        if new_tail == Some(offset + padded_bytes) {
-            padded_bytes += BLOCK_BYTES;
-            new_tail = None;
-        }
+        let padded_bytes = placement.extent.count * BLOCK_BYTES;
+        let new_tail = placement.next_is_new.then_some(next);
         let image_end = bytes.len();
         bytes.resize(padded_bytes as usize, 0);
         let pages = std::mem::take(&mut self.buffered);
@@ -220,6 +216,24 @@ struct SealedRun {
 }
 
 impl SealedRun {
+    /// Makes the next tail exist. The next run goes there: nobody may be able to place it before this returns,
+    /// or the empty block could overwrite its beginning.
+    fn make_tail(&mut self, inner: &Inner) -> io::Result<()> {
+        match self.new_tail.take() {
+            Some(tail) => inner.disk.write_at(&[0; BLOCK_BYTES as usize], tail),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the next tail part of the run's own write, when it is next to it and nobody else writes.
+    fn absorb_tail(&mut self) {
+        let end = self.bytes.len() + BLOCK_BYTES as usize;
+        if self.new_tail == Some(self.offset + self.bytes.len() as u64) {
+            self.bytes.resize(end, 0);
+            self.new_tail = None;
+        }
+    }
+
     fn write(&self, inner: &Inner) -> io::Result<()> {
         let mut block = [0; BLOCK_BYTES as usize];
         if let Some(tail) = self.new_tail {
@@ -241,7 +255,7 @@ impl WriteBatch {
         mut runs: MutexGuard<'a, BatchRuns>,
     ) -> Result<(), WriteError> {
         let needed_bytes = runs.buffer.len() as u64;
-        let sealed = {
+        let mut sealed = {
             let mut writer = self.inner.lock_writer();
             let prepared = self.inner.begin_session(&mut writer);
             let placed = prepared.map(|()| place(&mut writer, &runs, Need::Ordinary));
@@ -257,9 +271,10 @@ impl WriteBatch {
                 }
             }
         };
+        let tail_made = sealed.make_tail(&self.inner);
         runs.in_flight += 1;
         drop(runs);
-        let written = sealed.write(&self.inner);
+        let written = tail_made.and_then(|()| sealed.write(&self.inner));
         let mut runs = self.lock_runs();
         runs.in_flight -= 1;
         runs.failed |= written.is_err();
@@ -296,7 +311,8 @@ impl WriteBatch {
             let Some(placement) = place(writer, runs, *need) else {
                 continue;
             };
-            let sealed = runs.seal(placement, salt);
+            let mut sealed = runs.seal(placement, salt);
+            sealed.absorb_tail();
             let Err(error) = sealed.write(&self.inner) else {
                 return Ok(());
             };
