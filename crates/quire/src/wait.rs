@@ -54,15 +54,23 @@ mod tests {
 
     #[test]
     fn waits_inside_other_executors() {
-        assert_eq!(futures::executor::block_on(async { wait(from_another_thread()) }), 42);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert_eq!(
+            futures::executor::block_on(async { wait(from_another_thread()) }),
+            42
+        );
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         assert_eq!(runtime.block_on(async { wait(from_another_thread()) }), 42);
     }
 
     #[test]
     fn waits_more_often_than_a_task_may_poll() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let sum = runtime.block_on(async { (0..1000).map(|_| wait(from_another_thread())).sum::<i32>() });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let sum =
+            runtime.block_on(async { (0..1000).map(|_| wait(from_another_thread())).sum::<i32>() });
         assert_eq!(sum, 42_000);
     }
 }

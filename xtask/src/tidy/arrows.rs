@@ -44,7 +44,13 @@ const FENCED: [(&str, &[&str]); 5] = [
     ("tokio", &["quire", "quire-cli", "quire-acceptance"]),
     (
         "arrow",
-        &["quire", "quire-engine", "quire-cli", "quire-acceptance"],
+        &[
+            "quire",
+            "quire-engine",
+            "quire-cli",
+            "quire-acceptance",
+            "quire-testkit",
+        ],
     ),
 ];
 
