@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn errors_carry_their_place() {
-        let error = parse("select\n from where").unwrap_err();
+        let error = parse("insert\n into 5 values (1)").unwrap_err();
         assert_eq!(error.sqlstate(), "42601");
         assert_eq!(error.position().unwrap().line, 2);
         assert!(!error.message().contains("Line"));
