@@ -10,8 +10,13 @@ use quire_store::{FileDisk, OpenMode, PageId, PageKind, Volume, VolumeOptions};
 const PAGE_BYTES: usize = 128 << 10;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args_os().nth(1).map(PathBuf::from).ok_or("which file?")?;
-    let megabytes = std::env::args().nth(2).map_or(Ok(220), |text| text.parse::<usize>())?;
+    let path = std::env::args_os()
+        .nth(1)
+        .map(PathBuf::from)
+        .ok_or("which file?")?;
+    let megabytes = std::env::args()
+        .nth(2)
+        .map_or(Ok(220), |text| text.parse::<usize>())?;
     if path.exists() {
         return Err(format!("{} exists", path.display()).into());
     }
@@ -21,7 +26,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn measure(path: &PathBuf, total_bytes: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let options = VolumeOptions { cache_bytes: 0, ..VolumeOptions::default() };
+    let options = VolumeOptions {
+        cache_bytes: 0,
+        ..VolumeOptions::default()
+    };
     let disk = Arc::new(FileDisk::open_or_create(path)?);
     let volume = Volume::open_or_create(disk, options.clone())?;
     let payload: Vec<u8> = (0..PAGE_BYTES).map(|at| (at * at / 7) as u8).collect();
@@ -45,7 +53,11 @@ fn measure(path: &PathBuf, total_bytes: usize) -> Result<(), Box<dyn std::error:
         for _ in 0..2 {
             let start = Instant::now();
             read_all(&volume, &pages, threads)?;
-            report(&format!("read with checksum, {threads} thread(s)"), total_bytes, start);
+            report(
+                &format!("read with checksum, {threads} thread(s)"),
+                total_bytes,
+                start,
+            );
         }
     }
     small_commits(&volume)
@@ -60,7 +72,13 @@ fn read_all(
     std::thread::scope(|scope| {
         let reads: Vec<_> = pages
             .chunks(share)
-            .map(|pages| scope.spawn(|| pages.iter().try_for_each(|page| volume.read(*page).map(drop))))
+            .map(|pages| {
+                scope.spawn(|| {
+                    pages
+                        .iter()
+                        .try_for_each(|page| volume.read(*page).map(drop))
+                })
+            })
             .collect();
         for read in reads {
             read.join().map_err(|_| "a reader panicked")??;
@@ -77,11 +95,18 @@ fn small_commits(volume: &Volume) -> Result<(), Box<dyn std::error::Error>> {
         batch.write(PageKind::Table, &at.to_le_bytes())?;
         batch.commit()?;
     }
-    println!("small commit: {:.2} ms", start.elapsed().as_secs_f64() * 1e3 / f64::from(COMMITS));
+    println!(
+        "small commit: {:.2} ms",
+        start.elapsed().as_secs_f64() * 1e3 / f64::from(COMMITS)
+    );
     Ok(())
 }
 
 fn report(what: &str, bytes: usize, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
-    println!("{what}: {:.0} ms, {:.2} GB/s", seconds * 1e3, bytes as f64 / seconds / 1e9);
+    println!(
+        "{what}: {:.0} ms, {:.2} GB/s",
+        seconds * 1e3,
+        bytes as f64 / seconds / 1e9
+    );
 }
