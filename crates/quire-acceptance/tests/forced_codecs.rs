@@ -13,20 +13,70 @@ const ROWS: usize = 140_001;
 
 /// SQL types with their physical type, and expressions over `value` (1 to `ROWS`) that give their values.
 const TYPES: [(&str, PhysicalType, &[&str]); 11] = [
-    ("BOOLEAN", PhysicalType::Bool, &["value % 3 = 0", "value < 70000", "true"]),
-    ("SMALLINT", PhysicalType::Int16, &["value % 200 - 100", "7", "value / 5000", "value * 7919 % 65536 - 32768"]),
-    ("INTEGER", PhysicalType::Int32, &["value", "value / 1000", "value * 7919 % 1000003", "-5"]),
+    (
+        "BOOLEAN",
+        PhysicalType::Bool,
+        &["value % 3 = 0", "value < 70000", "true"],
+    ),
+    (
+        "SMALLINT",
+        PhysicalType::Int16,
+        &[
+            "value % 200 - 100",
+            "7",
+            "value / 5000",
+            "value * 7919 % 65536 - 32768",
+        ],
+    ),
+    (
+        "INTEGER",
+        PhysicalType::Int32,
+        &["value", "value / 1000", "value * 7919 % 1000003", "-5"],
+    ),
     (
         "BIGINT",
         PhysicalType::Int64,
-        &["value * 1000000007", "CASE WHEN value % 1000 = 0 THEN 9223372036854775807 - value ELSE value % 16 END", "0"],
+        &[
+            "value * 1000000007",
+            "CASE WHEN value % 1000 = 0 THEN 9223372036854775807 - value ELSE value % 16 END",
+            "0",
+        ],
     ),
-    ("REAL", PhysicalType::Float32, &["value % 100 / 4.0", "value * 0.1", "1.5"]),
-    ("DOUBLE PRECISION", PhysicalType::Float64, &["value % 1000 / 100.0", "sqrt(value)", "-value / 8.0", "0.25"]),
-    ("DECIMAL(12,2)", PhysicalType::Int64, &["value % 5000 / 100.0", "value * 3.07", "1.00"]),
-    ("DECIMAL(38,4)", PhysicalType::Int128, &["value * 12345678901234567890.5", "value % 7", "-1"]),
-    ("DATE", PhysicalType::Int32, &["DATE '1992-01-01' + CAST(value % 2500 AS INTEGER)"]),
-    ("TIMESTAMP", PhysicalType::Int64, &["to_timestamp_micros(1704067200000000 + value * 60000000)"]),
+    (
+        "REAL",
+        PhysicalType::Float32,
+        &["value % 100 / 4.0", "value * 0.1", "1.5"],
+    ),
+    (
+        "DOUBLE PRECISION",
+        PhysicalType::Float64,
+        &[
+            "value % 1000 / 100.0",
+            "sqrt(value)",
+            "-value / 8.0",
+            "0.25",
+        ],
+    ),
+    (
+        "DECIMAL(12,2)",
+        PhysicalType::Int64,
+        &["value % 5000 / 100.0", "value * 3.07", "1.00"],
+    ),
+    (
+        "DECIMAL(38,4)",
+        PhysicalType::Int128,
+        &["value * 12345678901234567890.5", "value % 7", "-1"],
+    ),
+    (
+        "DATE",
+        PhysicalType::Int32,
+        &["DATE '1992-01-01' + CAST(value % 2500 AS INTEGER)"],
+    ),
+    (
+        "TIMESTAMP",
+        PhysicalType::Int64,
+        &["to_timestamp_micros(1704067200000000 + value * 60000000)"],
+    ),
     (
         "TEXT",
         PhysicalType::Bytes,
@@ -51,15 +101,27 @@ const QUESTIONS: [&str; 7] = [
 ];
 
 fn run(connection: &mut Connection, sql: &str) -> Vec<String> {
-    let outcome = connection.execute(sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));
-    let Outcome::Rows(mut rows) = outcome else { return Vec::new() };
+    let outcome = connection
+        .execute(sql)
+        .unwrap_or_else(|error| panic!("{sql}\n{error}"));
+    let Outcome::Rows(mut rows) = outcome else {
+        return Vec::new();
+    };
     let options = FormatOptions::default().with_null("NULL");
     let mut lines = Vec::new();
-    while let Some(batch) = rows.next_batch().unwrap_or_else(|error| panic!("{sql}\n{error}")) {
+    while let Some(batch) = rows
+        .next_batch()
+        .unwrap_or_else(|error| panic!("{sql}\n{error}"))
+    {
         let columns = batch.columns().iter();
-        let columns: Vec<_> = columns.map(|column| ArrayFormatter::try_new(column, &options).unwrap()).collect();
+        let columns: Vec<_> = columns
+            .map(|column| ArrayFormatter::try_new(column, &options).unwrap())
+            .collect();
         for row in 0..batch.num_rows() {
-            let fields: Vec<String> = columns.iter().map(|column| column.value(row).to_string()).collect();
+            let fields: Vec<String> = columns
+                .iter()
+                .map(|column| column.value(row).to_string())
+                .collect();
             lines.push(fields.join("|"));
         }
     }
@@ -67,13 +129,26 @@ fn run(connection: &mut Connection, sql: &str) -> Vec<String> {
 }
 
 fn answers(connection: &mut Connection, table: &str) -> Vec<Vec<String>> {
-    QUESTIONS.iter().map(|question| run(connection, &question.replace("{t}", table))).collect()
+    QUESTIONS
+        .iter()
+        .map(|question| run(connection, &question.replace("{t}", table)))
+        .collect()
 }
 
 /// Makes a table whose column `v` has the codec; `nulls` is the distance between NULLs.
-fn fill(connection: &mut Connection, table: &str, sql_type: &str, codec: CodecId, expression: &str, nulls: usize) {
+fn fill(
+    connection: &mut Connection,
+    table: &str,
+    sql_type: &str,
+    codec: CodecId,
+    expression: &str,
+    nulls: usize,
+) {
     let name = codec.name();
-    run(connection, &format!("CREATE TABLE {table} (id INTEGER NOT NULL, v {sql_type} COMPRESSION {name})"));
+    run(
+        connection,
+        &format!("CREATE TABLE {table} (id INTEGER NOT NULL, v {sql_type} COMPRESSION {name})"),
+    );
     run(
         connection,
         &format!(
@@ -81,25 +156,39 @@ fn fill(connection: &mut Connection, table: &str, sql_type: &str, codec: CodecId
              FROM generate_series(1, {ROWS})"
         ),
     );
-    let used = format!("SELECT DISTINCT codec FROM quire_storage('{table}') WHERE column_name = 'v'");
+    let used =
+        format!("SELECT DISTINCT codec FROM quire_storage('{table}') WHERE column_name = 'v'");
     assert_eq!(run(connection, &used), [name], "{sql_type} {expression}");
 }
 
 fn compare(sql_type: &str, physical: PhysicalType, expression: &str, nulls: usize) {
     let database = Database::in_memory().unwrap();
     let mut connection = database.connect();
-    fill(&mut connection, "plain", sql_type, CodecId::Plain, expression, nulls);
+    fill(
+        &mut connection,
+        "plain",
+        sql_type,
+        CodecId::Plain,
+        expression,
+        nulls,
+    );
     let counted = run(&mut connection, "SELECT count(*), sum(id) FROM plain");
     assert_eq!(counted, [format!("{ROWS}|{}", ROWS * (ROWS + 1) / 2)]);
     let expected = answers(&mut connection, "plain");
     let is_constant = |codec| codec == CodecId::Constant;
-    for codec in CodecId::ALL.into_iter().filter(|codec| codec.supports(physical)) {
+    for codec in CodecId::ALL
+        .into_iter()
+        .filter(|codec| codec.supports(physical))
+    {
         let holds_any_values = !is_constant(codec) || !expression.contains("value");
         if codec != CodecId::Plain && holds_any_values {
             fill(&mut connection, "coded", sql_type, codec, expression, nulls);
             let found = answers(&mut connection, "coded");
             for (at, question) in QUESTIONS.iter().enumerate() {
-                assert!(found[at] == expected[at], "{sql_type} {codec:?} {expression}: {question}");
+                assert!(
+                    found[at] == expected[at],
+                    "{sql_type} {codec:?} {expression}: {question}"
+                );
             }
             run(&mut connection, "DROP TABLE coded");
         }

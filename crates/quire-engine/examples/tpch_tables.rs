@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use quire_engine::{ColumnDefinition, ColumnTable, Engine, ScanOptions, SqlType, TableDefinition};
 use quire_store::{FileDisk, Volume, VolumeOptions};
 use tpchgen::generators::{
@@ -44,7 +44,9 @@ fn main() {
     let engine = Engine::open(volume).unwrap();
     let mut append_time = Duration::ZERO;
     for name in &tables {
-        let batches: Vec<RecordBatch> = generate(name, scale).collect();
+        let batches = generate(name, scale)
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         append_time += append(&engine, name, &batches);
         print_columns(&engine.snapshot().table(name).unwrap().unwrap());
     }
@@ -57,7 +59,9 @@ fn main() {
     }
 }
 
-fn generate(name: &str, scale: f64) -> Box<dyn Iterator<Item = RecordBatch>> {
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+
+fn generate(name: &str, scale: f64) -> Batches {
     const ROWS: usize = 8192;
     match name {
         "region" => Box::new(RegionArrow::new(RegionGenerator::new(scale, 1, 1))),

@@ -43,7 +43,10 @@ impl std::fmt::Display for Finding {
 
 /// Checks all tables of a volume as they are now, one column of one row group at a time in memory.
 pub(crate) fn check(volume: &Volume) -> Vec<Finding> {
-    let mut checker = Checker { findings: Vec::new(), owners: HashMap::new() };
+    let mut checker = Checker {
+        findings: Vec::new(),
+        owners: HashMap::new(),
+    };
     if let Some(snapshot) = checker.catalog_is_readable(volume) {
         let mut all_read = true;
         for entry in snapshot.catalog().tables.values() {
@@ -80,7 +83,12 @@ impl Place<'_> {
 impl Checker {
     fn find(&mut self, invariant: &'static str, table: &str, page: Option<PageId>, what: String) {
         let table = (!table.is_empty()).then(|| table.to_owned());
-        self.findings.push(Finding { invariant, table, page, what });
+        self.findings.push(Finding {
+            invariant,
+            table,
+            page,
+            what,
+        });
     }
 
     fn catalog_is_readable(&mut self, volume: &Volume) -> Option<Snapshot> {
@@ -102,16 +110,28 @@ impl Checker {
     fn table(&mut self, snapshot: &Snapshot, entry: &Arc<TableEntry>) -> bool {
         let name = &entry.definition.name;
         self.pages_are_referenced_once(name, &entry.root_pages, "the table's root");
-        let Some(state) = self.table_root_is_readable(snapshot, entry) else { return false };
+        let Some(state) = self.table_root_is_readable(snapshot, entry) else {
+            return false;
+        };
         let source = Arc::clone(snapshot.source());
-        let table = Arc::new(ColumnTable::of_state(Arc::clone(entry), Arc::clone(&state), source));
+        let table = Arc::new(ColumnTable::of_state(
+            Arc::clone(entry),
+            Arc::clone(&state),
+            source,
+        ));
         let mut row_groups = Vec::with_capacity(state.row_groups.len());
         for (index, row_group) in state.row_groups.iter().enumerate() {
             let owner = format!("row group {index}");
             self.pages_are_referenced_once(name, &row_group.pointer.pages, &owner);
-            let Some(row_group) = self.row_group_is_readable(&table, index) else { continue };
+            let Some(row_group) = self.row_group_is_readable(&table, index) else {
+                continue;
+            };
             for (column, chunk) in row_group.columns.iter().enumerate() {
-                let place = Place { table: &table, row_group: index, column };
+                let place = Place {
+                    table: &table,
+                    row_group: index,
+                    column,
+                };
                 self.pages_are_referenced_once(name, &chunk.pages, &place.describe());
                 self.segment_matches_its_row_group(&place, &row_group, chunk);
             }
@@ -131,7 +151,12 @@ impl Checker {
     ) -> Option<Arc<TableState>> {
         let state = entry.state(snapshot.source());
         let page = entry.root_pages.first().copied();
-        self.readable("table_root_is_readable", &entry.definition.name, page, state)
+        self.readable(
+            "table_root_is_readable",
+            &entry.definition.name,
+            page,
+            state,
+        )
     }
 
     fn row_group_is_readable(
@@ -140,7 +165,12 @@ impl Checker {
         index: usize,
     ) -> Option<Arc<RowGroup>> {
         let row_group = table.row_group(index);
-        self.readable("row_group_is_readable", &table.definition().name, None, row_group)
+        self.readable(
+            "row_group_is_readable",
+            &table.definition().name,
+            None,
+            row_group,
+        )
     }
 
     fn readable<T>(
@@ -150,7 +180,9 @@ impl Checker {
         page: Option<PageId>,
         result: Result<T, EngineError>,
     ) -> Option<T> {
-        result.map_err(|error| self.find(invariant, table, page, error.to_string())).ok()
+        result
+            .map_err(|error| self.find(invariant, table, page, error.to_string()))
+            .ok()
     }
 
     fn pages_are_referenced_once(&mut self, table: &str, pages: &[PageId], owner: &str) {
@@ -180,7 +212,11 @@ impl Checker {
         };
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
         if rows as u64 != row_group.row_count {
-            let what = format!("{}: {rows} rows, expected {}", place.describe(), row_group.row_count);
+            let what = format!(
+                "{}: {rows} rows, expected {}",
+                place.describe(),
+                row_group.row_count
+            );
             return self.find(INVARIANT, name, page, what);
         }
         let sql_type = place.table.definition().columns[place.column].sql_type;
@@ -191,7 +227,12 @@ impl Checker {
         let pairs = chunk.group_zones.iter().zip(&group_zones);
         for (stored, actual) in pairs.chain([(&chunk.zone, &zone)]) {
             if let Some(what) = zone_error(stored, actual) {
-                self.find("zones_bound_their_values", name, page, place.describe() + ": " + &what);
+                self.find(
+                    "zones_bound_their_values",
+                    name,
+                    page,
+                    place.describe() + ": " + &what,
+                );
             }
         }
     }
@@ -207,18 +248,31 @@ impl Checker {
             let chunks = || row_groups.iter().map(|row_group| &row_group.columns[index]);
             let sum = |value: fn(&ColumnChunk) -> u64| chunks().map(value).sum::<u64>();
             let sums = [
-                ("NULLs", summary.zone.null_count, sum(|chunk| chunk.zone.null_count)),
+                (
+                    "NULLs",
+                    summary.zone.null_count,
+                    sum(|chunk| chunk.zone.null_count),
+                ),
                 ("raw bytes", summary.raw_bytes, sum(|chunk| chunk.raw_bytes)),
-                ("encoded bytes", summary.encoded_bytes, sum(|chunk| chunk.encoded_bytes)),
+                (
+                    "encoded bytes",
+                    summary.encoded_bytes,
+                    sum(|chunk| chunk.encoded_bytes),
+                ),
             ];
             let mut errors: Vec<String> = sums
                 .iter()
                 .filter(|(_, found, expected)| found != expected)
-                .map(|(what, found, expected)| format!("{found} {what}, its row groups have {expected}"))
+                .map(|(what, found, expected)| {
+                    format!("{found} {what}, its row groups have {expected}")
+                })
                 .collect();
             for (row_group, chunk) in row_groups.iter().zip(chunks()) {
                 let empty = chunk.zone.null_count == row_group.row_count;
-                let widened = Zone { null_count: summary.zone.null_count, ..chunk.zone.clone() };
+                let widened = Zone {
+                    null_count: summary.zone.null_count,
+                    ..chunk.zone.clone()
+                };
                 errors.extend(zone_error(&summary.zone, &widened).filter(|_| !empty));
             }
             let definition = table.definition();
@@ -242,7 +296,10 @@ impl Checker {
 
 /// All rows of one column of one row group, as batches of that column alone.
 fn decode_column(place: &Place<'_>) -> Result<Vec<RecordBatch>, ScanError> {
-    let options = ScanOptions { projection: vec![place.column], ..ScanOptions::default() };
+    let options = ScanOptions {
+        projection: vec![place.column],
+        ..ScanOptions::default()
+    };
     let row_groups = place.row_group..place.row_group + 1;
     let scan = Scan::start(Arc::clone(place.table), options, row_groups)?;
     let mut reader = scan.reader();
@@ -256,18 +313,29 @@ fn decode_column(place: &Place<'_>) -> Result<Vec<RecordBatch>, ScanError> {
 /// How a stored zone fails to bound what an actual zone bounds, if it does.
 fn zone_error(stored: &Zone, actual: &Zone) -> Option<String> {
     if stored.null_count != actual.null_count {
-        return Some(format!("{} NULLs, expected {}", stored.null_count, actual.null_count));
+        return Some(format!(
+            "{} NULLs, expected {}",
+            stored.null_count, actual.null_count
+        ));
     }
     let above = match (&stored.min, &actual.min) {
         (Some(stored), Some(actual)) => compare(stored, actual).is_none_or(|order| order.is_gt()),
         (stored, actual) => stored.is_some() && actual.is_none(),
     };
     if above {
-        return Some(format!("lower bound {:?}, values go down to {:?}", stored.min, actual.min));
+        return Some(format!(
+            "lower bound {:?}, values go down to {:?}",
+            stored.min, actual.min
+        ));
     }
     let below = match (&stored.max, &actual.max) {
         (Some(stored), Some(actual)) => compare(stored, actual).is_none_or(|order| order.is_lt()),
         (stored, actual) => stored.is_some() && actual.is_none(),
     };
-    below.then(|| format!("upper bound {:?}, values go up to {:?}", stored.max, actual.max))
+    below.then(|| {
+        format!(
+            "upper bound {:?}, values go up to {:?}",
+            stored.max, actual.max
+        )
+    })
 }

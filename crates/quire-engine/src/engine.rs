@@ -90,12 +90,20 @@ impl Engine {
 
     fn wait_for_turn(&self) -> WriterTicket {
         let shared = &self.shared;
-        let mut active = shared.writer_active.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut active = shared
+            .writer_active
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         while *active {
-            active = shared.writer_done.wait(active).unwrap_or_else(PoisonError::into_inner);
+            active = shared
+                .writer_done
+                .wait(active)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         *active = true;
-        WriterTicket { engine: self.clone() }
+        WriterTicket {
+            engine: self.clone(),
+        }
     }
 
     /// Moves what is alive out of mostly dead space and gives that space back, as far as no snapshot that is still

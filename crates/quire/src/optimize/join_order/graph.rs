@@ -73,7 +73,7 @@ impl JoinGraph {
         let mut parts = Parts::default();
         parts.flatten(plan);
         let inner_count = parts.inputs.len();
-        if inner_count < 2 || inner_count > MAX_INPUTS || parts.is_hopeless {
+        if !(2..=MAX_INPUTS).contains(&inner_count) || parts.is_hopeless {
             return Ok(None);
         }
         Ok(parts.into_graph())

@@ -78,8 +78,8 @@ fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
 
 /// A file being written.
 enum Output {
-    Csv(CsvWriter<AtomicFile>),
-    Parquet(ParquetWriter<AtomicFile>),
+    Csv(Box<CsvWriter<AtomicFile>>),
+    Parquet(Box<ParquetWriter<AtomicFile>>),
 }
 
 impl Output {
@@ -95,17 +95,15 @@ impl Output {
             Format::Csv => {
                 let options: CsvWriteOptions = options::csv_writing(spelled)?;
                 let file = AtomicFile::create(path)?;
-                Ok(Output::Csv(CsvWriter::new(
-                    file, &name, schema, options, control,
-                )?))
+                let writer = CsvWriter::new(file, &name, schema, options, control)?;
+                Ok(Output::Csv(Box::new(writer)))
             }
             Format::Parquet => {
                 options::no_others(spelled, &[])?;
                 let options = ParquetWriteOptions::default();
                 let file = AtomicFile::create(path)?;
-                Ok(Output::Parquet(ParquetWriter::new(
-                    file, &name, schema, options, control,
-                )?))
+                let writer = ParquetWriter::new(file, &name, schema, options, control)?;
+                Ok(Output::Parquet(Box::new(writer)))
             }
         }
     }
