@@ -12,6 +12,7 @@ pub(crate) mod parse;
 mod query;
 mod reject;
 mod rewrite;
+mod scopes;
 mod settings;
 mod split;
 mod table_clauses;

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::names;
 use super::parse::{Command, parse};
 use super::reject::{self, not_supported};
-use super::rewrite;
+use super::{rewrite, scopes};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
@@ -52,7 +52,16 @@ pub(super) async fn plan(
     let mut statement = Statement::Query(query);
     reject::check(&statement)?;
     let context = context_for(session, snapshot, &mut statement, token)?;
-    let plan = context.plan(statement).await?;
+    let plan = match context.plan(statement.clone()).await {
+        // The planner took the table of an outer query for a column.
+        Err(error)
+            if error.message().contains("Cannot access field")
+                && scopes::rename_outer_tables(&mut statement) =>
+        {
+            context.plan(statement).await?
+        }
+        plan => plan?,
+    };
     Ok(PlannedQuery {
         context,
         plan,

@@ -1,0 +1,273 @@
+//! Tables of outer queries that share their name with a column inside.
+//!
+//! In `SELECT … FROM author WHERE EXISTS (SELECT 1 FROM book WHERE author = author.id)`, where
+//! `book` has a column `author`, the planner takes `author.id` for a field of that column. SQL means
+//! the table of the outer query. Here such tables get an alias that no column has, and the
+//! references to them follow.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
+    Statement, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+};
+
+use super::names::{folded, last_part, with_suffix};
+
+/// Renames every table that an inner query refers to; says whether there is one.
+pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
+    let mut finder = Finder::default();
+    // Neither walk breaks off.
+    let _ = Visit::visit(statement, &mut finder);
+    if finder.found.is_empty() {
+        return false;
+    }
+    let mut renamer = Renamer {
+        scopes: Scopes::default(),
+        found: finder.found,
+    };
+    let _ = VisitMut::visit(statement, &mut renamer);
+    true
+}
+
+/// Names of one `SELECT`'s tables, each with the name it is to have.
+type Scope = HashMap<String, String>;
+
+/// The `SELECT`s around the place of a walk. The one that is a query's whole body is open until
+/// the query ends: `ORDER BY` belongs to it.
+#[derive(Default)]
+struct Scopes {
+    open: Vec<(usize, Scope)>,
+    select_count: usize,
+    /// For each open query, whether its body is one `SELECT`.
+    query_is_select: Vec<bool>,
+}
+
+impl Scopes {
+    fn open_query(&mut self, query: &Query) {
+        self.query_is_select
+            .push(matches!(query.body.as_ref(), SetExpr::Select(_)));
+    }
+
+    fn close_query(&mut self) {
+        if self.query_is_select.pop() == Some(true) {
+            self.open.pop();
+        }
+    }
+
+    fn close_select(&mut self) {
+        if self.query_is_select.last() == Some(&false) {
+            self.open.pop();
+        }
+    }
+
+    /// The scope that a qualifier belongs to: its distance from the innermost, and itself.
+    fn find(&self, qualifier: &str) -> Option<(usize, &(usize, Scope))> {
+        self.open
+            .iter()
+            .rev()
+            .enumerate()
+            .find(|(_, (_, scope))| scope.contains_key(qualifier))
+    }
+}
+
+fn factors(select: &Select) -> impl Iterator<Item = &TableFactor> {
+    select.from.iter().flat_map(|from| {
+        std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
+    })
+}
+
+fn name_of(factor: &TableFactor) -> Option<String> {
+    match factor {
+        TableFactor::Table { name, alias, .. } => match alias {
+            Some(alias) => Some(folded(&alias.name)),
+            None => last_part(name),
+        },
+        TableFactor::Derived { alias, .. } => alias.as_ref().map(|alias| folded(&alias.name)),
+        _ => None,
+    }
+}
+
+/// Finds the tables to rename, as number of the `SELECT` and name.
+#[derive(Default)]
+struct Finder {
+    scopes: Scopes,
+    found: Vec<(usize, String)>,
+}
+
+impl Visitor for Finder {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.scopes.open_query(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.scopes.close_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let names = factors(select)
+            .filter_map(name_of)
+            .map(|name| (name.clone(), name));
+        let number = self.scopes.select_count;
+        self.scopes.select_count += 1;
+        self.scopes.open.push((number, names.collect()));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
+        self.scopes.close_select();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [qualifier, _] = parts.as_slice()
+        {
+            let qualifier = folded(qualifier);
+            if let Some((1.., (number, _))) = self.scopes.find(&qualifier) {
+                self.found.push((*number, qualifier));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Renames what the finder has found.
+struct Renamer {
+    scopes: Scopes,
+    found: Vec<(usize, String)>,
+}
+
+impl Renamer {
+    fn new_name(&self, qualifier: &str) -> Option<Ident> {
+        let (_, (_, scope)) = self.scopes.find(qualifier)?;
+        let name = scope
+            .get(qualifier)
+            .filter(|name| name.as_str() != qualifier)?;
+        Some(Ident::with_quote('"', name))
+    }
+
+    fn rename_factor(factor: &mut TableFactor, name: &str) {
+        let ident = Ident::with_quote('"', name);
+        let (TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) = factor else {
+            return;
+        };
+        match alias {
+            Some(alias) => alias.name = ident,
+            None => {
+                *alias = Some(TableAlias {
+                    explicit: true,
+                    name: ident,
+                    columns: Vec::new(),
+                    at: None,
+                });
+            }
+        }
+    }
+}
+
+impl VisitorMut for Renamer {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.scopes.open_query(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.scopes.close_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let number = self.scopes.select_count;
+        self.scopes.select_count += 1;
+        let mut scope = Scope::new();
+        for from in &mut select.from {
+            let relations = std::iter::once(&mut from.relation)
+                .chain(from.joins.iter_mut().map(|j| &mut j.relation));
+            for factor in relations {
+                let Some(name) = name_of(factor) else {
+                    continue;
+                };
+                let mut new_name = name.clone();
+                if self.found.contains(&(number, name.clone())) {
+                    new_name = with_suffix(&name, number);
+                    Self::rename_factor(factor, &new_name);
+                }
+                scope.insert(name, new_name);
+            }
+        }
+        self.scopes.open.push((number, scope));
+        for item in &mut select.projection {
+            if let SelectItem::QualifiedWildcard(
+                SelectItemQualifiedWildcardKind::ObjectName(name),
+                _,
+            ) = item
+                && let Some(new_name) = last_part(name).and_then(|name| self.new_name(&name))
+            {
+                *name = ObjectName::from(vec![new_name]);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.scopes.close_select();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [qualifier, _] = parts.as_mut_slice()
+            && let Some(new_name) = self.new_name(&folded(qualifier))
+        {
+            *qualifier = new_name;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::sql::parse::{Command, parse};
+
+    fn renamed(sql: &str) -> Option<String> {
+        match parse(sql).unwrap() {
+            Command::Statement(mut statement, _) => rename_outer_tables(&mut statement)
+                .then(|| statement.to_string().replace('\u{1f}', "~")),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn outer_tables_and_their_references_are_renamed() {
+        let sql = "SELECT author.*, author.id FROM author WHERE EXISTS \
+                   (SELECT 1 FROM book WHERE author = author.id AND book.x = 1) ORDER BY author.id";
+        assert_eq!(
+            renamed(sql).unwrap(),
+            "SELECT \"author~0\".*, \"author~0\".id FROM author AS \"author~0\" WHERE EXISTS \
+             (SELECT 1 FROM book WHERE author = \"author~0\".id AND book.x = 1) ORDER BY \"author~0\".id"
+        );
+    }
+
+    #[test]
+    fn a_name_belongs_to_the_nearest_table() {
+        assert_eq!(
+            renamed("SELECT a.x FROM a WHERE EXISTS (SELECT a.x FROM a WHERE a.y = 1)"),
+            None
+        );
+        assert_eq!(
+            renamed("SELECT a.x FROM a JOIN b ON a.x = b.x ORDER BY b.y"),
+            None
+        );
+        assert_eq!(renamed("SELECT a.x FROM a UNION SELECT b.x FROM b"), None);
+    }
+}
