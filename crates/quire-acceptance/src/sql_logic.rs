@@ -128,6 +128,8 @@ fn column_texts(
             _ if column.is_null(row) => text,
             _ if text.is_empty() => "(empty)".to_owned(),
             Some(declared) if !is_text => numeric_text(text, declared),
+            // A whole number needs no point, as in PostgreSQL.
+            None if column.data_type().is_floating() => text.trim_end_matches(".0").to_owned(),
             _ => text,
         });
     }
@@ -138,6 +140,7 @@ fn column_texts(
 fn numeric_text(text: String, declared: &DefaultColumnType) -> String {
     match (text.parse::<f64>(), declared) {
         (Ok(_), DefaultColumnType::Integer) => match text.split_once('.') {
+            Some(("-0", _)) => "0".to_owned(),
             Some((whole, _)) => whole.to_owned(),
             None => text,
         },
@@ -166,12 +169,12 @@ mod tests {
             texts(integers, Some(DefaultColumnType::FloatingPoint)),
             ["-7.000", "NULL"]
         );
-        let decimal = Decimal128Array::from(vec![1_250])
+        let decimal = Decimal128Array::from(vec![1_250, -25])
             .with_precision_and_scale(5, 2)
             .unwrap();
         assert_eq!(
             texts(Arc::new(decimal), Some(DefaultColumnType::Integer)),
-            ["12"]
+            ["12", "0"]
         );
         let double: ArrayRef = Arc::new(Float64Array::from(vec![2.0 / 3.0]));
         assert_eq!(
