@@ -53,7 +53,8 @@ impl World {
         let mut transaction = self.engine.begin().unwrap();
         for _ in 0..1 + self.random.below(3) {
             let name = format!("t{}", self.random.below(4));
-            if !tables.contains_key(&name) {
+            let is_new = !tables.contains_key(&name);
+            if is_new {
                 let model = TableModel::random(&mut self.random, &name);
                 transaction.create_table(model.definition.clone()).unwrap();
                 tables.insert(name, model);

@@ -171,7 +171,7 @@ fn array(sql_type: SqlType, cells: &[Option<u64>], as_given: bool) -> ArrayRef {
             let limit = 10_i128.pow(u32::from(precision));
             let value = |cell: u64| (i128::from(cell as i64) * 1_234_567_890_123).rem_euclid(limit);
             let signed = |cell: u64| {
-                if cell % 3 == 0 {
+                if cell.is_multiple_of(3) {
                     -value(cell)
                 } else {
                     value(cell)

@@ -117,7 +117,8 @@ impl Workload {
         let mut transaction = engine.begin().map_err(|error| error.to_string())?;
         for _ in 0..1 + self.random.below(3) {
             let name = format!("table {}", self.random.below(3));
-            if !tables.contains_key(&name) {
+            let is_new = !tables.contains_key(&name);
+            if is_new {
                 let created = transaction.create_table(definition(&name));
                 created.map_err(|error| error.to_string())?;
                 tables.insert(name, Vec::new());

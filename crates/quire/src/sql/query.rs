@@ -6,8 +6,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
 };
@@ -52,21 +53,30 @@ pub(super) async fn plan(
     let mut statement = Statement::Query(query);
     reject::check(&statement)?;
     let context = context_for(session, snapshot, &mut statement, token)?;
-    let plan = match context.plan(statement.clone()).await {
-        // The planner took the table of an outer query for a column.
-        Err(error)
-            if error.message().contains("Cannot access field")
-                && scopes::rename_outer_tables(&mut statement) =>
-        {
-            context.plan(statement).await?
-        }
-        plan => plan?,
-    };
+    let mut plan = context.plan(statement.clone()).await?;
+    // The planner may have taken the table of an outer query for a column.
+    if accesses_fields(&plan)? && scopes::rename_outer_tables(&mut statement) {
+        plan = context.plan(statement).await?;
+    }
     Ok(PlannedQuery {
         context,
         plan,
         names,
     })
+}
+
+/// Whether an expression of the plan takes a field out of a value.
+fn accesses_fields(plan: &LogicalPlan) -> Result<bool, Error> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(|part| {
+                Ok(matches!(part, Expr::ScalarFunction(f) if f.name() == "get_field"))
+            })?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(found)
 }
 
 fn context_for(
