@@ -53,11 +53,17 @@ pub(super) async fn plan(
     let mut statement = Statement::Query(query);
     reject::check(&statement)?;
     let context = context_for(session, snapshot, &mut statement, token)?;
-    let mut plan = context.plan(statement.clone()).await?;
-    // The planner may have taken the table of an outer query for a column.
-    if accesses_fields(&plan)? && scopes::rename_outer_tables(&mut statement) {
-        plan = context.plan(statement).await?;
-    }
+    let first = context.plan(statement.clone()).await;
+    // The planner may have taken the table of an outer query for a column, and found that it has no fields.
+    let is_doubtful = match &first {
+        Ok(plan) => accesses_fields(plan)?,
+        Err(_) => true,
+    };
+    let plan = if is_doubtful && scopes::rename_outer_tables(&mut statement) {
+        context.plan(statement).await?
+    } else {
+        first?
+    };
     Ok(PlannedQuery {
         context,
         plan,
