@@ -272,7 +272,8 @@ fn readers_see_whole_commits_while_a_writer_replaces_and_cleans() {
     std::thread::scope(|scope| {
         let read = || {
             let mut read_count = 0;
-            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+            // At least once, however late the machine starts this thread.
+            while read_count == 0 || !is_done.load(std::sync::atomic::Ordering::Relaxed) {
                 let pin = volume.pin();
                 let round = pin.read(pages[0]).unwrap()[0];
                 for (at, page) in pages.iter().enumerate() {
