@@ -1,8 +1,10 @@
-//! Byte strings: reading them from text, and measuring them.
+//! Byte strings: reading them from text, writing them as text, and measuring them.
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, Int32Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BinaryViewBuilder, Int32Array, StringViewBuilder,
+};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
@@ -52,6 +54,59 @@ impl ScalarUDFImpl for TextToBytes {
             Ok(Arc::new(bytes.finish()))
         })
     }
+}
+
+/// Bytes to text as PostgreSQL writes a BYTEA: `\x` and two digits for each. DataFusion's cast takes
+/// the bytes for letters, or refuses them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct BytesToText {
+    signature: Signature,
+}
+
+impl BytesToText {
+    pub(crate) fn new() -> Self {
+        Self {
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for BytesToText {
+    fn name(&self) -> &str {
+        "bytes_to_text"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        map_array(&args.args[0], |array| {
+            let bytes = cast(array, &DataType::BinaryView)?;
+            let bytes = bytes.as_binary_view();
+            let mut text = StringViewBuilder::with_capacity(bytes.len());
+            for value in bytes {
+                text.append_option(value.map(text_of));
+            }
+            Ok(Arc::new(text.finish()))
+        })
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(2 + 2 * bytes.len());
+    text.push_str("\\x");
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
+    }
+    text
 }
 
 fn bytes_of(text: &str) -> Result<Vec<u8>> {
@@ -177,7 +232,7 @@ fn map_array(
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::bytes_of;
+    use super::{bytes_of, text_of};
 
     // Input and value from the examples of PostgreSQL's manual, section 8.4.
     #[test]
@@ -190,6 +245,12 @@ mod tests {
         );
         assert_eq!(bytes_of("a\\\\b").unwrap(), b"a\\b");
         assert_eq!(bytes_of("").unwrap(), b"");
+    }
+
+    #[test]
+    fn the_hexadecimal_form_is_written() {
+        assert_eq!(text_of(&[0xde, 0xad, 0xbe, 0xef, 0x0f]), "\\xdeadbeef0f");
+        assert_eq!(text_of(b""), "\\x");
     }
 
     #[test]

@@ -8,11 +8,12 @@ mod rounding;
 mod storage;
 mod sum;
 
-pub(crate) use bytes::TextToBytes;
+pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
 pub(crate) use decimal_digits::DecimalDigits;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use storage::{StorageFunction, TablesFunction};
+pub(crate) use sum::CheckedSum;
 
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
@@ -23,6 +24,6 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 /// integers as doubles and decimals with nine digits to spare.)
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
-    state.register_udaf(AggregateUDF::from(sum::CheckedSum::new()).into())?;
+    state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
     Ok(())
 }

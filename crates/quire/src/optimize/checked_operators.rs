@@ -5,7 +5,7 @@
 //! or decimal to an integer rounds its argument first, and one between text and bytes goes by
 //! their hexadecimal form. Decimals are checked by Arrow already.
 
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use crate::functions::{
-    CheckedArithmetic, CheckedOperator, DecimalDigits, RoundToInteger, TextToBytes,
+    BytesToText, CheckedArithmetic, CheckedOperator, DecimalDigits, RoundToInteger, TextToBytes,
 };
 
 /// The rule.
@@ -100,16 +100,19 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let to = cast.field.data_type();
     if from.is_string() && to.is_binary() {
         let bytes = ScalarUDF::from(TextToBytes::new()).call(vec![*cast.expr]);
-        let is_view = *to == DataType::BinaryView;
-        let expr = if is_view {
-            bytes
-        } else {
-            Expr::Cast(Cast {
-                expr: Box::new(bytes),
-                field: cast.field,
-            })
-        };
-        return Ok(Transformed::yes(expr));
+        return Ok(Transformed::yes(as_type(
+            bytes,
+            &DataType::BinaryView,
+            cast.field,
+        )));
+    }
+    if from.is_binary() && to.is_string() {
+        let text = ScalarUDF::from(BytesToText::new()).call(vec![*cast.expr]);
+        return Ok(Transformed::yes(as_type(
+            text,
+            &DataType::Utf8View,
+            cast.field,
+        )));
     }
     if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
         let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));
@@ -119,6 +122,17 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         })));
     }
     Ok(Transformed::no(Expr::Cast(cast)))
+}
+
+/// An expression of type `from`, cast where the field asks for another.
+fn as_type(expr: Expr, from: &DataType, field: FieldRef) -> Expr {
+    if field.data_type() == from {
+        return expr;
+    }
+    Expr::Cast(Cast {
+        expr: Box::new(expr),
+        field,
+    })
 }
 
 fn call(operator: CheckedOperator, left: Expr, right: Expr) -> Expr {

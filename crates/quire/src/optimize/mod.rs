@@ -1,6 +1,7 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod checked_operators;
+mod integer_sums;
 mod join_order;
 mod unique_names;
 
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use datafusion::optimizer::analyzer::Analyzer;
 use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 
-/// DataFusion's analyzer rules, which settle types, then ours.
+/// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
+    rules.insert(0, Arc::new(integer_sums::IntegerSums));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules
 }

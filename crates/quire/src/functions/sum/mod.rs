@@ -2,7 +2,7 @@
 //!
 //! DataFusion's wraps around. This one adds in 128 bits and checks the total. Result types are
 //! PostgreSQL's, with bounds where it has none: SMALLINT and INTEGER add up to a BIGINT, BIGINT to a
-//! DECIMAL(38,0), DECIMAL(p,s) to a DECIMAL(min(38, p + 10), s). In 128 bits no order of adding
+//! DECIMAL(38,0) (unless [`crate::optimize`] knows that the values are small), DECIMAL(p,s) to a DECIMAL(min(38, p + 10), s). In 128 bits no order of adding
 //! fails half-way when the total fits. Floats and intervals keep DataFusion's implementation.
 
 mod accumulate;
@@ -36,16 +36,29 @@ const MAX_DIGITS: u8 = 38;
 /// The function. Its own name differs from `sum` because the optimizer takes apart functions of
 /// that name into a sum of sums, which would not have the same type; statements call it `sum`.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct CheckedSum {
+pub(crate) struct CheckedSum {
     unchecked: Sum,
+    /// 64-bit values stand for 32-bit ones: their sum is a BIGINT.
+    is_of_small: bool,
     signature: Signature,
     aliases: Vec<String>,
 }
 
 impl CheckedSum {
-    pub(super) fn new() -> Self {
+    /// The sum that statements call.
+    pub(crate) fn wide() -> Self {
+        Self::new(false)
+    }
+
+    /// The sum of 64-bit values that would have 32 bits in PostgreSQL.
+    pub(crate) fn of_small() -> Self {
+        Self::new(true)
+    }
+
+    fn new(is_of_small: bool) -> Self {
         Self {
             unchecked: Sum::new(),
+            is_of_small,
             signature: Signature::user_defined(Volatility::Immutable),
             aliases: vec!["sum".to_owned()],
         }
@@ -100,7 +113,7 @@ impl AggregateUDFImpl for CheckedSum {
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
         match arg_types {
             [DataType::Int16 | DataType::Int32] => Ok(DataType::Int64),
-            [DataType::Int64] => Ok(DataType::Decimal128(MAX_DIGITS, 0)),
+            [DataType::Int64] if !self.is_of_small => Ok(DataType::Decimal128(MAX_DIGITS, 0)),
             _ => self.unchecked.return_type(arg_types),
         }
     }
