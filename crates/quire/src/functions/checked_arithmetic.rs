@@ -95,7 +95,7 @@ impl ScalarUDFImpl for CheckedArithmetic {
             CheckedOperator::Subtract => numeric::sub,
             CheckedOperator::Multiply => numeric::mul,
             CheckedOperator::Divide => {
-                refuse_zero(right)?;
+                refuse_zero(left, right)?;
                 numeric::div
             }
         };
@@ -117,24 +117,36 @@ impl ScalarUDFImpl for CheckedArithmetic {
     }
 }
 
-fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
-    let array = divisor.to_array(1)?;
-    let has_zero = match array.data_type() {
-        DataType::Float64 => has_value(array.as_primitive::<Float64Type>().iter(), 0.0),
-        DataType::Float32 => has_value(array.as_primitive::<Float32Type>().iter(), 0.0),
-        _ => false,
-    };
-    if has_zero {
-        return Err(DataFusionError::ArrowError(
-            Box::new(ArrowError::DivideByZero),
-            None,
-        ));
+/// NULL divided by zero is NULL, as every operator of a NULL.
+fn refuse_zero(dividend: &ColumnarValue, divisor: &ColumnarValue) -> Result<()> {
+    if zeros(divisor.to_array(1)?.as_ref()).next().is_none() {
+        return Ok(());
     }
-    Ok(())
+    let arrays = ColumnarValue::values_to_arrays(&[dividend.clone(), divisor.clone()])?;
+    if zeros(arrays[1].as_ref()).all(|row| arrays[0].is_null(row)) {
+        return Ok(());
+    }
+    Err(DataFusionError::ArrowError(
+        Box::new(ArrowError::DivideByZero),
+        None,
+    ))
 }
 
-fn has_value<T: PartialEq>(values: impl Iterator<Item = Option<T>>, value: T) -> bool {
-    values.flatten().any(|candidate| candidate == value)
+/// Indexes of the rows of a float array that hold zero.
+fn zeros(array: &dyn Array) -> Box<dyn Iterator<Item = usize> + '_> {
+    match array.data_type() {
+        DataType::Float64 => rows_of(array.as_primitive::<Float64Type>().iter(), 0.0),
+        DataType::Float32 => rows_of(array.as_primitive::<Float32Type>().iter(), 0.0),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn rows_of<'a, T: PartialEq + Copy + 'a>(
+    values: impl Iterator<Item = Option<T>> + 'a,
+    wanted: T,
+) -> Box<dyn Iterator<Item = usize> + 'a> {
+    let rows = values.enumerate();
+    Box::new(rows.filter_map(move |(row, value)| (value == Some(wanted)).then_some(row)))
 }
 
 fn integer_name(data_type: &DataType) -> &'static str {

@@ -1,6 +1,8 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod checked_operators;
+mod correlated_aggregates;
+mod decimals_beside_floats;
 mod integer_sums;
 mod join_order;
 mod unique_names;
@@ -16,18 +18,39 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     rules.insert(0, Arc::new(integer_sums::IntegerSums));
+    rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules
 }
 
-/// DataFusion's optimizer rules, with the join order chosen as soon as filters are where they
-/// belong, so that the sizes of a join's inputs can be told.
-pub(crate) fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
+
+/// DataFusion's optimizer rules with ours among them: the subqueries that its own rule cannot take
+/// before that, and the join order as soon as filters are where they belong, so that the sizes of a
+/// join's inputs can be told.
+pub(crate) fn optimizer_rules() -> Rules {
     let mut rules = Optimizer::new().rules;
-    let after_filters = rules
-        .iter()
-        .position(|rule| rule.name() == "push_down_filter")
-        .map_or(rules.len(), |position| position + 1);
-    rules.insert(after_filters, Arc::new(join_order::JoinOrder));
+    let subqueries = Arc::new(correlated_aggregates::CorrelatedAggregates);
+    insert_at(&mut rules, "scalar_subquery_to_join", 0, subqueries);
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        1,
+        Arc::new(join_order::JoinOrder),
+    );
     rules
+}
+
+/// Puts a rule `places` behind the place of the one called `name`.
+fn insert_at(
+    rules: &mut Rules,
+    name: &str,
+    places: usize,
+    rule: Arc<dyn OptimizerRule + Send + Sync>,
+) {
+    let position = rules.iter().position(|rule| rule.name() == name);
+    rules.insert(
+        position.map_or(rules.len(), |position| position + places),
+        rule,
+    );
 }
