@@ -6,6 +6,7 @@
 //! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
 #![forbid(unsafe_code)]
 
+mod bytea;
 mod cancel;
 mod connection;
 mod copy;

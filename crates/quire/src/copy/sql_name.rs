@@ -2,7 +2,8 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 
-pub(super) fn sql_name(data_type: &DataType) -> String {
+/// How SQL spells `data_type`.
+pub fn sql_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Boolean => "BOOLEAN".to_owned(),
         DataType::Int16 => "SMALLINT".to_owned(),

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
+use crate::bytea;
 use crate::error::Error;
 
 /// Text to bytes as PostgreSQL reads a BYTEA: `\x0aff` is hexadecimal; otherwise `\\` is one
@@ -98,70 +99,21 @@ impl ScalarUDFImpl for BytesToText {
 }
 
 fn text_of(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 + 2 * bytes.len());
-    text.push_str("\\x");
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from(DIGITS[usize::from(digit)]));
-        }
-    }
-    text
+    let mut text = Vec::with_capacity(2 + 2 * bytes.len());
+    bytea::write(bytes, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 fn bytes_of(text: &str) -> Result<Vec<u8>> {
-    let parsed = match text.strip_prefix("\\x") {
-        Some(digits) => from_hexadecimal(digits),
-        None => from_escapes(text.as_bytes()),
-    };
-    parsed.ok_or_else(|| {
-        let error = Error::new("22P02", format!("invalid input for type bytea: \"{text}\""))
-            .with_hint("Write bytes as '\\x' and two hexadecimal digits for each.");
-        DataFusionError::External(Box::new(error))
-    })
-}
-
-/// Pairs of digits, with blanks between pairs.
-fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .filter(|character| !character.is_ascii_whitespace())
-        .map(|character| {
-            character
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
-        .collect();
-    let digits = digits?;
-    if digits.len() % 2 != 0 {
-        return None;
-    }
-    Some(
-        digits
-            .chunks_exact(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-    )
-}
-
-fn from_escapes(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
-        if first != b'\\' {
-            bytes.push(first);
-            rest = after;
-        } else if after.first() == Some(&b'\\') {
-            bytes.push(b'\\');
-            rest = &after[1..];
-        } else {
-            let (octal, after) = after.split_at_checked(3)?;
-            let octal = std::str::from_utf8(octal).ok()?;
-            bytes.push(u8::from_str_radix(octal, 8).ok()?);
-            rest = after;
+    match bytea::parse(text.as_bytes(), &mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(_) => {
+            let error = Error::new("22P02", format!("invalid input for type bytea: \"{text}\""))
+                .with_hint("Write bytes as '\\x' and two hexadecimal digits for each.");
+            Err(DataFusionError::External(Box::new(error)))
         }
     }
-    Some(bytes)
 }
 
 /// `octet_length` of text and of bytes; DataFusion's takes text only.
@@ -225,38 +177,6 @@ fn map_array(
             Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &mapped, 0,
             )?))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::{bytes_of, text_of};
-
-    // Input and value from the examples of PostgreSQL's manual, section 8.4.
-    #[test]
-    fn both_formats_are_read() {
-        assert_eq!(bytes_of("\\xDEADBEEF").unwrap(), [0xde, 0xad, 0xbe, 0xef]);
-        assert_eq!(bytes_of("\\x1234 5678").unwrap(), [0x12, 0x34, 0x56, 0x78]);
-        assert_eq!(
-            bytes_of("abc \\153\\154\\155 \\052\\251\\124").unwrap(),
-            b"abc klm *\xa9T"
-        );
-        assert_eq!(bytes_of("a\\\\b").unwrap(), b"a\\b");
-        assert_eq!(bytes_of("").unwrap(), b"");
-    }
-
-    #[test]
-    fn the_hexadecimal_form_is_written() {
-        assert_eq!(text_of(&[0xde, 0xad, 0xbe, 0xef, 0x0f]), "\\xdeadbeef0f");
-        assert_eq!(text_of(b""), "\\x");
-    }
-
-    #[test]
-    fn wrong_input_is_an_error() {
-        for text in ["\\x1", "\\xzz", "\\9", "\\400", "a\\"] {
-            assert!(bytes_of(text).is_err(), "{text}");
         }
     }
 }

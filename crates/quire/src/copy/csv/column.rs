@@ -16,8 +16,9 @@ use super::super::sql_name::sql_name;
 use super::chunk::{Block, Failure};
 use super::number::{Reason, parse_decimal, parse_f32, parse_f64, parse_i64, parse_integer};
 use super::options::TextLimit;
-use super::scalar::{parse_bool, parse_bytea};
+use super::scalar::parse_bool;
 use super::time::{parse_date, parse_timestamp};
+use crate::bytea;
 
 /// Collects the values of a column of the file.
 pub(super) struct ColumnBuilder {
@@ -263,7 +264,7 @@ impl Fields<'_, '_> {
                 return Ok(());
             };
             bytes.clear();
-            let parsed = parse_bytea(text, &mut bytes);
+            let parsed = bytea::parse(text, &mut bytes).map_err(|_| Reason::Invalid);
             builder.append_option(parsed.is_ok().then_some(&bytes));
             parsed
         });

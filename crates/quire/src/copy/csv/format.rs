@@ -187,15 +187,3 @@ fn write_civil(days: i64, out: &mut Vec<u8>) -> bool {
 fn write_pair(value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'0' + (value / 10 % 10) as u8, b'0' + (value % 10) as u8]);
 }
-
-/// Appends `\x` and two hexadecimal digits a byte.
-pub(super) fn write_bytea(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend_from_slice(b"\\x");
-    for byte in bytes {
-        out.extend_from_slice(&[
-            DIGITS[usize::from(byte >> 4)],
-            DIGITS[usize::from(byte & 15)],
-        ]);
-    }
-}

@@ -1,4 +1,4 @@
-//! Text to booleans and byte strings, by the rules of PostgreSQL's input functions.
+//! Text to booleans, by the rules of PostgreSQL's input function.
 
 use super::number::Reason;
 
@@ -18,55 +18,4 @@ pub(super) fn parse_bool(text: &[u8]) -> Result<bool, Reason> {
     } else {
         Err(Reason::Invalid)
     }
-}
-
-/// Appends the bytes of `\x` and pairs of hexadecimal digits (blanks between pairs allowed), or
-/// of PostgreSQL's older form where `\\` is a backslash and `\ooo` an octal byte.
-pub(super) fn parse_bytea(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    match text.strip_prefix(b"\\x") {
-        Some(digits) => parse_hex(digits, out),
-        None => parse_escaped_bytes(text, out),
-    }
-}
-
-fn parse_hex(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    let mut digits = digits.iter();
-    while let Some(&first) = digits.next() {
-        if first.is_ascii_whitespace() {
-            continue;
-        }
-        let second = digits
-            .next()
-            .copied()
-            .and_then(hex_digit)
-            .ok_or(Reason::Invalid)?;
-        out.push(hex_digit(first).ok_or(Reason::Invalid)? << 4 | second);
-    }
-    Ok(())
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
-}
-
-fn parse_escaped_bytes(mut text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    while let Some((&byte, rest)) = text.split_first() {
-        if byte != b'\\' {
-            out.push(byte);
-            text = rest;
-            continue;
-        }
-        text = match rest {
-            [b'\\', rest @ ..] => {
-                out.push(b'\\');
-                rest
-            }
-            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
-                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                rest
-            }
-            _ => return Err(Reason::Invalid),
-        };
-    }
-    Ok(())
 }

@@ -16,8 +16,9 @@ use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::CopyError;
 use super::super::sql_name::sql_name;
 use super::format::{
-    write_bytea, write_date, write_decimal, write_f32, write_f64, write_integer, write_timestamp,
+    write_date, write_decimal, write_f32, write_f64, write_integer, write_timestamp,
 };
+use crate::bytea;
 
 /// Text is handed to the output in pieces of about this size.
 const FLUSH_BYTES: usize = 1 << 20;
@@ -270,9 +271,9 @@ impl<'a> Column<'a> {
             Values::Utf8View(array) => {
                 return write_text(array.value(row).as_bytes(), options, out);
             }
-            Values::Binary(array) => write_bytea(array.value(row), out),
-            Values::LargeBinary(array) => write_bytea(array.value(row), out),
-            Values::BinaryView(array) => write_bytea(array.value(row), out),
+            Values::Binary(array) => bytea::write(array.value(row), out),
+            Values::LargeBinary(array) => bytea::write(array.value(row), out),
+            Values::BinaryView(array) => bytea::write(array.value(row), out),
         }
         quote_unusual(start, options, out);
     }

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use quire_engine::{Snapshot, SqlType, WriteTransaction};
 
@@ -13,6 +12,7 @@ use super::super::insert::{find_table, positions, table_name};
 use super::super::names::folded;
 use super::super::reject::not_supported;
 use super::control;
+use super::convert::convert;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use crate::cancel::CancelToken;
@@ -163,7 +163,7 @@ impl Target {
                 .iter()
                 .position(|position| *position == index);
             match source {
-                Some(source) => as_type(batch.column(source), field.data_type()),
+                Some(source) => convert(batch.column(source), field),
                 None => Ok(new_null_array(field.data_type(), rows)),
             }
         };
@@ -180,20 +180,6 @@ impl Target {
             schema, columns, &options,
         )?)
     }
-}
-
-fn as_type(
-    array: &ArrayRef,
-    data_type: &datafusion::arrow::datatypes::DataType,
-) -> Result<ArrayRef, Error> {
-    if array.data_type() == data_type {
-        return Ok(Arc::clone(array));
-    }
-    let options = CastOptions {
-        safe: false,
-        ..Default::default()
-    };
-    Ok(cast_with_options(array, data_type, &options)?)
 }
 
 fn append(

@@ -1,5 +1,6 @@
 //! `COPY`, and files in place of tables.
 
+mod convert;
 mod export;
 mod file;
 mod import;

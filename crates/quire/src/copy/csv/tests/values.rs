@@ -3,7 +3,7 @@
 
 use super::super::format::{write_date, write_decimal, write_f32, write_f64, write_timestamp};
 use super::super::number::*;
-use super::super::scalar::{parse_bool, parse_bytea};
+use super::super::scalar::parse_bool;
 use super::super::time::*;
 use super::*;
 
@@ -309,21 +309,6 @@ fn booleans() {
     }
     for wrong in ["", "o", "2", "truee", "maybe"] {
         assert_eq!(parse_bool(wrong.as_bytes()), Err(INVALID), "{wrong}");
-    }
-}
-
-#[test]
-fn byte_strings() {
-    let parse = |text: &str| {
-        let mut out = Vec::new();
-        parse_bytea(text.as_bytes(), &mut out).map(|()| out)
-    };
-    assert_eq!(parse(r"\x"), Ok(vec![]));
-    assert_eq!(parse(r"\x00fF10"), Ok(vec![0, 255, 16]));
-    assert_eq!(parse(r"\x00 ff"), Ok(vec![0, 255]));
-    assert_eq!(parse(r"ab\\\001"), Ok(vec![b'a', b'b', b'\\', 1]));
-    for wrong in [r"\x0", r"\x0g", r"\", r"\9", r"\400"] {
-        assert_eq!(parse(wrong), Err(INVALID), "{wrong}");
     }
 }
 
