@@ -87,12 +87,13 @@ def _field(text, at):
 
 
 def shared_folder(name):
-    """A folder of data that is not part of the repository; without it the test is skipped, except in CI."""
+    """A folder of data that is not part of the repository; without it the test is skipped, except in CI when
+    the folder around it is there."""
     folder = SHARED / name
     if folder.is_dir():
         return folder
     message = f"{folder} is absent; QUIRE_SHARED says where the data lies"
-    if IS_CI:
+    if IS_CI and SHARED.is_dir():
         raise AssertionError(message)
     raise unittest.SkipTest(message)
 

@@ -1,7 +1,7 @@
 //! SQLite's sqllogictest corpus, run with the label `postgresql`: how much of it passes, and why the rest does not.
 //!
 //! The files lie outside the repository (`QUIRE_SHARED`, else `../shared` beside it). Without them the test says so and
-//! passes, except in CI. The share that passes must not fall below `tests/slt_corpus.counts`.
+//! passes; in CI only where the whole folder around them is missing. The share that passes must not fall below `tests/slt_corpus.counts`.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -124,7 +124,7 @@ fn corpus_files() -> Option<Vec<(String, PathBuf)>> {
     }
     if files.is_empty() {
         assert!(
-            std::env::var("CI").as_deref() != Ok("true"),
+            std::env::var("CI").as_deref() != Ok("true") || !Path::new(&shared).is_dir(),
             "no corpus under {}",
             root.display()
         );

@@ -3,7 +3,7 @@
 use arrow::datatypes::{DataType, TimeUnit};
 
 /// How SQL spells `data_type`.
-pub fn sql_name(data_type: &DataType) -> String {
+pub(crate) fn sql_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Boolean => "BOOLEAN".to_owned(),
         DataType::Int16 => "SMALLINT".to_owned(),

@@ -6,7 +6,7 @@ use super::*;
 use arrow::datatypes::TimeUnit;
 
 /// The data directory, from `QUIRE_SHARED` or beside the repository. Without it the tests are
-/// skipped, except where `CI` is set.
+/// skipped; in CI only where the whole folder around it is missing.
 fn data_directory() -> Option<PathBuf> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let root = std::env::var_os("QUIRE_SHARED").map_or_else(beside, PathBuf::from);
@@ -15,7 +15,7 @@ fn data_directory() -> Option<PathBuf> {
         return Some(data);
     }
     assert!(
-        std::env::var_os("CI").is_none(),
+        std::env::var_os("CI").is_none() || !root.is_dir(),
         "{} is missing; set QUIRE_SHARED",
         data.display()
     );
