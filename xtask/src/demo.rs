@@ -181,7 +181,9 @@ fn print_columns(shell: &Shell, table: &str) -> Result<(), String> {
     shell.show(&format!(
         "SELECT column_name, string_agg(DISTINCT codec, ', ' ORDER BY codec) AS codecs, \
          sum(encoded_bytes) AS bytes, round(sum(raw_bytes) / (sum(encoded_bytes) * 1.0), 1) AS ratio_to_raw \
-         FROM quire_storage({}) GROUP BY column_name ORDER BY bytes DESC",
+         FROM (SELECT column_name, codec || coalesce(' after ' || reference, '') AS codec, \
+         encoded_bytes, raw_bytes FROM quire_storage({})) AS chunks \
+         GROUP BY column_name ORDER BY bytes DESC",
         sql_text(table)
     ))
 }

@@ -14,6 +14,7 @@
 //! | [`float`] | ALP, the decimal codec for floating point |
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
+//! | [`correlated`] | a column as its differences from another |
 //! | [`choose`] | which codec a column should get, and how large the result will be |
 //!
 //! ```
@@ -38,6 +39,7 @@
 pub mod boolean;
 pub mod choose;
 mod codec_id;
+pub mod correlated;
 mod cursor;
 mod error;
 pub mod fixed;

@@ -15,6 +15,7 @@ mod column_values;
 mod cutter;
 mod encode;
 mod pipeline;
+mod references;
 mod statistics;
 mod validate;
 

@@ -4,6 +4,7 @@
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
 //! pages, joined in order, are the segment ([`crate::segment`]).
 
+use quire_codec::correlated;
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
 use crate::catalog::{read_codec, read_pages, write_pages};
@@ -22,6 +23,7 @@ pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
 pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
 
 const HAS_RUNNER_UP: u8 = 1;
+const HAS_REFERENCE: u8 = 2;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Row group (page kind 3)",
@@ -33,7 +35,11 @@ pub(crate) const STRUCTURE: Structure = Structure {
         Field::next("list", "columns", "in declared order; for each:"),
         Field::next("1", "physical_type", "type of the encoded values"),
         Field::next("1", "codec", "as in the segment"),
-        Field::next("1", "flags", "bit 0: a runner-up follows"),
+        Field::next(
+            "1",
+            "flags",
+            "bit 0: a runner-up follows; bit 1: a reference",
+        ),
         Field::next(
             "list of varint",
             "pages",
@@ -55,6 +61,11 @@ pub(crate) const STRUCTURE: Structure = Structure {
             "0 or varint",
             "runner_up_bytes",
             "what the chooser expected of it",
+        ),
+        Field::next(
+            "0 or varint",
+            "reference",
+            "column whose values are added to the segment's; has no reference and no NULLs",
         ),
         Field::next(
             "zone",
@@ -95,6 +106,9 @@ pub struct ColumnChunk {
     pub estimated_bytes: u64,
     /// The second-best codec and what the chooser expected of it.
     pub runner_up: Option<(CodecId, u64)>,
+    /// Index of the column of this row group whose values, added to those of the segment, are the column's. It has
+    /// no reference itself, the same type, and no NULLs.
+    pub reference: Option<usize>,
     /// Bounds of all rows.
     pub zone: Zone,
     /// Bounds of every [`GROUP_ROWS`] rows.
@@ -143,9 +157,28 @@ impl RowGroup {
         for _ in 0..count {
             columns.push(ColumnChunk::decode(row_count, &mut reader)?);
         }
+        check_references(&columns).map_err(|what| reader.corrupt(what))?;
         reader.finish()?;
         Ok(RowGroup { row_count, columns })
     }
+}
+
+/// What [`ColumnChunk::reference`] promises, so that following it ends.
+fn check_references(columns: &[ColumnChunk]) -> Result<(), String> {
+    for (index, column) in columns.iter().enumerate() {
+        let Some(reference) = column.reference else {
+            continue;
+        };
+        let is_possible = columns.get(reference).is_some_and(|other| {
+            other.reference.is_none()
+                && other.physical_type == column.physical_type
+                && other.zone.null_count == 0
+        });
+        if !is_possible || !correlated::is_supported(column.physical_type) {
+            return Err(format!("column {index} cannot follow column {reference}"));
+        }
+    }
+    Ok(())
 }
 
 fn group_rows(row_count: usize, group: usize) -> usize {
@@ -158,11 +191,9 @@ impl ColumnChunk {
     fn encode(&self, writer: &mut Writer) {
         writer.byte(self.physical_type as u8);
         writer.byte(self.codec as u8);
-        writer.byte(if self.runner_up.is_some() {
-            HAS_RUNNER_UP
-        } else {
-            0
-        });
+        let runner_up = u8::from(self.runner_up.is_some()) * HAS_RUNNER_UP;
+        let reference = u8::from(self.reference.is_some()) * HAS_REFERENCE;
+        writer.byte(runner_up | reference);
         write_pages(writer, &self.pages);
         writer.varint(self.encoded_bytes);
         writer.varint(self.raw_bytes);
@@ -170,6 +201,9 @@ impl ColumnChunk {
         if let Some((codec, bytes)) = self.runner_up {
             writer.byte(codec as u8);
             writer.varint(bytes);
+        }
+        if let Some(reference) = self.reference {
+            writer.varint(reference as u64);
         }
         self.zone.encode(None, writer);
         for zone in &self.group_zones {
@@ -184,7 +218,7 @@ impl ColumnChunk {
             return Err(reader.corrupt(format!("codec {codec} of a {physical_type} column")));
         }
         let flags = reader.byte()?;
-        if flags & !HAS_RUNNER_UP != 0 {
+        if flags & !(HAS_RUNNER_UP | HAS_REFERENCE) != 0 {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
         }
         let pages = read_pages(reader)?;
@@ -193,6 +227,12 @@ impl ColumnChunk {
         let estimated_bytes = reader.varint()?;
         let runner_up = if flags & HAS_RUNNER_UP != 0 {
             Some((read_codec(reader)?, reader.varint()?))
+        } else {
+            None
+        };
+        let reference = if flags & HAS_REFERENCE != 0 {
+            let index = usize::try_from(reader.varint()?);
+            Some(index.map_err(|_| reader.corrupt("reference out of range"))?)
         } else {
             None
         };
@@ -206,6 +246,7 @@ impl ColumnChunk {
             raw_bytes,
             estimated_bytes,
             runner_up,
+            reference,
             zone,
             group_zones,
         })

@@ -64,6 +64,7 @@ fn row_group() -> RowGroup {
         raw_bytes: 80_000,
         estimated_bytes: 4_999_999,
         runner_up: Some((CodecId::Plain, 80_000)),
+        reference: None,
         zone,
         group_zones,
     };
@@ -91,7 +92,45 @@ fn row_group() -> RowGroup {
                     vec![text("apple", Some("apricot")), text("apply", None)],
                 )
             },
+            chunk(
+                PhysicalType::Int64,
+                CodecId::Pfor,
+                zone(1, 9, 0),
+                vec![zone(1, 9, 0), zone(2, 3, 0)],
+            ),
+            ColumnChunk {
+                reference: Some(2),
+                ..chunk(
+                    PhysicalType::Int64,
+                    CodecId::Constant,
+                    zone(1, 9, 0),
+                    vec![zone(1, 9, 0), zone(2, 3, 0)],
+                )
+            },
         ],
+    }
+}
+
+#[test]
+fn a_column_follows_only_what_leads_no_further() {
+    // Itself, one with NULLs, another type, one that is not there, one that follows: none can be followed.
+    let following = |column: usize, reference: usize| {
+        let mut row_group = row_group();
+        row_group.columns[column].reference = Some(reference);
+        RowGroup::decode(&row_group.encode())
+    };
+    assert!(following(0, 2).is_ok());
+    for (column, reference) in [
+        (2, 2),
+        (2, 0),
+        (1, 2),
+        (0, 4),
+        (0, usize::MAX),
+        (0, 3),
+        (2, 3),
+    ] {
+        let error = following(column, reference).unwrap_err();
+        assert!(error.to_string().contains("cannot follow"), "{error}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Cuts a stream of batches into row groups.
 
+use std::sync::OnceLock;
+
 use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
@@ -11,6 +13,8 @@ pub(super) struct RowGroupRows {
     pub(super) batches: Vec<RecordBatch>,
     pub(super) row_count: usize,
     pub(super) raw_bytes: usize,
+    /// For each column, the one it may follow; found when the first column is encoded.
+    pub(super) references: OnceLock<Vec<Option<usize>>>,
 }
 
 /// Gathers rows until a row group is full: by rows, or by raw bytes.
@@ -71,6 +75,7 @@ impl Cutter {
             batches,
             row_count,
             raw_bytes,
+            references: OnceLock::new(),
         })
     }
 

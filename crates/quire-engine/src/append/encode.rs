@@ -2,24 +2,37 @@
 
 use std::sync::Arc;
 
-use quire_codec::EncodeError;
+use quire_codec::{EncodeError, correlated};
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
-use quire_format::segment::{ChooseOptions, SegmentInput, choose_and_encode};
+use quire_format::segment::{Choice, ChooseOptions, SegmentInput, choose_and_encode};
 use quire_format::table_root::RowGroupPointer;
 use quire_store::PageKind;
 
 use super::column_values::ColumnValues;
 use super::cutter::RowGroupRows;
+use super::references::references;
 use super::statistics::statistics;
 use crate::definition::{ColumnDefinition, TableDefinition};
 use crate::error::AppendError;
 use crate::pages::TransactionPages;
 
+/// Size of a column beside its reference, in per cent of what it takes alone, above which it stays alone: whoever
+/// reads it reads the reference too.
+const REFERENCE_PERCENT_MAX: usize = 85;
+
 /// Encodes the row groups of one append.
 pub(super) struct Encoder {
     pub(super) definition: Arc<TableDefinition>,
     pages: Arc<TransactionPages>,
+}
+
+/// A column of a row group, not yet written.
+struct Encoded {
+    choice: Choice,
+    segment: Vec<u8>,
+    /// The column whose values are to be added.
+    reference: Option<usize>,
 }
 
 /// A column of a row group, written.
@@ -61,15 +74,7 @@ impl Encoder {
         let values = ColumnValues::collect(column.sql_type, &rows.batches, index)
             .ok_or_else(|| encode_error(column, "its text passes 4 GiB in one row group"))?;
         let statistics = statistics(&values, column.sql_type.is_text());
-        let input = SegmentInput {
-            values: values.values(),
-            validity: values.validity.as_deref(),
-        };
-        assert_eq!(
-            input.values.len(),
-            rows.row_count,
-            "a column has the rows of its row group"
-        );
+        let input = input_of(&values, rows);
         let options = ChooseOptions {
             forced: column.compression,
             ..ChooseOptions::default()
@@ -86,6 +91,16 @@ impl Encoder {
             result => result,
         }
         .map_err(|error| encode_error(column, error))?;
+        let alone = Encoded {
+            choice,
+            segment,
+            reference: None,
+        };
+        let encoded = match self.reference_of(rows, index) {
+            Some(reference) => self.following(rows, reference, &input, alone)?,
+            None => alone,
+        };
+        let (choice, segment) = (encoded.choice, encoded.segment);
         let chunk = ColumnChunk {
             physical_type: column.sql_type.physical_type(),
             codec: choice.codec,
@@ -94,12 +109,53 @@ impl Encoder {
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,
             runner_up: choice.runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
+            reference: encoded.reference,
             zone: statistics.zone,
             group_zones: statistics.group_zones,
         };
         Ok(EncodedColumn {
             chunk,
             sketch: statistics.sketch,
+        })
+    }
+
+    fn reference_of(&self, rows: &RowGroupRows, index: usize) -> Option<usize> {
+        let references = || references(&self.definition, rows);
+        rows.references.get_or_init(references)[index]
+    }
+
+    /// The column as differences from `reference` if that is smaller by much, else as it is alone. The runner-up of
+    /// differences is the column alone.
+    fn following(
+        &self,
+        rows: &RowGroupRows,
+        reference: usize,
+        input: &SegmentInput<'_>,
+        alone: Encoded,
+    ) -> Result<Encoded, AppendError> {
+        let column = &self.definition.columns[reference];
+        let followed = ColumnValues::collect(column.sql_type, &rows.batches, reference);
+        let differences = followed.and_then(|followed| {
+            assert!(followed.validity.is_none(), "a reference has no NULLs");
+            correlated::differences(&input.values, &followed.values())
+        });
+        let Some(differences) = differences else {
+            return Ok(alone);
+        };
+        let input = SegmentInput {
+            values: differences.values(),
+            validity: input.validity,
+        };
+        let (mut choice, segment) = choose_and_encode(&input, &ChooseOptions::default())
+            .map_err(|error| encode_error(column, error))?;
+        if segment.len() * 100 > alone.segment.len() * REFERENCE_PERCENT_MAX {
+            return Ok(alone);
+        }
+        choice.runner_up = Some((alone.choice.codec, alone.segment.len()));
+        Ok(Encoded {
+            choice,
+            segment,
+            reference: Some(reference),
         })
     }
 
@@ -128,6 +184,16 @@ impl Encoder {
             sketches,
         })
     }
+}
+
+fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'v> {
+    let input = SegmentInput {
+        values: values.values(),
+        validity: values.validity.as_deref(),
+    };
+    let (found, expected) = (input.values.len(), rows.row_count);
+    assert_eq!(found, expected, "a column has the rows of its row group");
+    input
 }
 
 fn encode_error(column: &ColumnDefinition, what: impl ToString) -> AppendError {

@@ -40,13 +40,12 @@ pub(super) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// Opens the segment of a column of a row group of `row_count` rows.
+    /// Reads `segment` as a column of a row group of `row_count` rows.
     pub(super) fn open(
         sql_type: SqlType,
         row_count: u64,
-        image: Arc<[u8]>,
+        segment: SegmentReader,
     ) -> Result<Self, Corrupt> {
-        let segment = SegmentReader::open(image)?;
         if segment.row_count() as u64 != row_count {
             let what = format!(
                 "segment of {} rows, expected {row_count}",

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use quire_codec::{CodecId, Corrupt};
 use quire_format::row_group::RowGroup;
+use quire_format::segment::SegmentReader;
 
 use super::Scan;
 use super::column::ColumnReader;
@@ -60,6 +61,7 @@ impl OpenRowGroup {
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
             && self.row_group.columns[column].codec == CodecId::Dictionary
+            && self.row_group.columns[column].reference.is_none()
         {
             return self.refine_by_code(scan, index, column, group, selection);
         }
@@ -138,28 +140,37 @@ impl OpenRowGroup {
     }
 
     fn open_column(&self, scan: &Scan, column: usize) -> Result<ColumnReader, ScanError> {
+        let corrupt = |source| corrupt(scan, self.index, column, source);
+        let mut segment = self.open_segment(scan, column)?;
+        if let Some(reference) = self.row_group.columns[column].reference {
+            let followed = self.open_segment(scan, reference)?;
+            segment = segment.following(followed).map_err(corrupt)?;
+        }
+        let sql_type = scan.table.definition().columns[column].sql_type;
+        ColumnReader::open(sql_type, self.row_group.row_count, segment).map_err(corrupt)
+    }
+
+    fn open_segment(&self, scan: &Scan, column: usize) -> Result<SegmentReader, ScanError> {
         let chunk = &self.row_group.columns[column];
         let image = scan.table.source().read(&chunk.pages)?;
         scan.counters
             .bytes_read
             .fetch_add(image.len() as u64, Ordering::Relaxed);
-        let sql_type = scan.table.definition().columns[column].sql_type;
-        let reader = if image.len() as u64 == chunk.encoded_bytes {
-            ColumnReader::open(sql_type, self.row_group.row_count, image)
+        let segment = if image.len() as u64 == chunk.encoded_bytes {
+            SegmentReader::open(image)
         } else {
             let (found, expected) = (image.len(), chunk.encoded_bytes);
-            Err(Corrupt::new(
-                format!("segment of {found} bytes, expected {expected}"),
-                0,
-            ))
+            let what = format!("segment of {found} bytes, expected {expected}");
+            Err(Corrupt::new(what, 0))
         };
-        let reader = reader.map_err(|source| corrupt(scan, self.index, column, source))?;
-        if reader.segment().codec() != chunk.codec {
-            let found = reader.segment().codec();
-            let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
-            return Err(corrupt(scan, self.index, column, Corrupt::new(what, 0)));
-        }
-        Ok(reader)
+        let segment = segment.and_then(|segment| match segment.codec() {
+            found if found == chunk.codec => Ok(segment),
+            found => {
+                let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
+                Err(Corrupt::new(what, 0))
+            }
+        });
+        segment.map_err(|source| corrupt(scan, self.index, column, source))
     }
 
     /// Adds what was decoded to the scan's counters.

@@ -3,6 +3,7 @@
 use super::validity::StoredValidity;
 use super::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION};
 use quire_codec::boolean::BooleanDecoder;
+use quire_codec::correlated;
 use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
 use quire_codec::text::BytesDecoder;
@@ -28,6 +29,8 @@ pub struct SegmentReader {
     sizes: SegmentSizes,
     validity: StoredValidity,
     values: ValueDecoder,
+    /// The column whose values are added to those decoded here.
+    reference: Option<Box<SegmentReader>>,
 }
 
 #[derive(Debug)]
@@ -56,6 +59,30 @@ macro_rules! decode {
                 ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out),
                 _ => Err(self.wrong_type(PhysicalType::$variant)),
             }
+        }
+    };
+}
+
+/// A method that decodes a vector of integers, which may be differences from another column.
+macro_rules! decode_integers {
+    ($(#[$meta:meta])* $name:ident, $type:ty, $variant:ident) => {
+        $(#[$meta])*
+        ///
+        /// Returns the rows of the vector; `out` beyond them, and in NULL rows, is arbitrary.
+        ///
+        /// # Errors
+        /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
+        pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
+            let rows = match &mut self.values {
+                ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out)?,
+                _ => return Err(self.wrong_type(PhysicalType::$variant)),
+            };
+            if let Some(reference) = &mut self.reference {
+                let mut added = [0; 1024];
+                reference.$name(vector, &mut added)?;
+                correlated::add(out, &added);
+            }
+            Ok(rows)
         }
     };
 }
@@ -102,7 +129,29 @@ impl SegmentReader {
             sizes,
             validity,
             values,
+            reference: None,
         })
+    }
+
+    /// The column whose differences from `reference` this segment holds.
+    ///
+    /// # Errors
+    /// The two cannot belong together: another type or number of rows, NULLs in the reference, or a reference of
+    /// its own.
+    pub fn following(mut self, reference: SegmentReader) -> Result<Self, Corrupt> {
+        let is_possible = correlated::is_supported(self.physical_type)
+            && reference.physical_type == self.physical_type
+            && reference.row_count == self.row_count
+            && reference.null_count == 0
+            && reference.reference.is_none();
+        if !is_possible {
+            return Err(Corrupt::new(
+                "segment of differences has a reference of other rows",
+                0,
+            ));
+        }
+        self.reference = Some(Box::new(reference));
+        Ok(self)
     }
 
     pub fn physical_type(&self) -> PhysicalType {
@@ -152,15 +201,15 @@ impl SegmentReader {
         /// Decodes a vector of booleans.
         decode_bool, bool, Bool
     }
-    decode! {
+    decode_integers! {
         /// Decodes a vector of 16-bit integers.
         decode_i16, i16, Int16
     }
-    decode! {
+    decode_integers! {
         /// Decodes a vector of 32-bit integers.
         decode_i32, i32, Int32
     }
-    decode! {
+    decode_integers! {
         /// Decodes a vector of 64-bit integers.
         decode_i64, i64, Int64
     }
@@ -182,9 +231,9 @@ impl SegmentReader {
     pub fn decode_i128(&mut self, vector: usize, out: &mut [i128; 1024]) -> Result<usize, Corrupt> {
         match &mut self.values {
             ValueDecoder::Int128(decoder) => decoder.decode_vector(vector, out),
-            ValueDecoder::Int64(decoder) => {
+            ValueDecoder::Int64(_) => {
                 let mut narrow = [0i64; 1024];
-                let rows = decoder.decode_vector(vector, &mut narrow)?;
+                let rows = self.decode_i64(vector, &mut narrow)?;
                 for (wide, narrow) in out.iter_mut().zip(narrow) {
                     *wide = narrow.into();
                 }
@@ -217,8 +266,12 @@ impl SegmentReader {
         }
     }
 
-    /// Number of distinct values, if the codec is [`CodecId::Dictionary`].
+    /// Number of distinct values, if the codec is [`CodecId::Dictionary`]; differences from another column have
+    /// none.
     pub fn dictionary_len(&self) -> Option<usize> {
+        if self.reference.is_some() {
+            return None;
+        }
         match &self.values {
             ValueDecoder::Bool(_) => None,
             ValueDecoder::Int16(decoder) => decoder.dictionary().map(<[_]>::len),
@@ -241,6 +294,9 @@ impl SegmentReader {
 
     /// The value of any type a code stands for; `None` without a dictionary, or beyond it.
     pub fn dictionary_value(&self, code: u32) -> Option<Scalar> {
+        if self.reference.is_some() {
+            return None;
+        }
         fn at<T: Copy>(values: Option<&[T]>, code: u32) -> Option<T> {
             values?.get(code as usize).copied()
         }
@@ -264,6 +320,9 @@ impl SegmentReader {
     /// # Errors
     /// Corrupt bytes, a vector beyond the segment, or a segment without a dictionary.
     pub fn decode_codes(&mut self, vector: usize, out: &mut [u32; 1024]) -> Result<usize, Corrupt> {
+        if self.reference.is_some() {
+            return Err(Corrupt::new("segment of differences has no dictionary", 2));
+        }
         match &mut self.values {
             ValueDecoder::Bool(_) => Err(Corrupt::new("segment has no dictionary", 2)),
             ValueDecoder::Int16(decoder) => decoder.decode_codes(vector, out),
@@ -301,7 +360,15 @@ impl SegmentReader {
                 Scalar::Bytes(bytes)
             }
         };
-        Ok(Some(value))
+        let Some(reference) = &mut self.reference else {
+            return Ok(Some(value));
+        };
+        Ok(match (value, reference.value(row)?) {
+            (Scalar::Int16(a), Some(Scalar::Int16(b))) => Some(Scalar::Int16(a.wrapping_add(b))),
+            (Scalar::Int32(a), Some(Scalar::Int32(b))) => Some(Scalar::Int32(a.wrapping_add(b))),
+            (Scalar::Int64(a), Some(Scalar::Int64(b))) => Some(Scalar::Int64(a.wrapping_add(b))),
+            _ => return Err(Corrupt::new("reference of another type", 1)),
+        })
     }
 
     fn wrong_type(&self, asked: PhysicalType) -> Corrupt {

@@ -95,6 +95,8 @@ struct StorageRows {
     column_name: Vec<String>,
     row_group: Vec<Option<i64>>,
     codec: Vec<&'static str>,
+    /// Names of the columns that others are stored as differences from.
+    reference: Vec<Option<String>>,
     row_count: Vec<Option<i64>>,
     null_count: Vec<Option<i64>>,
     raw_bytes: Vec<Option<i64>>,
@@ -112,6 +114,11 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
             rows.column_name.push(column.name.clone());
             rows.row_group.push(integer(group_index as u64));
             rows.codec.push(chunk.codec.name());
+            let reference = chunk
+                .reference
+                .and_then(|index| table.definition().columns.get(index));
+            rows.reference
+                .push(reference.map(|followed| followed.name.clone()));
             rows.row_count.push(integer(group.row_count));
             rows.null_count.push(integer(chunk.zone.null_count));
             rows.raw_bytes.push(integer(chunk.raw_bytes));
@@ -136,6 +143,10 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
         ),
         ("row_group", integers(rows.row_group)),
         ("codec", text(rows.codec.into_iter().map(Some).collect())),
+        (
+            "reference",
+            text(rows.reference.iter().map(Option::as_deref).collect()),
+        ),
         ("row_count", integers(rows.row_count)),
         ("null_count", integers(rows.null_count)),
         ("raw_bytes", integers(rows.raw_bytes)),
