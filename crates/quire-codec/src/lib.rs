@@ -15,6 +15,7 @@
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
 //! | [`correlated`] | a column as its differences from another |
+//! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`choose`] | which codec a column should get, and how large the result will be |
 //!
 //! ```
@@ -49,6 +50,7 @@ pub mod int;
 mod kernel;
 mod physical_type;
 pub mod text;
+pub mod transform;
 mod values;
 
 pub use codec_id::CodecId;

@@ -11,6 +11,7 @@ pub(crate) mod decimal;
 pub(crate) mod gather;
 pub(crate) mod running_sum;
 pub(crate) mod scan;
+pub(crate) mod transpose;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,0 +1,89 @@
+//! Which transform? Measured on a sample; where the sizes say little, the paper's rule decides.
+//!
+//! The rule (§III-1, §III-2 and the findings of §IV-A2): codecs that only search for repeated strings gain from
+//! bringing equal bytes together, so RLT comes before XOR; codecs with entropy coding gain from making bytes
+//! zero, so XOR comes before RLT. For both, CLT is best and XOR+RLT second.
+
+use super::{PageShape, Transform, TransformError, to_storage};
+
+/// What a block codec does after, or instead of, searching for repeated strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodecFamily {
+    /// Repeated strings only: LZ4, LZJB, ZLE.
+    LzOnly,
+    /// Repeated strings and entropy coding: zlib, zstd.
+    LzEntropy,
+}
+
+impl CodecFamily {
+    /// The transforms in the order of the paper's findings for this family, best first.
+    pub const fn preference(self) -> [Transform; 6] {
+        use Transform::{Clt, R2c, Rlt, Rows, Xor, XorRlt};
+        match self {
+            Self::LzOnly => [Clt, XorRlt, Rlt, Xor, R2c, Rows],
+            Self::LzEntropy => [Clt, XorRlt, Xor, Rlt, R2c, Rows],
+        }
+    }
+}
+
+/// Rows stay rows unless a transform saves one part in so many of their compressed size.
+const GAIN_PARTS: usize = 64;
+
+/// Sizes within one part in so many of the smallest are equal as far as a sample can tell.
+const TIE_PARTS: usize = 128;
+
+/// The chosen transform, and what it was chosen by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The transform to use for pages like those of the sample.
+    pub transform: Transform,
+    /// Compressed bytes of the whole sample under each transform, in the order of [`Transform::ALL`].
+    pub compressed_bytes: [usize; 6],
+}
+
+/// Chooses the transform for pages like those of the sample, given what a codec of `family` makes of an image.
+/// The same sample and codec give the same choice.
+///
+/// # Errors
+///
+/// A shape does not fit its page.
+pub fn choose(
+    sample: &[(PageShape<'_>, &[u8])],
+    family: CodecFamily,
+    mut compressed_bytes: impl FnMut(&[u8]) -> usize,
+) -> Result<Choice, TransformError> {
+    let mut sizes = [0usize; 6];
+    let mut image = Vec::new();
+    for &(shape, page) in sample {
+        image.resize(page.len(), 0);
+        for transform in Transform::ALL {
+            to_storage(transform, shape, page, &mut image)?;
+            let size = &mut sizes[transform as usize];
+            *size = size.saturating_add(compressed_bytes(&image));
+        }
+    }
+    Ok(Choice {
+        transform: decide(sample, family, &sizes),
+        compressed_bytes: sizes,
+    })
+}
+
+fn decide(sample: &[(PageShape<'_>, &[u8])], family: CodecFamily, sizes: &[usize; 6]) -> Transform {
+    let rows = sizes[Transform::Rows as usize];
+    let smallest = sizes.iter().copied().min().unwrap_or(rows);
+    if rows - smallest < rows.div_ceil(GAIN_PARTS).max(1) {
+        return Transform::Rows;
+    }
+    // A transform that does nothing to these columns is another one by a longer name.
+    let distinct = |transform| {
+        sample
+            .iter()
+            .any(|(shape, _)| shape.layout.distinguishes(transform))
+    };
+    let near = |transform| sizes[transform as usize] - smallest <= smallest / TIE_PARTS;
+    family
+        .preference()
+        .into_iter()
+        .find(|&transform| near(transform) && distinct(transform))
+        .unwrap_or(Transform::Rows)
+}

@@ -1,0 +1,150 @@
+//! In which order should the bytes of a row page lie, so that a block codec finds more in them?
+//!
+//! A page in memory holds rows; on storage the same bytes lie in columns, possibly transformed further (Y. Qiao
+//! et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in Transparent
+//! Compression*, §III). Nothing is compressed here and no length changes: every transform maps the images of a
+//! [`PageShape`] one to one onto images of the same length.
+//!
+//! ```text
+//! page in memory   lead | row 0 | row 1 | … | row m−1 | tail
+//! on storage       lead | column 0 | column 1 | … | column n−1 | variable fields | tail
+//! ```
+//!
+//! `lead` (a page header) and `tail` (free space, a slot directory) stay as they are. With `d[i]` the `i`-th of
+//! the `m` values of a column and `b` their width in bytes, the column on storage is
+//!
+//! | transform | a column of numbers |
+//! |---|---|
+//! | [`Rows`](Transform::Rows) | (the page as it is) |
+//! | [`R2c`](Transform::R2c) | `d[0] d[1] … d[m−1]` |
+//! | [`Rlt`](Transform::Rlt) | in each register, the first byte of its values, then the second of each, … |
+//! | [`Clt`](Transform::Clt) | the first byte of all `m` values, then the second of each, … |
+//! | [`Xor`](Transform::Xor) | in each register, its first value, then `d[i−1] ⊕ d[i]` |
+//! | [`XorRlt`](Transform::XorRlt) | XOR, and then RLT of what it gave |
+//!
+//! A register is the `⌊16 / b⌋` next values of the column, and fewer at its end; registers are counted from the
+//! first row. A value of 9 bytes or more is a register by itself, which RLT and XOR leave as it is. Columns of
+//! [`Column::Bytes`] (text), lengths and variable fields are never more than gathered (§IV-A2).
+//!
+//! ```
+//! use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+//!
+//! let layout = RowLayout::new(&[Column::Number(2), Column::Bytes(3)])?;
+//! let shape = PageShape { layout: &layout, lead_bytes: 1, row_count: 2 };
+//! let page = *b"#\x01\x02abc\x03\x04def..";
+//! let (mut stored, mut restored) = (page, page);
+//! to_storage(Transform::Clt, shape, &page, &mut stored)?;
+//! assert_eq!(&stored, b"#\x01\x03\x02\x04abcdef..");
+//! to_memory(Transform::Clt, shape, &stored, &mut restored)?;
+//! assert_eq!(restored, page);
+//! # Ok::<(), quire_codec::transform::TransformError>(())
+//! ```
+
+mod choose;
+mod image;
+mod layout;
+mod ragged;
+mod scalar;
+pub mod scenario;
+
+pub use choose::{Choice, CodecFamily, choose};
+pub use image::{to_memory, to_storage};
+pub use layout::{Column, PageShape, RowLayout};
+
+use std::fmt;
+
+/// How a page lies on storage. The numbers are stored with the image and never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Transform {
+    /// As in memory.
+    Rows = 0,
+    /// Rows to columns.
+    R2c = 1,
+    /// Columns, transposed within each register.
+    Rlt = 2,
+    /// Columns, each transposed as a whole.
+    Clt = 3,
+    /// Columns, neighbours in each register replaced by their XOR.
+    Xor = 4,
+    /// Columns, XOR and then the transposition within each register.
+    XorRlt = 5,
+}
+
+impl Transform {
+    /// Every transform, in the order of the stored number: the six scenarios of the paper.
+    pub const ALL: [Self; 6] = [
+        Self::Rows,
+        Self::R2c,
+        Self::Rlt,
+        Self::Clt,
+        Self::Xor,
+        Self::XorRlt,
+    ];
+
+    /// The transform a stored number stands for.
+    pub fn from_u8(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| *one as u8 == number)
+    }
+
+    /// Lower-case name, as written in SQL (`storage_format = 'xor_rlt'`).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::R2c => "r2c",
+            Self::Rlt => "rlt",
+            Self::Clt => "clt",
+            Self::Xor => "xor",
+            Self::XorRlt => "xor_rlt",
+        }
+    }
+
+    /// The transform of that name, in any letter case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|one| one.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl fmt::Display for Transform {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// Why a page could not be transformed. Where the shape or the page was read from storage, either is corrupt.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransformError {
+    #[error("a row of no columns; give the layout of the table's rows")]
+    NoColumns,
+    #[error("column {column} is 0 bytes wide; leave it out of the layout")]
+    EmptyColumn { column: usize },
+    #[error(
+        "{column_count} columns or lengths are more than the {limit} of a row; combine neighbours"
+    )]
+    TooManyColumns { column_count: usize, limit: usize },
+    #[error(
+        "{row_count} rows of {row_bytes} bytes after {lead_bytes} bytes do not fit a page of {page_bytes}; \
+         take the shape from the page it belongs to"
+    )]
+    PageTooShort {
+        lead_bytes: usize,
+        row_count: usize,
+        row_bytes: usize,
+        page_bytes: usize,
+    },
+    #[error(
+        "the variable fields of the rows up to {row} leave the page of {page_bytes} bytes; \
+         check where their lengths come from"
+    )]
+    RowTooLong { row: usize, page_bytes: usize },
+    #[error(
+        "the page has {page_bytes} bytes and the buffer {buffer_bytes}; give one of the same length"
+    )]
+    BufferLength {
+        page_bytes: usize,
+        buffer_bytes: usize,
+    },
+}
