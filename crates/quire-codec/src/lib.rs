@@ -16,6 +16,8 @@
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
 //! | [`correlated`] | a column as its differences from another |
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
+//! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
+//! | [`ordered`] | keys of strings that are shorter and compare as the strings do |
 //! | [`choose`] | which codec a column should get, and how large the result will be |
 //!
 //! ```
@@ -43,11 +45,13 @@ mod codec_id;
 pub mod correlated;
 mod cursor;
 mod error;
+pub mod field;
 pub mod fixed;
 pub mod float;
 pub mod int;
 #[allow(unsafe_code)]
 mod kernel;
+pub mod ordered;
 mod physical_type;
 pub mod text;
 pub mod transform;

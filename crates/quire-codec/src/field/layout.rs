@@ -1,0 +1,215 @@
+//! Which byte packs the length code of which field, and where a field is (paper 1 §3.3.2 and figure 4).
+
+use super::Field;
+use super::tables::{DecodingTable, Ends, decoding_table};
+use crate::Corrupt;
+use std::ops::Range;
+
+/// Where the value of a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its bytes; 0 means NULL.
+    pub length: u8,
+}
+
+/// A field and where its length code is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) field: Field,
+    /// Index of the length byte.
+    pub(super) byte: usize,
+    /// Index among the fields of that byte.
+    pub(super) within: u8,
+    /// Bits below the code in that byte.
+    pub(super) shift: u32,
+}
+
+/// The compressed fields of a table's tuples, and the tables that decode them. It is the same for all tuples
+/// of a table; it takes 2 KiB for each length byte.
+///
+/// A length byte packs the codes of as many successive fields as fit, the first in the highest bits; unused bits
+/// are the highest ones, and 0. No code crosses a byte.
+///
+/// ```
+/// use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue};
+///
+/// let layout = FieldLayout::new(&[
+///     Field { field_type: FieldType::Int32, nullable: true },
+///     Field { field_type: FieldType::Double, nullable: false },
+/// ]);
+/// let row = [FieldValue::Integer(-3), FieldValue::Double(0.5)];
+/// let mut codes = vec![0; layout.code_bytes()];
+/// let mut values = vec![0; layout.encoded_bytes(&row)?];
+/// layout.encode(&row, &mut codes, &mut values)?;
+/// assert_eq!(codes, [0b001_0]);
+/// assert_eq!(values, [0xFD, 0, 0, 0, 0x3F]);
+/// assert_eq!(layout.value(&codes, &values, 1)?, FieldValue::Double(0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FieldLayout {
+    pub(super) slots: Vec<Slot>,
+    /// The slots of each length byte.
+    pub(super) slots_of_byte: Vec<Range<usize>>,
+    pub(super) tables: Vec<DecodingTable>,
+}
+
+impl FieldLayout {
+    /// A layout of `fields` in the order of their values and codes.
+    pub fn new(fields: &[Field]) -> Self {
+        let mut slots_of_byte: Vec<Range<usize>> = Vec::new();
+        let mut free_bits = 0;
+        for (index, field) in fields.iter().enumerate() {
+            match slots_of_byte.last_mut() {
+                Some(slots) if field.code_bits() <= free_bits => slots.end = index + 1,
+                _ => {
+                    slots_of_byte.push(index..index + 1);
+                    free_bits = u8::BITS;
+                }
+            }
+            free_bits -= field.code_bits();
+        }
+        let slots = slots_of_byte
+            .iter()
+            .enumerate()
+            .flat_map(|(byte, range)| slots(byte, &fields[range.clone()]))
+            .collect();
+        let tables = slots_of_byte
+            .iter()
+            .map(|range| decoding_table(&fields[range.clone()]))
+            .collect();
+        Self {
+            slots,
+            slots_of_byte,
+            tables,
+        }
+    }
+
+    /// Number of fields.
+    pub fn field_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Bytes of the length codes of each tuple.
+    pub fn code_bytes(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Bits used of length byte `byte`.
+    pub(super) fn used_bits(&self, byte: usize) -> u32 {
+        let slots = self.slots_of_byte.get(byte).cloned().unwrap_or_default();
+        let first = self.slots.get(slots.start);
+        first.map_or(0, |slot| slot.shift + slot.field.code_bits())
+    }
+
+    pub(super) fn slot(&self, field: usize) -> Result<Slot, Corrupt> {
+        let slot = self.slots.get(field).copied();
+        slot.ok_or_else(|| Corrupt::new(format!("tuple has no compressed field {field}"), 0))
+    }
+
+    pub(super) fn check_code_bytes(&self, codes: &[u8]) -> Result<(), Corrupt> {
+        if codes.len() == self.tables.len() {
+            return Ok(());
+        }
+        let (given, expected) = (codes.len(), self.tables.len());
+        let what = format!("{given} bytes of length codes, not {expected}");
+        Err(Corrupt::new(what, given.min(expected)))
+    }
+
+    /// Total of the bytes that `codes` says before length byte `end`, after a check of all `codes` before it.
+    #[inline]
+    fn total_before(&self, codes: &[u8], end: usize) -> Result<usize, Corrupt> {
+        let (mut all, mut total) = (Ends::NONE, 0);
+        for (table, &code) in self.tables.iter().zip(codes).take(end) {
+            let ends = table[usize::from(code)];
+            all = all.or(ends);
+            total += ends.total();
+        }
+        if all.is_corrupt() {
+            return Err(self.corrupt_code(codes));
+        }
+        Ok(total)
+    }
+
+    /// Where the value of field `field` is: one look-up for each length byte up to the field's own, whatever the
+    /// number of fields.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when `codes` has the wrong length, a code that stands for no length or an unused bit set, as far
+    /// as it was read; or when there is no such field. Offsets in the error count from the start of `codes`.
+    #[inline]
+    pub fn place(&self, codes: &[u8], field: usize) -> Result<Place, Corrupt> {
+        self.check_code_bytes(codes)?;
+        let slot = self.slot(field)?;
+        let before = self.total_before(codes, slot.byte)?;
+        let ends = self.tables[slot.byte][usize::from(codes[slot.byte])];
+        if ends.is_corrupt() {
+            return Err(self.corrupt_code(codes));
+        }
+        let place = ends.place(slot.within);
+        Ok(Place {
+            offset: before + place.offset,
+            length: place.length,
+        })
+    }
+
+    /// Bytes of all values of a tuple.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when `codes` are not length codes of this layout.
+    #[inline]
+    pub fn value_bytes(&self, codes: &[u8]) -> Result<usize, Corrupt> {
+        self.check_code_bytes(codes)?;
+        self.total_before(codes, codes.len())
+    }
+
+    /// Names the first of `codes` that is corrupt.
+    #[cold]
+    pub(super) fn corrupt_code(&self, codes: &[u8]) -> Corrupt {
+        let tables = self.tables.iter().zip(codes);
+        let bad = tables
+            .clone()
+            .position(|(table, &code)| table[usize::from(code)].is_corrupt());
+        Corrupt::new("byte of length codes has no meaning", bad.unwrap_or(0))
+    }
+}
+
+/// The slots of `fields`, whose codes fit the length byte `byte`.
+fn slots(byte: usize, fields: &[Field]) -> Vec<Slot> {
+    let mut shift: u32 = fields.iter().map(|field| field.code_bits()).sum();
+    let slot = |(within, field): (usize, &Field)| {
+        shift -= field.code_bits();
+        Slot {
+            field: *field,
+            byte,
+            within: within as u8,
+            shift,
+        }
+    };
+    fields.iter().enumerate().map(slot).collect()
+}
+
+/// The order of `fields`, as indexes into it, that needs the fewest length bytes. The paper keeps the order of the
+/// table; a layout keeps any. Fields with codes of equal length stay in their order.
+///
+/// Codes of three bits come first, two in a byte, because nothing but a remainder of two bits is left there; codes
+/// of four, two and one bits then fill what is left, each put into the first byte with room.
+pub fn order_of_fewest_bytes(fields: &[Field]) -> Vec<usize> {
+    let bits_of = |index: usize| fields[index].code_bits();
+    let mut order: Vec<usize> = (0..fields.len()).collect();
+    order.sort_by_key(|&index| (bits_of(index) != 3, std::cmp::Reverse(bits_of(index))));
+    let mut bytes: Vec<(u32, Vec<usize>)> = Vec::new();
+    for index in order {
+        let bits = bits_of(index);
+        match bytes.iter_mut().find(|(free_bits, _)| bits <= *free_bits) {
+            Some((free_bits, members)) => {
+                *free_bits -= bits;
+                members.push(index);
+            }
+            None => bytes.push((u8::BITS - bits, vec![index])),
+        }
+    }
+    bytes.into_iter().flat_map(|(_, members)| members).collect()
+}

@@ -1,0 +1,42 @@
+//! Tables 1 and 2 of paper 1: which code stands for which length.
+
+use super::{Field, FieldType};
+
+/// Longest value in bytes, and the unit its lengths are counted in: lengths are multiples of it.
+fn lengths(field_type: FieldType) -> (u8, u8) {
+    match field_type {
+        FieldType::Int32 | FieldType::UInt32 | FieldType::Date { .. } => (4, 1),
+        FieldType::Int64 => (8, 1),
+        FieldType::Double => (8, 4),
+    }
+}
+
+impl Field {
+    /// Bits of the length code. NOT NULL: 2 for integers of four bytes and dates, 3 for integers of eight, 1 for
+    /// doubles. Nullable: 3, 4 and 2.
+    ///
+    /// ```
+    /// use quire_codec::field::{Field, FieldType};
+    ///
+    /// let field = Field { field_type: FieldType::Int32, nullable: true };
+    /// assert_eq!(field.code_bits(), 3);
+    /// ```
+    pub fn code_bits(self) -> u32 {
+        let (longest, unit) = lengths(self.field_type);
+        (longest / unit).ilog2() + u32::from(self.nullable)
+    }
+
+    /// The code of a value of `length` bytes, which the field must be able to have.
+    #[inline]
+    pub(super) fn code_of(self, length: u8) -> u8 {
+        let (_, unit) = lengths(self.field_type);
+        length / unit - u8::from(!self.nullable)
+    }
+
+    /// The length that `code` stands for; none when the table has no such code.
+    pub(super) fn length_of(self, code: u8) -> Option<u8> {
+        let (longest, unit) = lengths(self.field_type);
+        let length = (code + u8::from(!self.nullable)) * unit;
+        (length <= longest).then_some(length)
+    }
+}
