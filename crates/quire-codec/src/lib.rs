@@ -14,6 +14,7 @@
 //! | [`float`] | ALP, the decimal codec for floating point |
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
+//! | [`super_scalar`] | the segments of the paper on PFOR, PFOR-DELTA and PDICT, to measure against |
 //! | [`correlated`] | a column as its differences from another |
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
@@ -53,6 +54,7 @@ pub mod int;
 mod kernel;
 pub mod ordered;
 mod physical_type;
+pub mod super_scalar;
 pub mod text;
 pub mod transform;
 mod values;
