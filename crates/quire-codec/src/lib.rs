@@ -19,6 +19,7 @@
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
 //! | [`ordered`] | keys of strings that are shorter and compare as the strings do |
+//! | [`block`] | a page or record as a whole, whatever is in it: ZLE, LZJB, LZ4, zlib, zstd |
 //! | [`choose`] | which codec a column should get, and how large the result will be |
 //!
 //! ```
@@ -40,6 +41,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod block;
 pub mod boolean;
 pub mod choose;
 mod codec_id;

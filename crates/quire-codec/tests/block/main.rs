@@ -1,0 +1,13 @@
+//! The block codecs keep their laws, read and write the documented bytes, and survive wrong ones.
+#![allow(clippy::unwrap_used)]
+
+mod corrupt;
+mod dictionaries;
+mod gains;
+mod golden;
+mod laws;
+mod lists;
+mod naive;
+mod pages;
+mod postings;
+mod random;
