@@ -66,7 +66,14 @@ struct Candidate {
 /// ```
 /// use quire_codec::{CodecId, Values, choose};
 ///
-/// let days: Vec<i32> = (0..10_000).map(|i| 8000 + i * i % 2503).collect();
+/// let mut state = 1_u32;
+/// let mut random = || {
+///     state ^= state << 13;
+///     state ^= state >> 17;
+///     state ^= state << 5;
+///     state
+/// };
+/// let days: Vec<i32> = (0..10_000).map(|_| 8000 + (random() % 2503) as i32).collect();
 /// let choice = choose::choose(&Values::Int32(&days), &choose::ChooseOptions::default());
 /// assert_eq!(choice.codec, CodecId::Pfor);
 /// assert!(choice.estimated_bytes * 5 < choice.raw_bytes * 2);

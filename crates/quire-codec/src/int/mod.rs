@@ -6,6 +6,7 @@
 
 pub mod bitpack;
 pub(crate) mod bitstream;
+mod blocks;
 pub(crate) mod element;
 pub(crate) mod frame;
 pub(crate) mod pfor;

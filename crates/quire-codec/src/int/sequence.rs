@@ -2,8 +2,9 @@
 //!
 //! | size | field |
 //! |---|---|
-//! | 1 | 0: PFOR payload follows; 1: PFOR-DELTA payload follows |
+//! | 1 | 0: PFOR payload follows; 1: PFOR-DELTA payload follows; 2: blocks follow ([`super::blocks`]) |
 
+use super::blocks::{self, Blocks};
 use super::element::{Element, Packed};
 use crate::{Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count};
 use std::ops::Range;
@@ -12,33 +13,63 @@ use std::sync::Arc;
 /// Differences must be smaller than this part of the values to be worth their running sums.
 const DELTA_SHARE: (usize, usize) = (19, 20);
 
-/// Whether differences are stored, and the size of the sequence.
-fn plan<E: Element>(values: &[E]) -> (bool, usize) {
+const PLAIN: u8 = 0;
+const DELTA: u8 = 1;
+const BLOCKS: u8 = 2;
+
+/// How a sequence is stored.
+enum Plan {
+    Packed { delta: bool, bytes: usize },
+    Blocks(Vec<u8>),
+}
+
+fn plan<E: Element>(values: &[E]) -> Plan {
     let plain = E::Packed::encoded_bytes(values, false);
     let delta = E::Packed::encoded_bytes(values, true);
-    match delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0 {
-        true => (true, 1 + delta),
-        false => (false, 1 + plain),
+    let is_delta = delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0;
+    let bytes = if is_delta { delta } else { plain };
+    match blocks::encode(values, bytes) {
+        Some(payload) => Plan::Blocks(payload),
+        None => Plan::Packed {
+            delta: is_delta,
+            bytes,
+        },
     }
 }
 
 /// Size of what [`append`] writes.
 pub fn encoded_bytes<E: Element>(values: &[E]) -> usize {
-    plan(values).1
+    1 + match plan(values) {
+        Plan::Packed { bytes, .. } => bytes,
+        Plan::Blocks(payload) => payload.len(),
+    }
 }
 
 /// Appends the sequence of `values`, at most [`ROWS_MAX`] of them.
 pub fn append<E: Element>(values: &[E], out: &mut Vec<u8>) {
-    let delta = plan(values).0;
-    out.push(u8::from(delta));
-    E::Packed::encode(values, delta, out);
+    match plan(values) {
+        Plan::Packed { delta, .. } => {
+            out.push(if delta { DELTA } else { PLAIN });
+            E::Packed::encode(values, delta, out);
+        }
+        Plan::Blocks(payload) => {
+            out.push(BLOCKS);
+            out.extend_from_slice(&payload);
+        }
+    }
 }
 
 /// An open sequence.
 #[derive(Clone, Debug)]
 pub struct Sequence<E: Element> {
-    packed: E::Packed,
+    stored: Stored<E>,
     length: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Stored<E: Element> {
+    Packed(E::Packed),
+    Blocks(Blocks<E>),
 }
 
 impl<E: Element> Sequence<E> {
@@ -49,14 +80,14 @@ impl<E: Element> Sequence<E> {
         if length > ROWS_MAX {
             return Err(cursor.corrupt("sequence is longer than a segment can be"));
         }
-        let delta = match cursor.u8("form of a sequence")? {
-            0 => false,
-            1 => true,
-            _ => return Err(cursor.corrupt("form of a sequence is neither 0 nor 1")),
-        };
+        let form = cursor.u8("form of a sequence")?;
         let rest = cursor.position()..end;
-        let packed = E::Packed::open(image, rest, length, delta)?;
-        Ok(Self { packed, length })
+        let stored = match form {
+            PLAIN | DELTA => Stored::Packed(E::Packed::open(image, rest, length, form == DELTA)?),
+            BLOCKS => Stored::Blocks(Blocks::open(image, rest, length)?),
+            _ => return Err(cursor.corrupt("form of a sequence is not 0 to 2")),
+        };
+        Ok(Self { stored, length })
     }
 
     /// Number of values.
@@ -75,12 +106,18 @@ impl<E: Element> Sequence<E> {
         vector: usize,
         out: &mut [E; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        self.packed.decode_vector(vector, out)
+        match &self.stored {
+            Stored::Packed(packed) => packed.decode_vector(vector, out),
+            Stored::Blocks(blocks) => blocks.decode_vector(vector, out),
+        }
     }
 
     /// Value `index`.
     pub fn value(&self, index: usize) -> Result<E, Corrupt> {
-        self.packed.value(index)
+        match &self.stored {
+            Stored::Packed(packed) => packed.value(index),
+            Stored::Blocks(blocks) => blocks.value(index),
+        }
     }
 
     /// All values.
