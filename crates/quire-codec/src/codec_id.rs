@@ -27,11 +27,15 @@ pub enum CodecId {
     Zstd = 8,
     /// Strings as words, each entropy-coded in the context of the word before it.
     Words = 9,
+    /// Strings as fixed text and runs of digits or letters, each run a column of integers.
+    Shape = 10,
+    /// Strings as codes of equal width for frequent phrases of up to 16 bytes.
+    Phrases = 11,
 }
 
 impl CodecId {
     /// Every codec, in the order of the stored number.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Plain,
         Self::Constant,
         Self::Rle,
@@ -42,6 +46,8 @@ impl CodecId {
         Self::Alp,
         Self::Zstd,
         Self::Words,
+        Self::Shape,
+        Self::Phrases,
     ];
 
     /// The codec a stored number stands for.
@@ -62,6 +68,8 @@ impl CodecId {
             Self::Alp => "alp",
             Self::Zstd => "zstd",
             Self::Words => "words",
+            Self::Shape => "shape",
+            Self::Phrases => "phrases",
         }
     }
 
@@ -80,7 +88,9 @@ impl CodecId {
             Self::Rle => !matches!(physical_type, Bytes),
             Self::Pfor | Self::PforDelta => matches!(physical_type, Int16 | Int32 | Int64 | Int128),
             Self::Dictionary => !matches!(physical_type, Bool),
-            Self::Fsst | Self::Zstd | Self::Words => matches!(physical_type, Bytes),
+            Self::Fsst | Self::Zstd | Self::Words | Self::Shape | Self::Phrases => {
+                matches!(physical_type, Bytes)
+            }
             Self::Alp => matches!(physical_type, Float32 | Float64),
         }
     }

@@ -5,7 +5,10 @@
 use quire_codec::choose::{ChooseOptions, Effort, choose};
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::float::{self, FloatDecoder};
-use quire_codec::{Backend, CodecId, VECTOR_VALUES, Values, active_backend, limit_backend};
+use quire_codec::text::{self, BytesDecoder};
+use quire_codec::{
+    Backend, BytesSlice, BytesVector, CodecId, VECTOR_VALUES, Values, active_backend, limit_backend,
+};
 
 const CODECS: [CodecId; 4] = [
     CodecId::Pfor,
@@ -74,6 +77,8 @@ fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
             vec![choice.estimated_bytes as u64],
         ));
     }
+    let some = columns.iter().step_by(8);
+    results.extend(some.map(|column| (shapes(column), Vec::new())));
     results
 }
 
@@ -92,6 +97,38 @@ fn integers<E: quire_codec::int::Element>(codec: CodecId, column: &[E]) -> (Vec<
         );
     }
     (payload, Vec::new())
+}
+
+/// Numbers as text of each kind that has a kernel.
+fn shapes(column: &[i64]) -> Vec<u8> {
+    let (mut data, mut offsets) = (Vec::new(), vec![0]);
+    for value in column {
+        let bits = *value as u64;
+        let (eight, sixteen) = (bits % 100_000_000, bits % 10_000_000_000_000_000);
+        let low = bits as u32;
+        data.extend(
+            format!("{bits:016x}.{low:08X}/{eight:08} {eight}-{sixteen:016}#{sixteen}").bytes(),
+        );
+        offsets.push(data.len() as u32);
+    }
+    let values = BytesSlice {
+        offsets: &offsets,
+        data: &data,
+    };
+    let payload = text::encode(CodecId::Shape, &values).unwrap();
+    let image = payload.as_slice().into();
+    let mut decoder =
+        BytesDecoder::open(CodecId::Shape, image, 0..payload.len(), column.len()).unwrap();
+    let mut out = BytesVector::new();
+    for vector in 0..column.len().div_ceil(VECTOR_VALUES) {
+        decoder.decode_vector(vector, &mut out).unwrap();
+    }
+    assert!(
+        out.data == data && out.offsets == offsets,
+        "{:?}",
+        active_backend()
+    );
+    payload
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 pub(crate) mod bits;
 pub(crate) mod decimal;
+pub(crate) mod digits;
 pub(crate) mod gather;
 pub(crate) mod running_sum;
 pub(crate) mod scan;

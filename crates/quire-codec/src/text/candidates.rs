@@ -2,10 +2,11 @@
 
 use super::interner::Interner;
 use super::{
-    DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, words, zstd_blocks,
+    DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, phrases, shape, words,
+    zstd_blocks,
 };
 use crate::choose::Effort;
-use crate::{BytesSlice, CodecId};
+use crate::{BytesSlice, CodecId, VECTOR_VALUES, vector_count};
 
 /// A codec, and what it would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,47 +30,93 @@ const DISTINCT_TRIAL_ROWS: usize = 8192;
 const DISTINCT_STRIDE: usize = 8;
 /// With fewer distinct values than one in so many rows, no codec but the dictionary is tried.
 const FEW_DISTINCT: usize = 32;
+/// Where shapes take less than one byte in so many, no other codec is tried.
+const TINY_SHARE: usize = 16;
+/// Fewer bytes than this do not repay a table of phrases.
+const PHRASES_BYTES_MIN: usize = 4 << 10;
 
 /// Estimates every codec that could hold `values`, smallest first. At least one: plain holds anything.
 pub fn candidates(values: &BytesSlice, effort: Effort) -> Vec<Candidate> {
+    estimate(values, effort, true)
+}
+
+/// The same without shapes, for the values of a column that have none.
+pub(super) fn candidates_without_shapes(values: &BytesSlice, effort: Effort) -> Vec<Candidate> {
+    estimate(values, effort, false)
+}
+
+fn estimate(values: &BytesSlice, effort: Effort, with_shapes: bool) -> Vec<Candidate> {
     let mut found = vec![plain(values)];
     if !values.is_valid() || values.data_bytes() > DATA_BYTES_MAX {
         return found;
     }
     if let Ok(bytes) = encoded_bytes(CodecId::Constant, values) {
         found.push(Candidate::new(CodecId::Constant, bytes, 1.0));
-    } else {
-        let distinct = distinct_values(values, effort);
-        if let Some(distinct) = &distinct {
-            let bytes = match effort {
-                Effort::Thorough => dictionary::encode(values).len(),
-                _ => dictionary::estimated_bytes(distinct, values.len()),
-            };
-            let cost = 2.0 + 0.05 * mean_bytes(values);
-            found.push(Candidate::new(CodecId::Dictionary, bytes, cost));
-        }
-        let few = distinct.is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
-        if !few {
-            found.extend(match effort {
-                Effort::Thorough => sampled(values, usize::MAX),
-                Effort::Normal => sampled(values, SAMPLE_BYTES_NORMAL),
-                Effort::Fast => sampled(values, SAMPLE_BYTES_FAST),
-            });
+        found.sort_by_key(|one| one.estimated_bytes);
+        return found;
+    }
+    let distinct = distinct_values(values, effort);
+    if let Some(distinct) = &distinct {
+        let bytes = match effort {
+            Effort::Thorough => dictionary::encode(values).len(),
+            _ => dictionary::estimated_bytes(distinct, values),
+        };
+        let cost = 2.0 + 0.05 * mean_bytes(values);
+        found.push(Candidate::new(CodecId::Dictionary, bytes, cost));
+    }
+    let few = distinct.is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
+    let mut is_tiny = false;
+    if with_shapes && (!few || is_mostly_empty(values)) && shape::is_likely(values) {
+        let of_shapes = shapes(values, effort);
+        is_tiny = of_shapes.estimated_bytes * TINY_SHARE < values.data_bytes();
+        found.push(of_shapes);
+    }
+    let enough = few || is_tiny && effort != Effort::Thorough;
+    if !enough {
+        let of_samples = match effort {
+            Effort::Thorough => sampled(values, usize::MAX),
+            Effort::Normal => sampled(values, SAMPLE_BYTES_NORMAL),
+            Effort::Fast => sampled(values, SAMPLE_BYTES_FAST),
+        };
+        found.extend(of_samples);
+        if effort == Effort::Thorough || may_have_phrases(&found, values) {
+            found.push(phrases(values));
         }
     }
     found.sort_by_key(|one| one.estimated_bytes);
     found
 }
 
+/// Whether phrases may be the codec to take, which costs much to try: not where values have shapes, or where
+/// words are clearly smaller than zstd, since phrases are hardly ever much smaller than that.
+fn may_have_phrases(found: &[Candidate], values: &BytesSlice) -> bool {
+    let bytes_of = |codec: CodecId| {
+        let of_codec = found.iter().find(|one| one.codec == codec);
+        of_codec.map_or(usize::MAX, |one| one.estimated_bytes)
+    };
+    let zstd = bytes_of(CodecId::Zstd);
+    let compresses = zstd.saturating_mul(10) < values.data_bytes().saturating_mul(9);
+    let smallest = found.iter().map(|one| one.estimated_bytes).min();
+    let beside_zstd = smallest.is_some_and(|bytes| bytes >= zstd / 10 * 9);
+    compresses && beside_zstd && values.data_bytes() >= PHRASES_BYTES_MIN
+}
+
+fn phrases(values: &BytesSlice) -> Candidate {
+    let (bytes, codes_per_value) = phrases::estimate(values);
+    let cost = 3.0 + 2.0 * codes_per_value as f32;
+    Candidate::new(CodecId::Phrases, bytes, cost)
+}
+
 /// The candidate to take. Smaller is better, but a candidate that is nearly as small as the smallest and
 /// costs less to decode is better still. How near is near depends on what else speaks for it: comparing
-/// codes instead of values for a dictionary, finding one value without its neighbours for FSST.
+/// codes instead of values for a dictionary, finding one value without its neighbours for FSST, phrases and
+/// shapes.
 pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
     let smallest = candidates.iter().min_by_key(|one| one.estimated_bytes)?;
     let near_percent = |one: &Candidate| match (one.codec, smallest.codec) {
         (CodecId::Dictionary | CodecId::Plain, _) => 10,
-        (CodecId::Fsst, CodecId::Zstd) => 15,
-        (CodecId::Fsst, _) => 10,
+        (CodecId::Fsst | CodecId::Phrases | CodecId::Shape, CodecId::Zstd) => 15,
+        (CodecId::Fsst | CodecId::Phrases | CodecId::Shape, _) => 10,
         _ => 5,
     };
     let near = candidates.iter().filter(|one| {
@@ -119,6 +166,30 @@ fn distinct_values<'a>(values: &BytesSlice<'a>, effort: Effort) -> Option<Vec<&'
     Some(interner.values().to_vec())
 }
 
+/// Whether more than half of the values have no bytes, as in a column of NULLs.
+fn is_mostly_empty(values: &BytesSlice) -> bool {
+    let pairs = values.offsets.windows(2);
+    2 * pairs.filter(|pair| pair[0] == pair[1]).count() > values.len()
+}
+
+/// The size of shapes: exact if there are no more vectors than the effort looks at, else extrapolated from so
+/// many whole ones.
+fn shapes(values: &BytesSlice, effort: Effort) -> Candidate {
+    let vectors = vector_count(values.len());
+    let looked_at = effort.sample_vectors(vectors);
+    let taken;
+    let (sample, scale) = if looked_at == vectors {
+        (*values, 1.0)
+    } else {
+        taken = Sample::of_vectors(values, vectors, looked_at);
+        let sample = taken.as_slice();
+        (sample, values.len() as f64 / sample.len().max(1) as f64)
+    };
+    let parts = shape::parts(&sample);
+    let bytes = parts.shared_bytes + (parts.row_bytes as f64 * scale) as usize;
+    Candidate::new(CodecId::Shape, bytes, parts.decode_ns_per_value)
+}
+
 /// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together.
 struct Sample {
     offsets: Vec<u32>,
@@ -145,6 +216,22 @@ impl Sample {
                 sample
                     .data
                     .extend_from_slice(&value[..value.len().min(rest)]);
+                sample.offsets.push(sample.data.len() as u32);
+            }
+        }
+        sample
+    }
+
+    /// So many of the vectors, evenly spread, of which there are more.
+    fn of_vectors(values: &BytesSlice, vectors: usize, count: usize) -> Self {
+        let mut sample = Self {
+            offsets: vec![0],
+            data: Vec::new(),
+        };
+        for vector in (0..count).map(|one| vectors * one / count) {
+            let start = vector * VECTOR_VALUES;
+            for value in values.slice(start..start + VECTOR_VALUES).iter() {
+                sample.data.extend_from_slice(value);
                 sample.offsets.push(sample.data.len() as u32);
             }
         }

@@ -1,24 +1,27 @@
-//! Distinct strings once, in ascending order, and a packed code per row.
+//! Distinct strings once, in ascending order, and a code per row.
 //!
 //! Layout: `u32` number of distinct values; a section ([`super::section`]) with their lengths
-//! ([`super::packed`]) and then their bytes; the codes ([`super::packed`]). Ascending order is checked
-//! when the payload is opened, so that a comparison of values may become one of codes.
+//! ([`super::packed`]) and then their bytes; the codes, a sequence of 32-bit integers
+//! ([`crate::int::sequence`]), so that sorted or skewed codes take less than their width. Ascending order of
+//! values is checked when the payload is opened, so that a comparison of values may become one of codes.
 
 use super::interner::Interner;
 use super::packed::{self, PackedNumbers};
 use super::{DATA_BYTES_MAX, PayloadImage, section};
-use crate::{BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count};
+use crate::int::sequence::{self, Sequence};
+use crate::{BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES};
 
 /// Distinct values ascending, and the code of each row.
-fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<u32>) {
+fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<i32>) {
     let mut interner = Interner::new();
-    let mut codes: Vec<u32> = values.iter().map(|value| interner.intern(value)).collect();
+    let intern = |value| interner.intern(value) as i32;
+    let mut codes: Vec<i32> = values.iter().map(intern).collect();
     let seen = interner.values();
     let mut order: Vec<u32> = (0..seen.len() as u32).collect();
     order.sort_unstable_by_key(|number| seen[*number as usize]);
-    let mut rank = vec![0u32; order.len()];
+    let mut rank = vec![0i32; order.len()];
     for (code, number) in order.iter().enumerate() {
-        rank[*number as usize] = code as u32;
+        rank[*number as usize] = code as i32;
     }
     for code in &mut codes {
         *code = rank[*code as usize];
@@ -43,19 +46,38 @@ pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
     let (dictionary, codes) = distinct(values);
     let mut payload = (dictionary.len() as u32).to_le_bytes().to_vec();
     append_section(&dictionary, &mut payload);
-    packed::write(&codes, &mut payload);
+    sequence::append(&codes, &mut payload);
     payload
 }
 
-/// Size of a payload that has these distinct values, in any order, for `row_count` rows whose codes spread
-/// evenly.
-pub(super) fn estimated_bytes(distinct: &[&[u8]], row_count: usize) -> usize {
+/// Rows whose codes tell how large those of all are.
+const CODE_SAMPLE_ROWS: usize = 2 * VECTOR_VALUES;
+
+/// Size of a payload of `values`, of which these are the distinct ones, or most, in any order: extrapolated from
+/// the codes of two vectors if there are more.
+pub(super) fn estimated_bytes(distinct: &[&[u8]], values: &BytesSlice) -> usize {
     let mut ascending = distinct.to_vec();
     ascending.sort_unstable();
     let mut section = Vec::new();
     append_section(&ascending, &mut section);
-    let code_bits = packed::width_of(distinct.len().saturating_sub(1) as u32);
-    4 + section.len() + packed::packed_bytes(row_count, code_bits) + 2 * vector_count(row_count)
+    let vectors = values.len().div_ceil(VECTOR_VALUES);
+    let (first, second) = match values.len() {
+        0..=CODE_SAMPLE_ROWS => (0..values.len(), 0..0),
+        _ => [1, 2]
+            .map(|third| vectors * third / 3 * VECTOR_VALUES)
+            .map(|start| start..values.len().min(start + VECTOR_VALUES))
+            .into(),
+    };
+    let code = |value: &[u8]| match ascending.binary_search(&value) {
+        Ok(code) | Err(code) => code as i32,
+    };
+    let sample = values
+        .slice(first)
+        .iter()
+        .chain(values.slice(second).iter());
+    let codes: Vec<i32> = sample.map(code).collect();
+    let scale = values.len() as f64 / codes.len().max(1) as f64;
+    4 + section.len() + (sequence::encoded_bytes(&codes) as f64 * scale) as usize
 }
 
 /// Bytes beyond the last value, so that every value can be read as [`SHORT_BYTES_MAX`] bytes.
@@ -68,7 +90,7 @@ pub(super) struct DictionaryDecoder {
     /// The data ends with [`PADDING`].
     values: BytesVector,
     longest: usize,
-    codes: PackedNumbers,
+    codes: Sequence<i32>,
     offset: usize,
 }
 
@@ -85,8 +107,8 @@ impl DictionaryDecoder {
             read_values(&raw, distinct).map_err(|error| Corrupt { offset, ..error })?;
         let longest = values.as_slice().iter().map(<[u8]>::len).max().unwrap_or(0);
         values.data.extend_from_slice(&PADDING);
-        let codes = PackedNumbers::open(&mut cursor, row_count)?;
-        cursor.finish("codes")?;
+        let rest = cursor.take(cursor.remaining(), "codes")?;
+        let codes = Sequence::open(payload.image.clone(), rest, row_count)?;
         Ok(Self {
             values,
             longest,
@@ -118,11 +140,13 @@ impl DictionaryDecoder {
 
     pub(super) fn decode_codes(
         &self,
-        payload: &PayloadImage,
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        let rows = self.codes.unpack(&payload.image, vector, out);
+        if vector >= self.codes.len().div_ceil(VECTOR_VALUES) {
+            return Ok(0);
+        }
+        let rows = self.codes.decode_vector(vector, bytemuck::cast_mut(out))?;
         let highest = out[..rows].iter().copied().max();
         match highest {
             Some(code) if code as usize >= self.len() => Err(self.bad_code(code)),
@@ -132,12 +156,11 @@ impl DictionaryDecoder {
 
     pub(super) fn decode_vector(
         &self,
-        payload: &PayloadImage,
         vector: usize,
         out: &mut BytesVector,
     ) -> Result<usize, Corrupt> {
         let mut codes = [0u32; VECTOR_VALUES];
-        let rows = self.decode_codes(payload, vector, &mut codes)?;
+        let rows = self.decode_codes(vector, &mut codes)?;
         let bytes = codes[..rows]
             .iter()
             .map(|code| self.get(*code).map_or(0, <[u8]>::len))
@@ -189,13 +212,8 @@ impl DictionaryDecoder {
         Ok(())
     }
 
-    pub(super) fn value(
-        &self,
-        payload: &PayloadImage,
-        row: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Corrupt> {
-        let code = self.codes.get(&payload.image, row);
+    pub(super) fn value(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+        let code = self.codes.value(row)? as u32;
         out.extend_from_slice(self.get(code).ok_or_else(|| self.bad_code(code))?);
         Ok(())
     }

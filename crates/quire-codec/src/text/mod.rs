@@ -7,8 +7,10 @@ mod fsst;
 mod interner;
 mod lengths;
 mod packed;
+mod phrases;
 mod plain;
 mod section;
+mod shape;
 mod words;
 mod zstd_blocks;
 
@@ -50,6 +52,8 @@ pub fn encode(codec: CodecId, values: &BytesSlice) -> Result<Vec<u8>, EncodeErro
         CodecId::Fsst => Ok(fsst::encode(values)),
         CodecId::Zstd => Ok(zstd_blocks::encode(values)),
         CodecId::Words => Ok(words::encode(values)),
+        CodecId::Shape => Ok(shape::encode(values)),
+        CodecId::Phrases => Ok(phrases::encode(values)),
         other => Err(unsupported(other)),
     }
 }
@@ -139,6 +143,8 @@ enum Scheme {
     Fsst(fsst::FsstDecoder),
     Zstd(zstd_blocks::ZstdDecoder),
     Words(Box<words::WordsDecoder>),
+    Shape(Box<shape::ShapeDecoder>),
+    Phrases(phrases::PhrasesDecoder),
 }
 
 /// Decodes a payload of strings, a vector or a value at a time. Holds on to the image, and to what
@@ -182,6 +188,12 @@ impl BytesDecoder {
             CodecId::Words => {
                 Scheme::Words(Box::new(words::WordsDecoder::open(&payload, row_count)?))
             }
+            CodecId::Shape => {
+                Scheme::Shape(Box::new(shape::ShapeDecoder::open(&payload, row_count)?))
+            }
+            CodecId::Phrases => {
+                Scheme::Phrases(phrases::PhrasesDecoder::open(&payload, row_count)?)
+            }
             other => {
                 return Err(Corrupt::new(
                     format!("codec {other} holds no strings"),
@@ -210,10 +222,12 @@ impl BytesDecoder {
         let decoded = match &mut self.scheme {
             Scheme::Plain(decoder) => decoder.decode_vector(payload, vector, out),
             Scheme::Constant => constant::decode_vector(payload, self.row_count, vector, out),
-            Scheme::Dictionary(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Dictionary(decoder) => decoder.decode_vector(vector, out),
             Scheme::Fsst(decoder) => decoder.decode_vector(payload, vector, out),
             Scheme::Zstd(decoder) => decoder.decode_vector(payload, vector, out),
             Scheme::Words(decoder) => decoder.decode_vector(payload, vector, out),
+            Scheme::Shape(decoder) => decoder.decode_vector(vector, out),
+            Scheme::Phrases(decoder) => decoder.decode_vector(payload, vector, out),
         };
         if decoded.is_err() {
             out.offsets.truncate(rows_before);
@@ -240,10 +254,12 @@ impl BytesDecoder {
                 out.extend_from_slice(payload.bytes());
                 Ok(())
             }
-            Scheme::Dictionary(decoder) => decoder.value(payload, row, out),
+            Scheme::Dictionary(decoder) => decoder.value(row, out),
             Scheme::Fsst(decoder) => decoder.value(payload, row, out),
             Scheme::Zstd(decoder) => decoder.value(payload, row, out),
             Scheme::Words(decoder) => decoder.value(payload, row, out),
+            Scheme::Shape(decoder) => decoder.value(row, out),
+            Scheme::Phrases(decoder) => decoder.value(payload, row, out),
         }
     }
 
@@ -273,7 +289,7 @@ impl BytesDecoder {
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => decoder.decode_codes(&self.payload, vector, out),
+            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
             _ => Err(Corrupt::new(
                 "payload has no dictionary",
                 self.payload.range.start,

@@ -30,7 +30,7 @@ pub(super) fn packed_bytes(count: usize, width: u8) -> usize {
 }
 
 /// Appends `values − base` at `width` bits, lowest bits first.
-fn pack(values: &[u32], base: u32, width: u8, out: &mut Vec<u8>) {
+pub(super) fn pack(values: &[u32], base: u32, width: u8, out: &mut Vec<u8>) {
     let (mut pending, mut pending_bits) = (0u64, 0u32);
     for &value in values {
         pending |= u64::from(value - base) << pending_bits;
@@ -55,7 +55,7 @@ fn load(packed: &[u8], position: usize) -> u64 {
 }
 
 /// Number `index` of those packed at `width` bits.
-fn unpack_one(packed: &[u8], width: u8, index: usize) -> u32 {
+pub(super) fn unpack_one(packed: &[u8], width: u8, index: usize) -> u32 {
     let bit = index * usize::from(width);
     let word = load(packed, bit / 8) >> (bit % 8);
     (word & ((1u64 << width) - 1)) as u32
@@ -90,7 +90,8 @@ fn unpack_width<const WIDTH: usize>(packed: &[u8], base: u32, out: &mut [u32]) {
     }
 }
 
-fn unpack(packed: &[u8], width: u8, base: u32, out: &mut [u32]) {
+/// Unpacks as many numbers of `width` bits as `out` has room for, and adds `base`, wrapping.
+pub(super) fn unpack(packed: &[u8], width: u8, base: u32, out: &mut [u32]) {
     macro_rules! by_width {
         ($($width:literal)*) => {
             match width {
@@ -201,17 +202,6 @@ impl PackedNumbers {
         rows
     }
 
-    /// Number `index`; 0 beyond the end.
-    pub(super) fn get(&self, image: &[u8], index: usize) -> u32 {
-        let Some(frame) = self.frames.get(index / VECTOR_VALUES) else {
-            return 0;
-        };
-        let packed = image.get(frame.range.clone()).unwrap_or_default();
-        frame
-            .base
-            .wrapping_add(unpack_one(packed, frame.width, index % VECTOR_VALUES))
-    }
-
     /// All numbers; bounded by the count, which the caller bounds.
     pub(super) fn to_vec(&self, image: &[u8]) -> Vec<u32> {
         let mut all = Vec::with_capacity(self.count);
@@ -247,9 +237,6 @@ mod tests {
                 let numbers = PackedNumbers::open(&mut cursor, count).unwrap();
                 cursor.finish("numbers").unwrap();
                 assert_eq!(numbers.to_vec(&image), values);
-                for (index, value) in values.iter().enumerate() {
-                    assert_eq!(numbers.get(&image, index), *value);
-                }
             }
         }
     }

@@ -44,6 +44,69 @@ fn sampled_estimates_are_near() {
     }
 }
 
+/// Three-letter words of a large alphabet, as in languages without spaces: far from zstd's blocks, and with no
+/// words to model.
+fn unspaced(random: &mut Random) -> Vec<u8> {
+    let letter = |number: usize| char::from_u32(0x4e00 + number as u32).unwrap();
+    let mut text = String::new();
+    for _ in 0..8 + random.below(20) {
+        let word = random.below(40) * random.below(40);
+        text.extend([
+            letter(word),
+            letter(word * 7 % 1009),
+            letter(word * 31 % 811),
+        ]);
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn text_without_spaces_gets_phrases() {
+    let mut random = Random(67);
+    let rows: Vec<_> = (0..20_000).map(|_| unspaced(&mut random)).collect();
+    let column = Column::new("unspaced", rows);
+    let found = candidates(&column.slice(), Effort::Normal);
+    assert_eq!(pick(&found).unwrap().codec, CodecId::Phrases, "{found:?}");
+    let of_phrases = found
+        .iter()
+        .find(|one| one.codec == CodecId::Phrases)
+        .unwrap();
+    let size = encode(CodecId::Phrases, &column.slice()).unwrap().len();
+    let ratio = of_phrases.estimated_bytes as f64 / size as f64;
+    assert!((0.9..1.1).contains(&ratio), "{of_phrases:?} for {size}");
+}
+
+#[test]
+fn sampled_estimates_of_shapes_are_near() {
+    let mut random = Random(71);
+    let numbers: Vec<usize> = (0..60_000).map(|_| random.below(1 << 30)).collect();
+    let columns = [
+        Column::new(
+            "random",
+            numbers
+                .iter()
+                .map(|one| format!("no. {one:010}").into_bytes()),
+        ),
+        Column::new(
+            "two shapes",
+            numbers.iter().map(|one| match one % 5 {
+                0 => format!("{one}").into_bytes(),
+                _ => format!("{:x}-{:02}", one % 16, one % 97).into_bytes(),
+            }),
+        ),
+    ];
+    for column in columns {
+        let found = candidates(&column.slice(), Effort::Normal);
+        let of_shapes = found
+            .iter()
+            .find(|one| one.codec == CodecId::Shape)
+            .unwrap();
+        let size = encode(CodecId::Shape, &column.slice()).unwrap().len();
+        let ratio = of_shapes.estimated_bytes as f64 / size as f64;
+        assert!((0.95..1.05).contains(&ratio), "{of_shapes:?} for {size}");
+    }
+}
+
 #[test]
 fn candidates_ascend_and_always_hold_plain() {
     for column in columns() {
@@ -80,6 +143,25 @@ fn each_kind_of_column_gets_its_codec() {
         CodecId::Words
     );
     assert_eq!(picked(named("binary"), Effort::Normal), CodecId::Plain);
+    for shaped in ["keys", "uuids", "long fixed text"] {
+        let picked = picked(named(shaped), Effort::Normal);
+        assert_eq!(picked, CodecId::Shape, "{shaped}");
+    }
+}
+
+#[test]
+fn a_mostly_empty_column_takes_little_more_than_what_is_there() {
+    let columns = columns();
+    let column = columns.iter().find(|one| one.name == "sparse").unwrap();
+    let codec = picked(column, Effort::Normal);
+    let size = encode(codec, &column.slice()).unwrap().len();
+    let there: usize = column.slice().iter().map(<[u8]>::len).sum();
+    assert!(
+        size < there + column.slice().len() / 8,
+        "{codec}: {size} for {there}"
+    );
+    let plain = encode(CodecId::Plain, &column.slice()).unwrap().len();
+    assert!(size * 2 < plain, "{codec}: {size} beside {plain}");
 }
 
 #[test]
@@ -110,5 +192,9 @@ fn a_codec_that_decodes_faster_wins_when_sizes_are_near() {
     );
     let words = candidate(CodecId::Words, 990, 80.0);
     assert_eq!(pick(&[words, zstd]).unwrap().codec, CodecId::Zstd);
+    let phrases = candidate(CodecId::Phrases, 1090, 20.0);
+    assert_eq!(pick(&[words, phrases]).unwrap().codec, CodecId::Phrases);
+    let larger = candidate(CodecId::Phrases, 1110, 20.0);
+    assert_eq!(pick(&[words, larger]).unwrap().codec, CodecId::Words);
     assert_eq!(pick(&[]), None);
 }

@@ -3,12 +3,14 @@
 use quire_codec::{BytesSlice, CodecId};
 
 /// Codecs that hold any strings.
-pub const CODECS: [CodecId; 5] = [
+pub const CODECS: [CodecId; 7] = [
     CodecId::Plain,
     CodecId::Dictionary,
     CodecId::Fsst,
     CodecId::Zstd,
     CodecId::Words,
+    CodecId::Shape,
+    CodecId::Phrases,
 ];
 
 /// Strings, owned.
@@ -126,8 +128,95 @@ fn unknown_words(rows: usize) -> Column {
     )
 }
 
+/// Values with runs of digits and letters, of each kind that a shape distinguishes.
+fn shaped() -> Vec<Column> {
+    let mut random = Random(29);
+    let mut uuid = |upper: bool| {
+        let digits = [8, 4, 4, 4, 12].map(|width| {
+            let number = random.below(1 << (4 * width));
+            match upper {
+                true => format!("{number:0width$X}"),
+                false => format!("{number:0width$x}"),
+            }
+        });
+        digits.join("-").into_bytes()
+    };
+    let lower: Vec<_> = (0..2100).map(|_| uuid(false)).collect();
+    let upper: Vec<_> = (0..1030).map(|row| uuid(row % 9 > 0)).collect();
+    let mut random = Random(37);
+    let mut digits = |most: usize| -> Vec<u8> {
+        (0..random.below(most + 1))
+            .map(|_| b"00123456789"[random.below(11)])
+            .collect()
+    };
+    let digit_runs: Vec<_> = (0..1500).map(|row| digits(row % 40)).collect();
+    let numbers: Vec<_> = (0..2048)
+        .map(|_| {
+            [
+                b"(",
+                &digits(3)[..],
+                b".",
+                &digits(9),
+                b", -",
+                &digits(17),
+                b")",
+            ]
+            .concat()
+        })
+        .collect();
+    let mut random = Random(43);
+    let mut mixed = |row: usize| match random.below(12) {
+        0 => sentence(&mut random, 90),
+        1 => vec![],
+        2..5 => [0; 4]
+            .map(|_| random.below(256).to_string())
+            .join(".")
+            .into_bytes(),
+        5..7 => format!("flight {}{row:04}", ["LH", "AF", "BA"][row % 3]).into_bytes(),
+        _ => format!(
+            "{}-{:02}-{:02}",
+            1990 + row / 365,
+            row % 12 + 1,
+            row % 28 + 1
+        )
+        .into_bytes(),
+    };
+    let mixed: Vec<_> = (0..2400).map(&mut mixed).collect();
+    let mut random = Random(47);
+    let sparse = (0..2500).map(|row| match row % 40 {
+        17 => sentence(&mut random, 30),
+        _ => vec![],
+    });
+    let text = "fixed text that is longer than a block of sixteen bytes #";
+    vec![
+        Column::new("uuids", lower),
+        Column::new("upper-case uuids", upper),
+        Column::new("runs of digits", digit_runs),
+        Column::new("pairs of numbers", numbers),
+        Column::new("several shapes", mixed),
+        Column::new("sparse", sparse.collect::<Vec<_>>()),
+        Column::new(
+            "long fixed text",
+            (0..1500).map(|row| format!("{text}{:05}{text}", row * 7 % 977).into_bytes()),
+        ),
+        Column::new(
+            "letters",
+            (0..1100).map(|row: usize| {
+                let letter = |place: u32| b'A' + (row * 7919 / 3usize.pow(place) % 26) as u8;
+                (0..14).map(letter).collect()
+            }),
+        ),
+    ]
+}
+
 /// Columns of every kind that the codecs distinguish.
 pub fn columns() -> Vec<Column> {
+    let mut columns = shaped();
+    columns.extend(unshaped());
+    columns
+}
+
+fn unshaped() -> Vec<Column> {
     let mut random = Random(11);
     let unicode = [
         "",

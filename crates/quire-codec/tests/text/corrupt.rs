@@ -105,6 +105,10 @@ fn random_bytes_do_no_harm() {
     for _ in 0..3000 {
         let length = random.below(300);
         let mut bytes = random.bytes(length);
+        // The versions and widths that some codecs begin with get further.
+        if let (Some(first), 0) = (bytes.first_mut(), random.below(3)) {
+            *first = [1, 9, 12][random.below(3)];
+        }
         // Small numbers get further than large ones.
         if random.below(2) == 0 {
             bytes.iter_mut().for_each(|byte| *byte &= 7);
@@ -179,7 +183,7 @@ fn few_bytes_never_stand_for_many() {
     let dictionary = [
         1u32.to_le_bytes().to_vec(),
         naive::section(&[naive::packed(&[2 << 20]), vec![b'x'; 2 << 20]].concat()),
-        naive::packed(&vec![0; ROWS_MAX]),
+        naive::sequence(&vec![0i32; ROWS_MAX]),
     ];
     assert!(decode(CodecId::Dictionary, &dictionary.concat(), ROWS_MAX).is_err());
     // Lengths of 4 GiB a row, in one byte.
@@ -194,10 +198,96 @@ fn few_bytes_never_stand_for_many() {
         let payload = [head, &lengths, &sums].concat();
         assert!(decode(codec, &payload, 1).is_err(), "{codec}");
     }
+    // As many codes of phrases, at 9 bits each.
+    let payload = [&[9][..], &naive::phrases(&["x"]), &lengths, &sums].concat();
+    assert!(decode(CodecId::Phrases, &payload, 1).is_err());
     // A section that claims more than it may.
     let section = [u32::MAX.to_le_bytes(), 4u32.to_le_bytes(), [0; 4]].concat();
     let payload = [&1u32.to_le_bytes()[..], &section].concat();
     assert!(decode(CodecId::Dictionary, &payload, 1).is_err());
-    let payload = [&[1][..], &section].concat();
-    assert!(decode(CodecId::Words, &payload, 1).is_err());
+    for (codec, version) in [
+        (CodecId::Words, 1),
+        (CodecId::Shape, 1),
+        (CodecId::Phrases, 12),
+    ] {
+        let payload = [&[version][..], &section].concat();
+        assert!(decode(codec, &payload, 1).is_err(), "{codec}");
+    }
+}
+
+/// What decoding the payload of the naive writer says after one of its bytes was changed.
+fn wrong_shapes(byte: impl Fn(&[u8]) -> usize, to: u8) -> Result<BytesVector, Corrupt> {
+    let (mut payload, values) = naive::shapes();
+    let at = byte(&payload);
+    payload[at] = to;
+    decode(CodecId::Shape, &payload, values.len())
+}
+
+#[test]
+fn shapes_that_contradict_themselves_are_refused() {
+    let (payload, values) = naive::shapes();
+    assert!(decode(CodecId::Shape, &payload, values.len()).is_ok());
+    let section_end = 9 + u32::from_le_bytes(payload[1..5].try_into().unwrap()) as usize;
+    let position = |bytes: &'static [u8]| {
+        move |payload: &[u8]| {
+            let mut windows = payload.windows(bytes.len());
+            windows.position(|window| window == bytes).unwrap()
+        }
+    };
+    // Another version, another number of shapes.
+    assert!(wrong_shapes(|_| 0, 2).is_err());
+    assert!(wrong_shapes(|_| 9, 1).is_err());
+    // Values without a shape that have shapes themselves, and a codec that holds no strings.
+    for codec in [CodecId::Shape, CodecId::Pfor, CodecId::Alp] {
+        assert!(wrong_shapes(|_| section_end, codec as u8).is_err());
+    }
+    // Three digits for 9999, 17 digits, no width.
+    let digits = position(&[1, 4, 0, 1, b'/']);
+    for width in [3, 17, 0] {
+        assert!(wrong_shapes(|payload| digits(payload) + 1, width).is_err());
+    }
+    // Two digits for 120; counted digits of which there are three.
+    assert!(wrong_shapes(|payload| digits(payload) + 6, 2).is_err());
+    assert!(wrong_shapes(|payload| position(&[3, 10])(payload) + 1, 2).is_err());
+    // An alphabet that does not ascend, symbols that pass 64 bits.
+    let symbols = position(&[4, 5, 3, b'x']);
+    assert!(wrong_shapes(|payload| symbols(payload) + 3, b'y').is_err());
+    assert!(wrong_shapes(|payload| symbols(payload) + 1, 33).is_err());
+    // Counts of rows that the codes do not have, though they add up.
+    let (payload, values) = naive::shapes();
+    let (right, wrong) = (naive::packed(&[2, 2, 2]), naive::packed(&[3, 1, 2]));
+    let at = section_end + 1;
+    let payload = [&payload[..at], &wrong, &payload[at + right.len()..]].concat();
+    assert!(decode(CodecId::Shape, &payload, values.len()).is_err());
+}
+
+#[test]
+fn phrases_that_contradict_themselves_are_refused() {
+    let counts = naive::lengths(&[1]);
+    let with = |width: u8, phrases: &[u8], code: &[u8]| {
+        let payload = [&[width][..], phrases, &counts, code].concat();
+        decode(CodecId::Phrases, &payload, 1)
+    };
+    let three = naive::phrases(&["a", "ab", "c"]);
+    let expected = with(9, &three, &[1, 0]).unwrap();
+    assert_eq!(expected.as_slice().get(0), b"ab");
+    assert!(with(9, &three, &[3, 0]).is_err(), "no such code");
+    assert!(with(7, &three, &[1]).is_err(), "too narrow");
+    assert!(with(17, &three, &[1, 0, 0]).is_err(), "too wide");
+    let raw = |count: u32, rest: &[u8]| naive::section(&[&count.to_le_bytes(), rest].concat());
+    for (wrong, what) in [
+        (raw(2, &[0x00, 0x00, b'b', b'a']), "do not ascend"),
+        (raw(2, &[0x00, 0x00, b'a', b'a']), "occur twice"),
+        (raw(1, &[0x01, b'a']), "share with nothing"),
+        (raw(2, &[0xf0, 0x1f, 0]), "are cut short"),
+        (raw(257, &[]), "are more than there are"),
+        (raw(1, &[0x00, b'a', b'b']), "are followed by others"),
+    ] {
+        assert!(with(9, &wrong, &[0, 0]).is_err(), "phrases that {what}");
+    }
+    let long = [&[0xf0, 0x1f][..], b"0123456789abcdef", b"gh"].concat();
+    assert!(with(9, &raw(2, &long), &[0, 0]).is_err(), "17 bytes");
+    let many: Vec<String> = (0..257).map(|number| format!("{number:03}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(with(8, &naive::phrases(&many), &[0]).is_err(), "too many");
 }

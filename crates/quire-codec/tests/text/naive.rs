@@ -117,3 +117,62 @@ pub fn stream(symbols: &[(u16, &Context)]) -> Vec<u8> {
     let padding = vec![false; (8 - tail.len() % 8) % 8];
     to_bytes(&[padding, tail].concat())
 }
+
+/// Integers as the codecs of integers store them, of which the tests are elsewhere.
+pub fn sequence<E: quire_codec::int::Element>(values: &[E]) -> Vec<u8> {
+    let mut out = Vec::new();
+    quire_codec::int::sequence::append(values, &mut out);
+    out
+}
+
+/// Phrases that ascend: each shares with the one before what it can.
+pub fn phrases(phrases: &[&str]) -> Vec<u8> {
+    let (mut heads, mut others) = (Vec::new(), Vec::new());
+    let mut before = "";
+    for phrase in phrases {
+        let shared = (0..=before.len().min(phrase.len()))
+            .rfind(|length| before[..*length] == phrase[..*length])
+            .unwrap();
+        heads.push((16 * (phrase.len() - shared - 1) + shared) as u8);
+        others.extend(phrase[shared..].bytes());
+        before = phrase;
+    }
+    section(&[&(phrases.len() as u32).to_le_bytes(), &heads[..], &others].concat())
+}
+
+/// A payload of values of two shapes and of none, and the values.
+pub fn shapes() -> (Vec<u8>, Vec<&'static [u8]>) {
+    let values: [&[u8]; 6] = [
+        b"ID-0042/7",
+        b"zxyyz007",
+        b"what else",
+        b"ID-9999/120",
+        b"",
+        b"xxxxx5",
+    ];
+    let mut described = vec![2];
+    // Text, four digits, text, a number of at most three digits.
+    described.extend([4, 0, 3, b'I', b'D', b'-', 1, 4, 0, 1, b'/', 2, 3]);
+    // Five symbols, digits that are counted.
+    described.extend([2, 4, 5, 3, b'x', b'y', b'z', 3, 10]);
+    let rest = [&lengths(&[9, 0])[..], b"what else"].concat();
+    let sequences = [
+        sequence::<i16>(&[0, 1, 2, 0, 2, 1]),
+        sequence::<i64>(&[42, 9999]),
+        sequence::<i64>(&[7, 120]),
+        sequence::<i64>(&[0b10_00_01_01_10, 0]),
+        sequence::<i64>(&[7, 5]),
+        sequence::<i64>(&[3, 1]),
+        rest,
+    ];
+    let sizes: Vec<u32> = sequences.iter().map(|one| one.len() as u32).collect();
+    let payload = [
+        vec![1],
+        section(&described),
+        vec![0],
+        packed(&[2, 2, 2]),
+        packed(&sizes),
+        sequences.concat(),
+    ];
+    (payload.concat(), values.to_vec())
+}
