@@ -14,6 +14,7 @@ fn load(values: &[u8], at: usize) -> u64 {
     }
 }
 
+#[cold]
 fn load_tail(rest: &[u8]) -> u64 {
     let low_first = rest.iter().rev();
     low_first.fold(0, |word, &byte| word << 8 | u64::from(byte))
@@ -61,12 +62,13 @@ impl FieldLayout {
     /// As [`Self::place`], and when the value leaves `values`.
     #[inline]
     pub fn value(&self, codes: &[u8], values: &[u8], field: usize) -> Result<FieldValue, Corrupt> {
-        let place = self.place(codes, field)?;
+        let slot = self.slot(field)?;
+        let place = self.locate(codes, slot)?;
         let end = place.offset + usize::from(place.length);
         if end > values.len() {
             return Err(values_cut_short(end, values.len()));
         }
-        Ok(read(self.slot(field)?.field.field_type, values, place))
+        Ok(read(slot.field.field_type, values, place))
     }
 
     /// Writes the values of all fields to `row` and returns how many bytes they take of `values`.

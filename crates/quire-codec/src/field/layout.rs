@@ -104,33 +104,41 @@ impl FieldLayout {
         first.map_or(0, |slot| slot.shift + slot.field.code_bits())
     }
 
-    pub(super) fn slot(&self, field: usize) -> Result<Slot, Corrupt> {
-        let slot = self.slots.get(field).copied();
-        slot.ok_or_else(|| Corrupt::new(format!("tuple has no compressed field {field}"), 0))
+    #[inline]
+    pub(super) fn slot(&self, field: usize) -> Result<&Slot, Corrupt> {
+        match self.slots.get(field) {
+            Some(slot) => Ok(slot),
+            None => Err(no_field(field)),
+        }
     }
 
+    #[inline]
     pub(super) fn check_code_bytes(&self, codes: &[u8]) -> Result<(), Corrupt> {
         if codes.len() == self.tables.len() {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(wrong_code_bytes(codes.len(), self.tables.len()))
         }
-        let (given, expected) = (codes.len(), self.tables.len());
-        let what = format!("{given} bytes of length codes, not {expected}");
-        Err(Corrupt::new(what, given.min(expected)))
     }
 
-    /// Total of the bytes that `codes` says before length byte `end`, after a check of all `codes` before it.
+    /// Where the value of `slot` is.
     #[inline]
-    fn total_before(&self, codes: &[u8], end: usize) -> Result<usize, Corrupt> {
-        let (mut all, mut total) = (Ends::NONE, 0);
-        for (table, &code) in self.tables.iter().zip(codes).take(end) {
-            let ends = table[usize::from(code)];
+    pub(super) fn locate(&self, codes: &[u8], slot: &Slot) -> Result<Place, Corrupt> {
+        self.check_code_bytes(codes)?;
+        let (mut all, mut before, mut ends) = (Ends::NONE, 0, Ends::NONE);
+        for (table, &code) in self.tables.iter().zip(codes).take(slot.byte + 1) {
+            before += ends.total();
+            ends = table[usize::from(code)];
             all = all.or(ends);
-            total += ends.total();
         }
         if all.is_corrupt() {
             return Err(self.corrupt_code(codes));
         }
-        Ok(total)
+        let place = ends.place(slot.within);
+        Ok(Place {
+            offset: before + place.offset,
+            length: place.length,
+        })
     }
 
     /// Where the value of field `field` is: one look-up for each length byte up to the field's own, whatever the
@@ -141,18 +149,7 @@ impl FieldLayout {
     /// as it was read; or when there is no such field. Offsets in the error count from the start of `codes`.
     #[inline]
     pub fn place(&self, codes: &[u8], field: usize) -> Result<Place, Corrupt> {
-        self.check_code_bytes(codes)?;
-        let slot = self.slot(field)?;
-        let before = self.total_before(codes, slot.byte)?;
-        let ends = self.tables[slot.byte][usize::from(codes[slot.byte])];
-        if ends.is_corrupt() {
-            return Err(self.corrupt_code(codes));
-        }
-        let place = ends.place(slot.within);
-        Ok(Place {
-            offset: before + place.offset,
-            length: place.length,
-        })
+        self.locate(codes, self.slot(field)?)
     }
 
     /// Bytes of all values of a tuple.
@@ -162,7 +159,16 @@ impl FieldLayout {
     #[inline]
     pub fn value_bytes(&self, codes: &[u8]) -> Result<usize, Corrupt> {
         self.check_code_bytes(codes)?;
-        self.total_before(codes, codes.len())
+        let (mut all, mut total) = (Ends::NONE, 0);
+        for (table, &code) in self.tables.iter().zip(codes) {
+            let ends = table[usize::from(code)];
+            all = all.or(ends);
+            total += ends.total();
+        }
+        if all.is_corrupt() {
+            return Err(self.corrupt_code(codes));
+        }
+        Ok(total)
     }
 
     /// Names the first of `codes` that is corrupt.
@@ -174,6 +180,17 @@ impl FieldLayout {
             .position(|(table, &code)| table[usize::from(code)].is_corrupt());
         Corrupt::new("byte of length codes has no meaning", bad.unwrap_or(0))
     }
+}
+
+#[cold]
+pub(super) fn no_field(field: usize) -> Corrupt {
+    Corrupt::new(format!("tuple has no compressed field {field}"), 0)
+}
+
+#[cold]
+pub(super) fn wrong_code_bytes(given: usize, expected: usize) -> Corrupt {
+    let what = format!("{given} bytes of length codes, not {expected}");
+    Corrupt::new(what, given.min(expected))
 }
 
 /// The slots of `fields`, whose codes fit the length byte `byte`.

@@ -1,6 +1,7 @@
 //! The universal decoding table: all offsets for all length bytes at once (paper 1 §3.3.3).
 
 use super::decode::{read, values_cut_short, wrong_row};
+use super::layout::{no_field, wrong_code_bytes};
 use super::{FieldLayout, FieldType, FieldValue, Place};
 use crate::Corrupt;
 
@@ -69,7 +70,7 @@ impl UniversalTable {
     #[inline]
     fn entry(&self, codes: &[u8]) -> Result<&[u8], Corrupt> {
         if codes.len() != self.used_bits.len() {
-            return Err(Corrupt::new("wrong number of length bytes", codes.len()));
+            return Err(wrong_code_bytes(codes.len(), self.used_bits.len()));
         }
         let (mut index, mut unused) = (0, 0);
         for (&code, &bits) in codes.iter().zip(&self.used_bits) {
@@ -92,10 +93,7 @@ impl UniversalTable {
     pub fn place(&self, codes: &[u8], field: usize) -> Result<Place, Corrupt> {
         match self.entry(codes)?.get(field..) {
             Some([start, end, ..]) => Ok(place(*start, *end)),
-            _ => Err(Corrupt::new(
-                format!("tuple has no compressed field {field}"),
-                0,
-            )),
+            _ => Err(no_field(field)),
         }
     }
 
@@ -152,7 +150,6 @@ fn place(start: u8, end: u8) -> Place {
 fn push_ends(layout: &FieldLayout, codes: &[u8], ends: &mut Vec<u8>) {
     let fields = layout.field_count();
     if layout.value_bytes(codes).is_err() {
-        // An entry without fields has no codes that could be wrong.
         ends.extend(std::iter::repeat_n(CORRUPT, fields + 1));
         return;
     }
