@@ -1,9 +1,9 @@
 //! A semi-static Huffman code over whole gaps, as the paper's `shuff`: one pass counts how often each gap
 //! occurs, a second writes it with a code word of a length to match.
 //!
-//! After A. Turpin, A. Moffat, *Housekeeping for prefix coding*, IEEE Transactions on Communications 48(4),
-//! 2000, the code is canonical, so that lengths alone describe it and a table of the first code bits decodes
-//! short words at once. The prelude is our own.
+//! As in A. Moffat, A. Turpin, *On the implementation of minimum redundancy prefix codes*, IEEE Transactions on
+//! Communications 45(10), 1997, the code is canonical, so that lengths alone describe it, and a table of the
+//! first bits decodes short words at once. The prelude is simpler than the one they describe later (48(4), 2000).
 //!
 //! | field | size |
 //! |---|---|
