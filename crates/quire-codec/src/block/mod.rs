@@ -20,6 +20,7 @@
 //! ```
 
 mod dictionary;
+mod estimate;
 mod gain;
 mod id;
 mod lz4_block;
@@ -32,6 +33,7 @@ mod zlib;
 mod zstd_frame;
 
 pub use dictionary::{DICTIONARY_BYTES_MAX, Dictionary};
+pub use estimate::estimated_bytes;
 pub use gain::MinimumGain;
 pub use id::BlockCodecId;
 

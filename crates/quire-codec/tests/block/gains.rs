@@ -3,7 +3,7 @@
 use crate::laws::codec;
 use crate::pages::full_pages;
 use crate::random::Random;
-use quire_codec::block::{BlockCodecId, MinimumGain};
+use quire_codec::block::{BlockCodecId, MinimumGain, estimated_bytes};
 
 #[test]
 fn a_limit_leaves_the_gain() {
@@ -93,5 +93,35 @@ fn strings_that_repeat_among_random_bytes_are_tried() {
             length.is_some_and(|length| length < 9_000),
             "{id} {length:?}"
         );
+    }
+}
+
+#[test]
+fn an_estimate_from_all_blocks_is_exact_and_one_from_some_is_near() {
+    let pages = full_pages();
+    let text = pages.iter().find(|page| page.name == "text").unwrap();
+    let random = pages.iter().find(|page| page.name == "random").unwrap();
+    let mut blocks: Vec<&[u8]> = text.bytes.chunks(1024).collect();
+    blocks.extend(random.bytes.chunks(1000));
+    for id in BlockCodecId::ALL {
+        let mut codec = codec(id);
+        let mut room = vec![0; 1024];
+        let sizes = blocks.iter().map(|block| {
+            let limit = MinimumGain::EIGHTH.limit(block.len());
+            codec
+                .compress(block, &mut room, limit)
+                .unwrap_or(block.len())
+        });
+        let stored: usize = sizes.sum();
+        for sampled in [blocks.len(), 1000] {
+            let estimate = estimated_bytes(codec.as_mut(), &blocks, MinimumGain::EIGHTH, sampled);
+            assert_eq!(estimate, stored, "{id}");
+        }
+        let estimate = estimated_bytes(codec.as_mut(), &blocks, MinimumGain::EIGHTH, 11);
+        assert!(
+            estimate.abs_diff(stored) < stored / 10,
+            "{id}: {estimate} for {stored}"
+        );
+        assert_eq!(estimated_bytes(codec.as_mut(), &[], MinimumGain::ANY, 0), 0);
     }
 }
