@@ -196,6 +196,10 @@ fn shaped() -> Vec<Column> {
         Column::new("several shapes", mixed),
         Column::new("sparse", sparse.collect::<Vec<_>>()),
         Column::new(
+            "the same places every day",
+            (0..2300).map(|row| format!("place {}", row % 37 * 31 % 37).into_bytes()),
+        ),
+        Column::new(
             "long fixed text",
             (0..1500).map(|row| format!("{text}{:05}{text}", row * 7 % 977).into_bytes()),
         ),

@@ -1,5 +1,5 @@
 //! Phrases: text as codes of equal width for frequent byte strings of up to 16 bytes, in the manner of OnPair
-//! (F. Gargiulo, R. Venturini, arXiv 2508.02280).
+//! (F. Gargiulo et al., arXiv 2508.02280).
 //!
 //! Phrases are found on a sample: wherever two of them often follow each other, their concatenation becomes one
 //! too (`train`). A value is cut into the longest phrases that fit, one after the other, and every value is
