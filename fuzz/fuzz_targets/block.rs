@@ -3,7 +3,8 @@
 //! The first byte names the codec, the next two the raw length. Decoding may fail, and must do nothing worse;
 //! what is compressed must come back.
 //!
-//! `cargo +nightly fuzz run block`
+//! `ASAN_OPTIONS=detect_odr_violation=0 cargo +nightly fuzz run block`: libdeflate compiles one template twice, of
+//! which each copy has tables of the same names.
 #![no_main]
 #![forbid(unsafe_code)]
 
