@@ -1,14 +1,16 @@
-//! Time to decode a vector into cache, to choose and encode a column, and to read one value.
+//! Time to decode a vector into cache, to ask it questions, to choose and encode a column, and to read one value.
 //!
-//! `cargo run --release --example codec_speed [GHz]`: cycles are nanoseconds times the clock given (default 2.6,
-//! the nominal clock; under turbo the true count is higher). Each figure is the best of several rounds.
+//! `cargo run --release --example codec_speed [GHz]`: cycles are nanoseconds times the clock, which is measured
+//! by a chain of dependent additions unless it is given. Each figure is the best of several rounds.
 
+use bitpacking::{BitPacker, BitPacker8x};
 use quire_codec::choose::{ChooseOptions, choose};
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::float::{self, FloatDecoder};
 use quire_codec::int::Element;
-use quire_codec::{Backend, CodecId, VECTOR_VALUES, Values, limit_backend};
+use quire_codec::{Backend, CodecId, GROUP_VALUES, VECTOR_VALUES, Values, limit_backend};
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +30,21 @@ fn ns_per_value(count: usize, mut work: impl FnMut()) -> f64 {
     (0..40)
         .map(|_| round(&mut work))
         .fold(f64::INFINITY, f64::min)
+}
+
+/// Clock in GHz: an addition of registers, and an exclusive or, take a cycle each when one waits for the other.
+fn measured_ghz() -> f64 {
+    let (addend, mask) = (black_box(0x9E37_79B9_7F4A_7C15u64), black_box(12_345));
+    let mut value = black_box(1u64);
+    let ns = ns_per_value(160_000, || {
+        for _ in 0..10_000 {
+            for _ in 0..8 {
+                value = value.wrapping_add(addend) ^ mask;
+            }
+        }
+        black_box(value);
+    });
+    1.0 / ns
 }
 
 fn random(seed: &mut u64) -> u64 {
@@ -73,14 +90,75 @@ impl Report {
             }
         });
         self.line(&format!("decode {codec} {name}"), ns, E::BYTES, ratio);
-        let mut row = 1;
-        let one = ns_per_value(10_000, || {
-            for _ in 0..10_000 {
-                row = (row * 7919) % values.len();
+        let mut seed = 1;
+        let rows: Vec<usize> = (0..10_000)
+            .map(|_| random(&mut seed) as usize % values.len())
+            .collect();
+        let one = ns_per_value(rows.len(), || {
+            for &row in &rows {
                 black_box(decoder.value(row).is_ok());
             }
         });
-        println!("{:<52} {one:7.1} ns", format!("  one value {codec} {name}"));
+        let mut group = [E::default(); GROUP_VALUES];
+        let groups = ns_per_value(rows.len(), || {
+            for &row in &rows {
+                black_box(decoder.decode_group(row / GROUP_VALUES, &mut group).is_ok());
+                black_box(&mut group);
+            }
+        });
+        println!("{:<52} {one:7.1} ns one value, {groups:7.1} ns 128", "");
+    }
+
+    /// A comparison with a constant, the sum and the extremes, each against decoding first. The share of the
+    /// rows that compare is about one half.
+    fn questions(&self, name: &str, codec: CodecId, values: &[i32], range: RangeInclusive<i32>) {
+        let Ok(payload) = fixed::encode(codec, values) else {
+            return;
+        };
+        let bytes = 0..payload.len();
+        let Ok(mut decoder) = FixedDecoder::open(codec, payload.into(), bytes, values.len()) else {
+            return;
+        };
+        let vectors = values.len() / VECTOR_VALUES;
+        let mut mask = [0; 16];
+        let Aligned(out) = &mut Aligned([0i32; VECTOR_VALUES]);
+        let direct = ns_per_value(values.len(), || {
+            for vector in 0..vectors {
+                black_box(
+                    decoder
+                        .select_range(vector, range.clone(), &mut mask)
+                        .is_ok(),
+                );
+                black_box(&mut mask);
+            }
+        });
+        let decoded = ns_per_value(values.len(), || {
+            for vector in 0..vectors {
+                black_box(decoder.decode_vector(vector, out).is_ok());
+                mask = compare(black_box(out), &range);
+                black_box(&mut mask);
+            }
+        });
+        let sum = ns_per_value(values.len(), || {
+            for vector in 0..vectors {
+                black_box(decoder.sum(vector).is_ok());
+            }
+        });
+        let extremes = ns_per_value(values.len(), || {
+            for vector in 0..vectors {
+                black_box(decoder.extremes(vector).is_ok());
+            }
+        });
+        let cycles = |ns: f64| ns * self.ghz;
+        println!(
+            "{:<52} compare {:.3}, decode then compare {:.3} ({:.2}x), sum {:.3}, extremes {:.3} cycles/value",
+            format!("ask {codec} {name}"),
+            cycles(direct),
+            cycles(decoded),
+            decoded / direct,
+            cycles(sum),
+            cycles(extremes),
+        );
     }
 
     fn floats(&self, name: &str, codec: CodecId, values: &[f64]) {
@@ -144,6 +222,11 @@ impl Report {
     }
 }
 
+/// The rows of a decoded vector within a range, by the crate's own comparison.
+fn compare(values: &[i32; VECTOR_VALUES], range: &RangeInclusive<i32>) -> [u64; 16] {
+    Element::select(values, *range.start(), *range.end())
+}
+
 fn decoding(report: &Report) {
     let source = vec![7i32; ROWS];
     let Aligned(out) = &mut Aligned([0i32; VECTOR_VALUES]);
@@ -155,8 +238,17 @@ fn decoding(report: &Report) {
     });
     report.line("memcpy i32 into cache", ns, 4, 1.0);
     fastlanes_crate(report);
-    for bits in [4, 8, 12, 17, 24] {
+    bitpacking_crate(report);
+    for bits in [4, 8, 10, 12, 17, 24] {
         let values = column(|random, _| (random >> (64 - bits)) as i64);
+        let based: Vec<i32> = values.iter().map(|&value| value as i32 + 8035).collect();
+        report.integers(
+            &format!("i32 of {bits} bits from 8035"),
+            CodecId::Pfor,
+            &based,
+        );
+        let half = 8036 + (1 << bits) / 4..=8036 + (1 << bits) / 4 * 3;
+        report.questions(&format!("i32 of {bits} bits"), CodecId::Pfor, &based, half);
         let narrow: Vec<i32> = values.iter().map(|&value| value as i32).collect();
         report.integers(&format!("i32 of {bits} bits"), CodecId::Pfor, &narrow);
         report.integers(&format!("i64 of {bits} bits"), CodecId::Pfor, &values);
@@ -195,6 +287,16 @@ fn decoding(report: &Report) {
     report.integers("i64 sorted keys", CodecId::PforDelta, &keys);
     let cents = column(|random, _| 100 * (1 + random as i64 % 50).abs());
     report.integers("i64 multiples of 100", CodecId::Pfor, &cents);
+    for count in [16, 50] {
+        let few = column(|random, _| ((random % count).wrapping_mul(0x1234_5678_9ABC_DEF1)) as i64);
+        let narrow: Vec<i32> = few.iter().map(|&value| value as i32).collect();
+        report.integers(
+            &format!("i32 of {count} values"),
+            CodecId::Dictionary,
+            &narrow,
+        );
+        report.integers(&format!("i64 of {count} values"), CodecId::Dictionary, &few);
+    }
     let distinct = column(|random, _| ((random % 200).wrapping_mul(0x1234_5678_9ABC_DEF1)) as i64);
     let narrow: Vec<i32> = distinct.iter().map(|&value| value as i32).collect();
     report.integers("i32 of 200 values", CodecId::Dictionary, &narrow);
@@ -225,6 +327,35 @@ fn fastlanes_crate(report: &Report) {
         }
     });
     report.line("peer: fastlanes crate, u32 of 12 bits", ns, 4, 32.0 / 12.0);
+    let packed: Vec<[u32; 256]> = vec![[0x1234_5678; 256]; ROWS / VECTOR_VALUES];
+    let ns = ns_per_value(ROWS, || {
+        for vector in &packed {
+            fastlanes::FoR::unfor_pack::<8, 256>(black_box(vector), 7, out);
+            black_box(&mut *out);
+        }
+    });
+    report.line("peer: fastlanes crate, u32 of 8 bits", ns, 4, 32.0 / 8.0);
+}
+
+/// The `bitpacking` crate with AVX2, 256 values a block.
+fn bitpacking_crate(report: &Report) {
+    let packer = BitPacker8x::new();
+    let Aligned(out) = &mut Aligned([0u32; VECTOR_VALUES]);
+    for bits in [8u8, 12] {
+        let block_bytes = 32 * usize::from(bits);
+        let packed = vec![0x5Au8; ROWS / BitPacker8x::BLOCK_LEN * block_bytes];
+        let ns = ns_per_value(ROWS, || {
+            for vector in packed.chunks_exact(4 * block_bytes) {
+                let blocks = vector.chunks_exact(block_bytes);
+                for (block, out) in blocks.zip(out.chunks_exact_mut(BitPacker8x::BLOCK_LEN)) {
+                    packer.decompress(black_box(block), out, bits);
+                }
+                black_box(&mut *out);
+            }
+        });
+        let name = format!("peer: bitpacking crate, u32 of {bits} bits");
+        report.line(&name, ns, 4, 32.0 / f64::from(bits));
+    }
 }
 
 fn encoding(report: &Report) {
@@ -273,12 +404,12 @@ fn main() {
     let ghz = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())
-        .unwrap_or(2.6);
+        .unwrap_or_else(measured_ghz);
     let report = Report { ghz };
     for backend in [Backend::Portable, Backend::Avx2, Backend::Avx512] {
         if backend <= Backend::detected() {
             limit_backend(backend);
-            println!("\n{backend:?}, {ghz} GHz");
+            println!("\n{backend:?}, {ghz:.2} GHz");
             decoding(&report);
         }
     }

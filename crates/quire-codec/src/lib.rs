@@ -71,6 +71,12 @@ pub use values::{BytesSlice, BytesVector, Scalar, Values};
 /// Rows in a full vector, the unit of decoding.
 pub const VECTOR_VALUES: usize = 1024;
 
+/// Neighbours within a vector that can be decoded without the rest of it.
+pub const GROUP_VALUES: usize = 128;
+
+/// A bit for each row of a vector: row `i` is bit `i % 64` of word `i / 64`.
+pub type RowMask = [u64; VECTOR_VALUES / 64];
+
 /// Rows a payload can hold: 128 vectors. Encoders refuse more, decoders call more corrupt, so this bounds
 /// what a decoder allocates for a payload of few bytes.
 pub const ROWS_MAX: usize = 128 * VECTOR_VALUES;

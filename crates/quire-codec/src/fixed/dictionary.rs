@@ -12,7 +12,8 @@
 
 use crate::int::element::Element;
 use crate::int::sequence::{self, Sequence};
-use crate::{Corrupt, Cursor, VECTOR_VALUES};
+use crate::kernel::select;
+use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -152,6 +153,8 @@ pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
 pub(crate) struct DictionaryDecoder<E: Element> {
     values: Vec<E>,
     codes: Sequence<i32>,
+    /// The codes of the vector that is being decoded.
+    unpacked: Box<[i32; VECTOR_VALUES]>,
 }
 
 impl<E: Element> DictionaryDecoder<E> {
@@ -168,10 +171,20 @@ impl<E: Element> DictionaryDecoder<E> {
         }
         let value_bytes = cursor.u32("size of the dictionary")? as usize;
         let values = cursor.take(value_bytes, "dictionary")?;
-        let codes = cursor.position()..end;
+        let start = cursor.position();
         let values = Sequence::open(image.clone(), values, distinct_count)?.to_vec()?;
-        let codes = Sequence::open(image, codes, row_count)?;
-        Ok(Self { values, codes })
+        if !values.is_sorted_by(|left, right| left < right) {
+            return Err(Corrupt::new(
+                "values of the dictionary do not ascend",
+                start,
+            ));
+        }
+        let codes = Sequence::open(image, start..end, row_count)?;
+        Ok(Self {
+            values,
+            codes,
+            unpacked: Box::new([0; VECTOR_VALUES]),
+        })
     }
 
     pub(crate) fn values(&self) -> &[E] {
@@ -179,14 +192,13 @@ impl<E: Element> DictionaryDecoder<E> {
     }
 
     pub(crate) fn decode_vector(
-        &self,
+        &mut self,
         vector: usize,
         out: &mut [E; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        let mut codes = [0i32; VECTOR_VALUES];
-        let rows = self.codes.decode_vector(vector, &mut codes)?;
-        codes[rows..].fill(0);
-        match E::gather(&self.values, &codes, out) {
+        let rows = self.codes.decode_vector(vector, &mut self.unpacked)?;
+        self.unpacked[rows..].fill(0);
+        match E::gather(&self.values, &self.unpacked, out) {
             true => Ok(rows),
             false => Err(beyond_dictionary()),
         }
@@ -199,15 +211,62 @@ impl<E: Element> DictionaryDecoder<E> {
     ) -> Result<usize, Corrupt> {
         let rows = self.codes.decode_vector(vector, bytemuck::cast_mut(out))?;
         out[rows..].fill(0);
-        match out.iter().all(|&code| (code as usize) < self.values.len()) {
+        let highest = out.iter().fold(0, |highest, &code| highest.max(code));
+        match (highest as usize) < self.values.len() {
             true => Ok(rows),
             false => Err(beyond_dictionary()),
         }
     }
 
+    pub(crate) fn decode_group(
+        &self,
+        group: usize,
+        out: &mut [E; GROUP_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0; GROUP_VALUES];
+        let rows = self.codes.decode_group(group, &mut codes)?;
+        for (value, code) in out.iter_mut().zip(&codes[..rows]) {
+            *value = self.look_up(*code)?;
+        }
+        Ok(rows)
+    }
+
+    /// Marks the rows whose values are from `low` to `high`, by comparing codes.
+    pub(crate) fn select_range(
+        &mut self,
+        vector: usize,
+        low: E,
+        high: E,
+        mask: &mut RowMask,
+    ) -> Result<(), Corrupt> {
+        let first = self.values.partition_point(|&value| value < low);
+        let end = self.values.partition_point(|&value| value <= high);
+        if first >= end {
+            *mask = [0; 16];
+            return Ok(());
+        }
+        let (first, last) = (first as i32, (end - 1) as i32);
+        if !self.codes.select(vector, first, last, mask)? {
+            self.codes.decode_vector(vector, &mut self.unpacked)?;
+            *mask = Element::select(&self.unpacked, first, last);
+        }
+        Ok(())
+    }
+
+    /// The rows whose codes have their bit set in `wanted`.
+    pub(crate) fn select_codes(&self, vector: usize, wanted: &[u64]) -> Result<RowMask, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        self.decode_codes(vector, &mut codes)?;
+        Ok(select::select_codes(&codes, wanted))
+    }
+
     pub(crate) fn value(&self, row: usize) -> Result<E, Corrupt> {
-        let code = self.codes.value(row)? as u32 as usize;
-        self.values.get(code).copied().ok_or_else(beyond_dictionary)
+        self.look_up(self.codes.value(row)?)
+    }
+
+    fn look_up(&self, code: i32) -> Result<E, Corrupt> {
+        let value = self.values.get(code as u32 as usize);
+        value.copied().ok_or_else(beyond_dictionary)
     }
 }
 

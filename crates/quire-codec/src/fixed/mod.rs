@@ -4,6 +4,7 @@
 //! [`crate::float`] arranges. Codecs: plain, constant, RLE, PFOR, PFOR-DELTA, dictionary.
 
 mod dictionary;
+mod fused;
 mod rle;
 
 use crate::int::element::{Element, Packed};

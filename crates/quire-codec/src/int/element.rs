@@ -1,9 +1,11 @@
 //! The integer types, and what the codecs need of each.
 
+use super::line::Line;
 use super::scaled::ScaledDecoder;
 use super::wide::WideDecoder;
-use crate::kernel::{bits, gather, running_sum, scan};
-use crate::{Corrupt, VECTOR_VALUES};
+use crate::kernel::exceptions::{self, Lists};
+use crate::kernel::{bits, gather, running_sum, scan, select};
+use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::Range;
@@ -15,6 +17,8 @@ pub trait Element:
 {
     /// Bytes of a value.
     const BYTES: usize;
+    /// The smallest and the largest number of the type.
+    const RANGE: (Self, Self);
     /// Decoder of patched frame-of-reference payloads of this type.
     type Packed: Packed<Self>;
     /// The value of the first [`Element::BYTES`] bytes, little endian.
@@ -29,6 +33,16 @@ pub trait Element:
         codes: &[i32; VECTOR_VALUES],
         out: &mut [Self; VECTOR_VALUES],
     ) -> bool;
+    /// The values from `low` to `high`, which is not below `low`.
+    fn select(values: &[Self; VECTOR_VALUES], low: Self, high: Self) -> RowMask;
+    /// The sum of at most [`crate::ROWS_MAX`] values; `None` if it passes 128 bits.
+    fn sum(values: &[Self]) -> Option<i128>;
+    /// The number itself, in 128 bits.
+    fn wide(self) -> i128;
+    /// The low bits of a number.
+    fn from_wide(wide: i128) -> Self;
+    /// The vector itself if it is one of 32-bit integers.
+    fn as_i32(values: &mut [Self; VECTOR_VALUES]) -> Option<&mut [i32; VECTOR_VALUES]>;
     /// A number that differs for different values often enough to index a hash table.
     fn hash_seed(self) -> u64;
 }
@@ -50,6 +64,12 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
     fn decode_vector(&self, vector: usize, out: &mut [E; VECTOR_VALUES]) -> Result<usize, Corrupt>;
     /// The value of row `row`, decoding at most its vector.
     fn value(&self, row: usize) -> Result<E, Corrupt>;
+    /// Whether [`Packed::value`] leaves the other values of the vector alone.
+    fn reads_one(&self) -> bool;
+    /// Decodes rows `128 · group` and after and returns their number; `out` beyond them is arbitrary.
+    fn decode_group(&self, group: usize, out: &mut [E; GROUP_VALUES]) -> Result<usize, Corrupt>;
+    /// The codes of a full vector, if its values rise evenly with them.
+    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt>;
 }
 
 /// An integer that is packed directly, in lanes of at most 64 bits.
@@ -66,11 +86,24 @@ pub trait Lane: Element {
     fn minus_saturating(self, other: Self) -> Self;
     /// The smallest value that is not below `floor`; the largest of the type if there is none.
     fn least_from(values: &[Self], floor: Self) -> Self;
-    /// How many values are `threshold` or more above `base`, wrapping and unsigned.
-    fn at_least(values: &[Self], base: Self, threshold: u64) -> usize;
+    /// Bits of each value less `base`, wrapping and unsigned.
+    fn bit_lengths(values: &[Self], base: Self, lengths: &mut [u8; VECTOR_VALUES]);
     fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]);
     fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]);
     fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self;
+    fn unpack_group(
+        width: usize,
+        packed: &[u8],
+        base: Self,
+        group: usize,
+        out: &mut [Self; GROUP_VALUES],
+    );
+    /// Whether codes of `width` bits are packed in lanes of 32 bits.
+    fn has_lanes_of_32(width: usize) -> bool;
+    /// [`exceptions::of_i32::patch`] for the type.
+    fn patch(lists: &Lists<'_>, out: &mut [Self; VECTOR_VALUES]) -> Option<bool>;
+    /// [`exceptions::of_i32::patch_group`] for the type.
+    fn patch_group(lists: &Lists<'_>, group: usize, out: &mut [Self; GROUP_VALUES]) -> Option<()>;
     fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]);
     fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]);
     /// The product, wrapping.
@@ -88,9 +121,10 @@ mod sealed {
 }
 
 macro_rules! element {
-    ($type:ty, $packed:ty, $gather:path, $seed:expr) => {
+    ($type:ty, $packed:ty, $gather:path, $select:expr, $sum:expr, $as_i32:expr, $seed:expr) => {
         impl Element for $type {
             const BYTES: usize = size_of::<$type>();
+            const RANGE: (Self, Self) = (<$type>::MIN, <$type>::MAX);
             type Packed = $packed;
             #[inline]
             fn read(bytes: &[u8]) -> Option<Self> {
@@ -116,6 +150,24 @@ macro_rules! element {
             ) -> bool {
                 $gather(dictionary, codes, out)
             }
+            fn select(values: &[Self; VECTOR_VALUES], low: Self, high: Self) -> RowMask {
+                $select(values, low, high.wrapping_sub(low))
+            }
+            fn sum(values: &[Self]) -> Option<i128> {
+                $sum(values)
+            }
+            #[inline]
+            fn wide(self) -> i128 {
+                i128::from(self)
+            }
+            #[inline]
+            fn from_wide(wide: i128) -> Self {
+                wide as $type
+            }
+            #[inline]
+            fn as_i32(values: &mut [Self; VECTOR_VALUES]) -> Option<&mut [i32; VECTOR_VALUES]> {
+                $as_i32(values)
+            }
             #[inline]
             fn hash_seed(self) -> u64 {
                 $seed(self)
@@ -123,27 +175,55 @@ macro_rules! element {
         }
     };
 }
+/// The sum of values whose sum fits 64 bits.
+fn sum_of_narrow<T: Copy + Into<i64>>(values: &[T]) -> Option<i128> {
+    Some(i128::from(
+        values.iter().map(|&value| value.into()).sum::<i64>(),
+    ))
+}
+
+fn sum_of_wide<T: Copy + Into<i128>>(values: &[T]) -> Option<i128> {
+    values
+        .iter()
+        .try_fold(0i128, |sum, &value| sum.checked_add(value.into()))
+}
+
 element!(
     i16,
     ScaledDecoder<i16>,
     gather::gather_i16,
+    select::select_i16,
+    sum_of_narrow,
+    |_| None,
     |value: i16| value as u16 as u64
 );
 element!(
     i32,
     ScaledDecoder<i32>,
     gather::gather_i32,
+    select::select_i32,
+    sum_of_narrow,
+    Some,
     |value: i32| value as u32 as u64
 );
 element!(
     i64,
     ScaledDecoder<i64>,
     gather::gather_i64,
+    select::select_i64,
+    sum_of_wide,
+    |_| None,
     |value: i64| value as u64
 );
-element!(i128, WideDecoder, gather::gather_i128, |value: i128| {
-    (value as u64) ^ ((value >> 64) as u64).rotate_left(32)
-});
+element!(
+    i128,
+    WideDecoder,
+    gather::gather_i128,
+    select::select_i128,
+    sum_of_wide,
+    |_| None,
+    |value: i128| (value as u64) ^ ((value >> 64) as u64).rotate_left(32)
+);
 
 macro_rules! lane {
     ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $narrow_bits:literal: $narrow:ident) => {
@@ -174,11 +254,8 @@ macro_rules! lane {
             fn least_from(values: &[Self], floor: Self) -> Self {
                 scan::$kernels::least_from(values, floor)
             }
-            fn at_least(values: &[Self], base: Self, threshold: u64) -> usize {
-                match <$bits>::try_from(threshold) {
-                    Ok(threshold) => scan::$kernels::at_least(values, base, threshold),
-                    Err(_) => 0,
-                }
+            fn bit_lengths(values: &[Self], base: Self, lengths: &mut [u8; VECTOR_VALUES]) {
+                scan::$kernels::bit_lengths(values, base, lengths)
             }
             fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]) {
                 match width <= $narrow_bits {
@@ -186,6 +263,7 @@ macro_rules! lane {
                     false => bits::$kernels::pack(width, values, base, packed),
                 }
             }
+            #[inline]
             fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]) {
                 match width <= $narrow_bits {
                     true => bits::$narrow::unpack(width, packed, base, out),
@@ -197,6 +275,31 @@ macro_rules! lane {
                     true => bits::$narrow::unpack_one(width, packed, base, index),
                     false => bits::$kernels::unpack_one(width, packed, base, index),
                 }
+            }
+            fn unpack_group(
+                width: usize,
+                packed: &[u8],
+                base: Self,
+                group: usize,
+                out: &mut [Self; GROUP_VALUES],
+            ) {
+                match width <= $narrow_bits {
+                    true => bits::$narrow::unpack_group(width, packed, base, group, out),
+                    false => bits::$kernels::unpack_group(width, packed, base, group, out),
+                }
+            }
+            fn has_lanes_of_32(width: usize) -> bool {
+                Self::BITS == 32 || width <= $narrow_bits
+            }
+            fn patch(lists: &Lists<'_>, out: &mut [Self; VECTOR_VALUES]) -> Option<bool> {
+                exceptions::$kernels::patch(lists, out)
+            }
+            fn patch_group(
+                lists: &Lists<'_>,
+                group: usize,
+                out: &mut [Self; GROUP_VALUES],
+            ) -> Option<()> {
+                exceptions::$kernels::patch_group(lists, group, out)
             }
             fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]) {
                 scan::$kernels::differences(values, out)

@@ -7,9 +7,9 @@
 
 use super::bitstream::stream_bytes;
 use super::element::Lane;
-
-/// Bits of a position within a vector.
-pub(crate) const POSITION_BITS: usize = 10;
+use crate::VECTOR_VALUES;
+pub(crate) use crate::kernel::exceptions::POSITION_BITS;
+use crate::kernel::scan;
 
 /// What the directory spends on a vector that has exceptions.
 const EXCEPTION_DIRECTORY_BYTES: usize = 3;
@@ -109,8 +109,13 @@ impl<L: Lane> Frame<L> {
         full_width: usize,
         mut best: Self,
     ) -> Self {
+        if width_end == 0 {
+            return best;
+        }
+        let mut lengths = [0; VECTOR_VALUES];
+        L::bit_lengths(values, base, &mut lengths);
         for width in (0..width_end).rev() {
-            let count = L::at_least(values, base, 1 << width);
+            let count = scan::longer_than(&lengths, width as u8);
             let frame = Self::new(base, width, full_width, count);
             if frame.cost(values.len()) < best.cost(values.len()) {
                 best = frame;

@@ -20,9 +20,12 @@
 
 use super::bitstream::{self, stream_bytes};
 use super::element::{Lane, Packed};
+use super::exceptions;
 use super::frame::{Frame, POSITION_BITS};
+use super::line::Line;
 use super::references;
-use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::kernel::exceptions::Lists;
+use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -207,26 +210,16 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         })
     }
 
+    #[inline]
     fn decode_vector(&self, vector: usize, out: &mut [L; VECTOR_VALUES]) -> Result<usize, Corrupt> {
         let entry = self.entry(vector)?;
         let rows = vector_rows(self.row_count, vector);
-        let sections = self.sections(entry, rows)?;
-        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
-        if rows == VECTOR_VALUES {
-            L::unpack(width, sections.codes, base, out);
-        } else {
-            let mut codes = bitstream::Reader::new(sections.codes, width);
-            for value in &mut out[..rows] {
-                *value = base.plus(L::from_bits(codes.read()));
-            }
+        let codes = self.codes(entry, rows)?;
+        if rows == VECTOR_VALUES && entry.frame.exception_count == 0 && !self.delta {
+            L::unpack(entry.frame.width.into(), codes, entry.frame.base, out);
+            return Ok(VECTOR_VALUES);
         }
-        if entry.frame.exception_count > 0 {
-            patch(entry, &sections, &mut out[..rows])?;
-        }
-        if self.delta {
-            L::running_sum(entry.start, out);
-        }
-        Ok(rows)
+        self.decode_further(entry, rows, codes, out)
     }
 
     fn value(&self, row: usize) -> Result<L, Corrupt> {
@@ -241,91 +234,135 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         }
         let entry = self.entry(vector)?;
         let rows = vector_rows(self.row_count, vector);
-        let sections = self.sections(entry, rows)?;
+        let codes = self.codes(entry, rows)?;
         let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
         let low = if rows == VECTOR_VALUES {
-            L::unpack_one(width, sections.codes, base, index)
+            L::unpack_one(width, codes, base, index)
         } else {
-            base.plus(L::from_bits(bitstream::get(sections.codes, width, index)))
+            base.plus(L::from_bits(bitstream::get(codes, width, index)))
         };
-        Ok(low.plus(high_bits(&entry.frame, &sections, index)))
+        if entry.frame.exception_count == 0 {
+            return Ok(low);
+        }
+        Ok(low.plus(exceptions::high_bits(&self.exceptions(entry, rows)?, index)))
+    }
+
+    fn reads_one(&self) -> bool {
+        !self.delta
+    }
+
+    fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
+        let groups = VECTOR_VALUES / GROUP_VALUES;
+        let (vector, group) = (group / groups, group % groups);
+        let entry = self.entry(vector)?;
+        let rows = vector_rows(self.row_count, vector);
+        if self.delta || rows < VECTOR_VALUES {
+            let mut values = [L::default(); VECTOR_VALUES];
+            self.decode_vector(vector, &mut values)?;
+            out.copy_from_slice(&values[group * GROUP_VALUES..][..GROUP_VALUES]);
+            return Ok(rows.saturating_sub(group * GROUP_VALUES).min(GROUP_VALUES));
+        }
+        let codes = self.codes(entry, rows)?;
+        L::unpack_group(
+            entry.frame.width.into(),
+            codes,
+            entry.frame.base,
+            group,
+            out,
+        );
+        if entry.frame.exception_count > 0 {
+            exceptions::patch_group(&self.exceptions(entry, rows)?, group, out);
+        }
+        Ok(GROUP_VALUES)
+    }
+
+    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+        let entry = self.entry(vector)?;
+        let rows = vector_rows(self.row_count, vector);
+        if self.delta || rows < VECTOR_VALUES || entry.frame.exception_count > 0 {
+            return Ok(None);
+        }
+        let width = usize::from(entry.frame.width);
+        let line = Line {
+            first: entry.frame.base.wide(),
+            unit: 1,
+            width,
+            packed: self.codes(entry, rows)?,
+            lanes_of_32: L::has_lanes_of_32(width),
+        };
+        Ok(line.within((L::RANGE.0.wide(), L::RANGE.1.wide())))
     }
 }
 
 impl<L: Lane> PforDecoder<L> {
+    /// Decodes a vector that is partial, has exceptions or holds differences.
+    fn decode_further(
+        &self,
+        entry: &Entry<L>,
+        rows: usize,
+        codes: &[u8],
+        out: &mut [L; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
+        if rows == VECTOR_VALUES {
+            L::unpack(width, codes, base, out);
+        } else {
+            let mut codes = bitstream::Reader::new(codes, width);
+            for value in &mut out[..rows] {
+                *value = base.plus(L::from_bits(codes.read()));
+            }
+        }
+        if entry.frame.exception_count > 0
+            && !exceptions::patch(&self.exceptions(entry, rows)?, rows, out)
+        {
+            return Err(Corrupt::new(
+                "exception positions do not ascend within the vector",
+                entry.offset,
+            ));
+        }
+        if self.delta {
+            L::running_sum(entry.start, out);
+        }
+        Ok(rows)
+    }
+
+    #[inline]
     fn entry(&self, vector: usize) -> Result<&Entry<L>, Corrupt> {
         self.entries
             .get(vector)
             .ok_or_else(|| Corrupt::new("vector is beyond the segment", 0))
     }
 
-    /// Codes, exception positions and exception high bits of a vector.
-    fn sections(&self, entry: &Entry<L>, rows: usize) -> Result<Sections<'_>, Corrupt> {
-        let code_end = entry.offset + entry.frame.code_bytes(rows);
-        let (position_bytes, high_bytes) = entry.frame.exception_bytes();
-        let high_start = code_end + position_bytes;
-        let codes = self.image.get(entry.offset..code_end);
-        let positions = self.image.get(code_end..high_start);
-        let highs = self.image.get(high_start..high_start + high_bytes);
-        match (codes, positions, highs) {
-            (Some(codes), Some(positions), Some(highs)) => Ok(Sections {
-                codes,
-                positions,
-                highs,
-            }),
-            _ => Err(Corrupt::new("packed vector leaves the image", entry.offset)),
-        }
+    /// The packed codes of a vector of `rows` values.
+    #[inline]
+    fn codes(&self, entry: &Entry<L>, rows: usize) -> Result<&[u8], Corrupt> {
+        self.image
+            .get(entry.offset..entry.offset + entry.frame.code_bytes(rows))
+            .ok_or_else(|| outside(entry.offset))
+    }
+
+    /// The exceptions of a vector of `rows` values, whose lists were found to lie within the payload when it was
+    /// opened.
+    fn exceptions(&self, entry: &Entry<L>, rows: usize) -> Result<Lists<'_>, Corrupt> {
+        let frame = &entry.frame;
+        let start = entry.offset + frame.code_bytes(rows);
+        let (position_bytes, _) = frame.exception_bytes();
+        let positions = self.image.get(start..).ok_or_else(|| outside(start))?;
+        let highs = positions
+            .get(position_bytes..)
+            .ok_or_else(|| outside(start))?;
+        Ok(Lists {
+            positions,
+            highs,
+            count: frame.exception_count.into(),
+            width: frame.width.into(),
+            high_width: frame.high_width.into(),
+        })
     }
 }
 
-/// The bytes of one vector.
-struct Sections<'a> {
-    codes: &'a [u8],
-    positions: &'a [u8],
-    highs: &'a [u8],
-}
-
-/// Adds the high bits of the exceptions (`LOOP2` of Zukowski §6.2.4, without a chain to follow).
-fn patch<L: Lane>(entry: &Entry<L>, sections: &Sections<'_>, out: &mut [L]) -> Result<(), Corrupt> {
-    let frame = &entry.frame;
-    let width = u32::from(frame.width);
-    let mut rows = bitstream::Reader::new(sections.positions, POSITION_BITS);
-    let mut highs = bitstream::Reader::new(sections.highs, frame.high_width.into());
-    let mut earliest = 0;
-    for _ in 0..frame.exception_count {
-        let row = rows.read() as usize;
-        let high = highs.read() << width;
-        let value = out
-            .get_mut(row)
-            .filter(|_| row >= earliest)
-            .ok_or_else(|| {
-                Corrupt::new(
-                    "exception positions do not ascend within the vector",
-                    entry.offset,
-                )
-            })?;
-        *value = value.plus(L::from_bits(high));
-        earliest = row + 1;
-    }
-    Ok(())
-}
-
-/// The high bits of value `index` of the vector, in place: 0 unless it is an exception.
-fn high_bits<L: Lane>(frame: &Frame<L>, sections: &Sections<'_>, index: usize) -> L {
-    let (mut low, mut high) = (0, usize::from(frame.exception_count));
-    while low < high {
-        let middle = (low + high) / 2;
-        let row = bitstream::get(sections.positions, POSITION_BITS, middle) as usize;
-        match row.cmp(&index) {
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Greater => high = middle,
-            std::cmp::Ordering::Equal => {
-                let bits = bitstream::get(sections.highs, frame.high_width.into(), middle);
-                return L::from_bits(bits << frame.width);
-            }
-        }
-    }
-    L::default()
+fn outside(offset: usize) -> Corrupt {
+    Corrupt::new("packed vector leaves the image", offset)
 }
 
 /// Reads the directory and steps over the vectors.

@@ -12,8 +12,9 @@
 //! Value = origin + quotient · unit, wrapping.
 
 use super::element::{Lane, Packed};
+use super::line::Line;
 use super::pfor::PforDecoder;
-use crate::{Corrupt, Cursor, VECTOR_VALUES};
+use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -178,5 +179,36 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
             Some((origin, unit)) => origin.plus(unit.times(value)),
             None => value,
         })
+    }
+
+    fn reads_one(&self) -> bool {
+        self.quotients.reads_one()
+    }
+
+    fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
+        let rows = self.quotients.decode_group(group, out)?;
+        if let Some((origin, unit)) = self.scale {
+            for value in out {
+                *value = origin.plus(unit.times(*value));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+        let line = self.quotients.line(vector)?;
+        let Some((origin, unit)) = self.scale else {
+            return Ok(line);
+        };
+        let unit = i128::from(unit.bits());
+        Ok(line.and_then(|line| {
+            let first = origin.wide().checked_add(unit.checked_mul(line.first)?)?;
+            let scaled = Line {
+                first,
+                unit,
+                ..line
+            };
+            scaled.within((L::RANGE.0.wide(), L::RANGE.1.wide()))
+        }))
     }
 }

@@ -6,7 +6,7 @@
 
 use super::blocks::{self, Blocks};
 use super::element::{Element, Packed};
-use crate::{Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count};
+use crate::{Corrupt, Cursor, GROUP_VALUES, ROWS_MAX, RowMask, VECTOR_VALUES, vector_count};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -118,6 +118,41 @@ impl<E: Element> Sequence<E> {
             Stored::Packed(packed) => packed.value(index),
             Stored::Blocks(blocks) => blocks.value(index),
         }
+    }
+
+    /// Decodes values `128 · group` and after and returns their number; `out` beyond them is arbitrary.
+    pub(crate) fn decode_group(
+        &self,
+        group: usize,
+        out: &mut [E; GROUP_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match &self.stored {
+            Stored::Packed(packed) => packed.decode_group(group, out),
+            Stored::Blocks(blocks) => {
+                let start = group * GROUP_VALUES;
+                let mut values = [E::default(); VECTOR_VALUES];
+                let length = blocks.decode_vector(start / VECTOR_VALUES, &mut values)?;
+                out.copy_from_slice(&values[start % VECTOR_VALUES..][..GROUP_VALUES]);
+                Ok(length
+                    .saturating_sub(start % VECTOR_VALUES)
+                    .min(GROUP_VALUES))
+            }
+        }
+    }
+
+    /// Marks the values of a vector from `low` to `high`; false if they must be decoded to tell.
+    pub(crate) fn select(
+        &self,
+        vector: usize,
+        low: E,
+        high: E,
+        mask: &mut RowMask,
+    ) -> Result<bool, Corrupt> {
+        let Stored::Packed(packed) = &self.stored else {
+            return Ok(false);
+        };
+        let line = packed.line(vector)?;
+        Ok(line.is_some_and(|line| line.select(low.wide(), high.wide(), mask)))
     }
 
     /// All values.

@@ -7,8 +7,9 @@
 //! | … | payload of the values, or of the high halves (signed) and then of the low halves |
 
 use super::element::Packed;
+use super::line::Line;
 use super::scaled::ScaledDecoder;
-use crate::{Corrupt, Cursor, VECTOR_VALUES};
+use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -126,6 +127,40 @@ impl Packed<i128> for WideDecoder {
             Self::Halves { high, low } => {
                 Ok(i128::from(high.value(row)?) << 64 | i128::from(low.value(row)? as u64))
             }
+        }
+    }
+
+    fn reads_one(&self) -> bool {
+        match self {
+            Self::Narrow(values) => values.reads_one(),
+            Self::Halves { high, .. } => high.reads_one(),
+        }
+    }
+
+    fn decode_group(&self, group: usize, out: &mut [i128; GROUP_VALUES]) -> Result<usize, Corrupt> {
+        let mut part = [0i64; GROUP_VALUES];
+        match self {
+            Self::Narrow(values) => {
+                let rows = values.decode_group(group, &mut part)?;
+                *out = part.map(i128::from);
+                Ok(rows)
+            }
+            Self::Halves { high, low } => {
+                high.decode_group(group, &mut part)?;
+                *out = part.map(|high| i128::from(high) << 64);
+                let rows = low.decode_group(group, &mut part)?;
+                for (value, part) in out.iter_mut().zip(part) {
+                    *value |= i128::from(part as u64);
+                }
+                Ok(rows)
+            }
+        }
+    }
+
+    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+        match self {
+            Self::Narrow(values) => values.line(vector),
+            Self::Halves { .. } => Ok(None),
         }
     }
 }

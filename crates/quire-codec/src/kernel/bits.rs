@@ -9,10 +9,10 @@
 use super::dispatch;
 
 /// Order of the 16-value blocks within 128 neighbours; its own inverse.
-const FL_ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+pub(super) const FL_ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
 /// Bytes of one row of the packed matrix, for every lane type.
-const ROW_BYTES: usize = 128;
+pub(super) const ROW_BYTES: usize = 128;
 
 /// For each position in the lanes, the block of `lanes` neighbours of the vector it stands for.
 const fn blocks<const BITS: usize>() -> [usize; BITS] {
@@ -31,11 +31,14 @@ const fn row_of(index: usize, lanes: usize) -> usize {
 }
 
 /// Kernels for elements of one type in lanes of one type. All widths share one loop over the positions in the
-/// lanes; everything that depends on the width is computed once per position, for all lanes.
+/// lanes; everything that depends on the width is computed once per position, for all lanes. With AVX-512
+/// widths from `$own_from` on have unpacking functions of their own ([`super::bits512`]).
 macro_rules! lane_kernels {
-    ($module:ident, $element:ty, $word:ty, $bits:literal) => {
+    ($module:ident, $element:ty, $word:ty, $bits:literal, $own_from:literal) => {
         pub(crate) mod $module {
-            use super::{ROW_BYTES, blocks, dispatch, row_of};
+            #[cfg(target_arch = "x86_64")]
+            use super::super::{bits512, has_avx512};
+            use super::{FL_ORDER, ROW_BYTES, blocks, dispatch, row_of};
 
             const LANES: usize = 1024 / $bits;
             const WORD_BYTES: usize = $bits / 8;
@@ -52,6 +55,35 @@ macro_rules! lane_kernels {
                 packed.as_chunks::<WORD_BYTES>().0.as_chunks::<LANES>().0
             }
 
+            /// Unpacks the block at one position in the lanes.
+            #[inline(always)]
+            fn unpack_block(
+                width: usize,
+                rows: &[Row],
+                position: usize,
+                base: $element,
+                target: &mut [$element; LANES],
+            ) {
+                let mask = mask(width);
+                let bit = position * width;
+                let (word, shift) = (bit / $bits, bit % $bits);
+                let low = &rows[word];
+                if shift + width <= $bits {
+                    for lane in 0..LANES {
+                        let bits = <$word>::from_le_bytes(low[lane]) >> shift & mask;
+                        target[lane] = base.wrapping_add(bits as $element);
+                    }
+                } else {
+                    let high = &rows[word + 1];
+                    let left = ($bits - shift) % $bits;
+                    for lane in 0..LANES {
+                        let low = <$word>::from_le_bytes(low[lane]) >> shift;
+                        let high = <$word>::from_le_bytes(high[lane]) << left;
+                        target[lane] = base.wrapping_add(((low | high) & mask) as $element);
+                    }
+                }
+            }
+
             #[inline(always)]
             fn unpack_rows(
                 width: usize,
@@ -59,33 +91,27 @@ macro_rules! lane_kernels {
                 base: $element,
                 out: &mut [$element; 1024],
             ) {
-                assert!(width <= $bits && packed.len() == ROW_BYTES * width);
                 let rows = rows(packed);
                 let out = out.as_chunks_mut::<LANES>().0;
-                if width == 0 {
-                    out.iter_mut().for_each(|block| block.fill(base));
-                    return;
-                }
-                let mask = mask(width);
                 for (position, &block) in BLOCKS.iter().enumerate() {
-                    let bit = position * width;
-                    let (word, shift) = (bit / $bits, bit % $bits);
-                    let low = &rows[word];
-                    let target = &mut out[block % $bits];
-                    if shift + width <= $bits {
-                        for lane in 0..LANES {
-                            let bits = <$word>::from_le_bytes(low[lane]) >> shift & mask;
-                            target[lane] = base.wrapping_add(bits as $element);
-                        }
-                    } else {
-                        let high = &rows[word + 1];
-                        let left = ($bits - shift) % $bits;
-                        for lane in 0..LANES {
-                            let low = <$word>::from_le_bytes(low[lane]) >> shift;
-                            let high = <$word>::from_le_bytes(high[lane]) << left;
-                            target[lane] = base.wrapping_add(((low | high) & mask) as $element);
-                        }
-                    }
+                    unpack_block(width, rows, position, base, &mut out[block % $bits]);
+                }
+            }
+
+            #[inline(always)]
+            fn unpack_group_rows(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                group: usize,
+                out: &mut [$element; 128],
+            ) {
+                let rows = rows(packed);
+                let out = out.as_chunks_mut::<LANES>().0;
+                for eighth in 0..$bits / 8 {
+                    let block = FL_ORDER[eighth] * 16 / LANES;
+                    let target = &mut out[block % ($bits / 8)];
+                    unpack_block(width, rows, eighth * 8 + group, base, target);
                 }
             }
 
@@ -135,13 +161,58 @@ macro_rules! lane_kernels {
             }
 
             dispatch! {
-                /// Unpacks `128 · width` bytes and adds `base`, wrapping.
-                pub(crate) fn unpack(
+                fn unpack_any_width(
                     width: usize,
                     packed: &[u8],
                     base: $element,
                     out: &mut [$element; 1024],
                 ) = unpack_rows
+            }
+
+            /// Unpacks `128 · width` bytes and adds `base`, wrapping.
+            #[inline]
+            pub(crate) fn unpack(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                out: &mut [$element; 1024],
+            ) {
+                assert!(width <= $bits && packed.len() == ROW_BYTES * width);
+                if width == 0 {
+                    return out.fill(base);
+                }
+                #[cfg(target_arch = "x86_64")]
+                if width >= $own_from && has_avx512() {
+                    // SAFETY: the active backend never exceeds the detected one, so the processor has AVX-512.
+                    return unsafe { bits512::$module(width, packed, base, out) };
+                }
+                unpack_any_width(width, packed, base, out);
+            }
+
+            dispatch! {
+                fn unpack_group_any_width(
+                    width: usize,
+                    packed: &[u8],
+                    base: $element,
+                    group: usize,
+                    out: &mut [$element; 128],
+                ) = unpack_group_rows
+            }
+
+            /// Unpacks values `128 · group` to `128 · group + 127`, `group` below 8, from those rows of the
+            /// matrix alone that hold them.
+            pub(crate) fn unpack_group(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                group: usize,
+                out: &mut [$element; 128],
+            ) {
+                assert!(width <= $bits && packed.len() == ROW_BYTES * width && group < 8);
+                match width {
+                    0 => out.fill(base),
+                    _ => unpack_group_any_width(width, packed, base, group, out),
+                }
             }
 
             dispatch! {
@@ -177,8 +248,8 @@ macro_rules! lane_kernels {
         }
     };
 }
-lane_kernels!(of_i16, i16, u16, 16);
-lane_kernels!(of_i32, i32, u32, 32);
-lane_kernels!(of_i64, i64, u64, 64);
+lane_kernels!(of_i16, i16, u16, 16, 1);
+lane_kernels!(of_i32, i32, u32, 32, 1);
+lane_kernels!(of_i64, i64, u64, 64, 33);
 // 64-bit values of at most 32 bits travel in 32-bit lanes: half the work.
-lane_kernels!(of_i64_narrow, i64, u32, 32);
+lane_kernels!(of_i64_narrow, i64, u32, 32, 1);

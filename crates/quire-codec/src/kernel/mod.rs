@@ -1,17 +1,23 @@
 //! The loops that must be fast, compiled several times for what the processor has.
 //!
-//! Each kernel is one safe, scalar loop over fixed-size arrays, which the compiler vectorises. `dispatch!`
+//! Most kernels are one safe, scalar loop over fixed-size arrays, which the compiler vectorises. `dispatch!`
 //! compiles it three times, for AVX-512, for AVX2 and for the baseline of the target, and picks at run time.
-//! All three give the same values and the same bytes. This module and its children are the only code of
-//! the crate that may say `unsafe`: to enter a function compiled for features that were detected, to gather
-//! from a dictionary after all codes were checked at once, and to load and store whole registers.
+//! Where that is not enough there is a second version in AVX-512 instructions. All give the same values and
+//! the same bytes. This module and its children are the only code of the crate that may say `unsafe`: to
+//! enter a function compiled for features that were detected, to gather from a dictionary after all codes
+//! were checked at once, and to load and store whole registers.
 
 pub(crate) mod bits;
+#[cfg(target_arch = "x86_64")]
+mod bits512;
 pub(crate) mod decimal;
 pub(crate) mod digits;
+pub(crate) mod exceptions;
 pub(crate) mod gather;
+pub(crate) mod packed_scan;
 pub(crate) mod running_sum;
 pub(crate) mod scan;
+pub(crate) mod select;
 pub(crate) mod transpose;
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,7 +30,8 @@ pub enum Backend {
     Portable = 1,
     /// AVX2 with BMI.
     Avx2 = 2,
-    /// AVX-512 F, BW, DQ and VL.
+    /// AVX-512 F, BW, CD, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later. Earlier processors with AVX-512
+    /// run at a lower clock while they use it, and get AVX2.
     Avx512 = 3,
 }
 
@@ -40,8 +47,11 @@ impl Backend {
                 && is_x86_feature_detected!("popcnt");
             let avx512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512cd")
                 && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vbmi2");
             if avx2 && avx512 {
                 return Self::Avx512;
             }
@@ -84,7 +94,8 @@ macro_rules! dispatch {
         $vis fn $name($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
                 fn avx512($($arg: $ty),*) $(-> $ret)? {
                     $body($($arg),*)
                 }
@@ -110,3 +121,9 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
+
+/// Whether kernels written in AVX-512 instructions may be entered.
+#[inline]
+pub(crate) fn has_avx512() -> bool {
+    cfg!(target_arch = "x86_64") && active_backend() == Backend::Avx512
+}

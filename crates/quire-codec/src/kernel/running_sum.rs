@@ -1,8 +1,10 @@
 //! Running sums of a vector, in place: the second step of PFOR-DELTA.
 //!
-//! One chain of additions would take a cycle per value. AVX-512 sums within a register by doubling steps: each
-//! value plus the one 1, 2, 4 and 8 places before it. Elsewhere the eight groups of 128 values are summed side
-//! by side, eight chains at once, and the totals of the groups before are added afterwards.
+//! One chain of additions would take a cycle per value. AVX-512 doubles windows: sums of the last 2, 4, 8 and 16
+//! values at each place, those that reach into the register before taken from there by a double-register shift.
+//! A register of sums is then the one before it plus the windows of a whole register: one addition a register
+//! is all that waits for another. Elsewhere the eight groups of 128 values are summed side by side, eight chains
+//! at once, and the totals of the groups before are added afterwards.
 
 /// Values summed by one chain.
 const GROUP: usize = 128;
@@ -47,8 +49,8 @@ running_sum!(running_sum_i64, side_by_side_i64, i64);
 mod avx512 {
     use std::arch::x86_64::{
         __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_alignr_epi32, _mm512_alignr_epi64,
-        _mm512_loadu_si512, _mm512_permutexvar_epi32, _mm512_permutexvar_epi64, _mm512_set1_epi32,
-        _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
+        _mm512_loadu_si512, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
+        _mm512_storeu_si512,
     };
 
     /// There is no shift of whole registers by 16-bit lanes; side by side is as fast.
@@ -60,39 +62,39 @@ mod avx512 {
     #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
     pub(super) fn running_sum_i32(start: i32, values: &mut [i32; 1024]) {
         let zero = _mm512_setzero_si512();
-        let last = _mm512_set1_epi32(15);
-        let mut before = _mm512_set1_epi32(start);
+        let (mut ones, mut twos, mut fours, mut eights) = (zero, zero, zero, zero);
+        let mut sums = _mm512_set1_epi32(start);
         for chunk in values.as_chunks_mut::<16>().0 {
             let at = chunk.as_mut_ptr().cast::<__m512i>();
             // SAFETY: `at` points to 64 readable and writable bytes, and no alignment is required.
-            let mut sum = unsafe { _mm512_loadu_si512(at) };
-            sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<15>(sum, zero));
-            sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<14>(sum, zero));
-            sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<12>(sum, zero));
-            sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<8>(sum, zero));
-            sum = _mm512_add_epi32(sum, before);
+            let one = unsafe { _mm512_loadu_si512(at) };
+            let two = _mm512_add_epi32(one, _mm512_alignr_epi32::<15>(one, ones));
+            let four = _mm512_add_epi32(two, _mm512_alignr_epi32::<14>(two, twos));
+            let eight = _mm512_add_epi32(four, _mm512_alignr_epi32::<12>(four, fours));
+            let sixteen = _mm512_add_epi32(eight, _mm512_alignr_epi32::<8>(eight, eights));
+            sums = _mm512_add_epi32(sums, sixteen);
             // SAFETY: as for the load.
-            unsafe { _mm512_storeu_si512(at, sum) };
-            before = _mm512_permutexvar_epi32(last, sum);
+            unsafe { _mm512_storeu_si512(at, sums) };
+            (ones, twos, fours, eights) = (one, two, four, eight);
         }
     }
 
     #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
     pub(super) fn running_sum_i64(start: i64, values: &mut [i64; 1024]) {
         let zero = _mm512_setzero_si512();
-        let last = _mm512_set1_epi64(7);
-        let mut before = _mm512_set1_epi64(start);
+        let (mut ones, mut twos, mut fours) = (zero, zero, zero);
+        let mut sums = _mm512_set1_epi64(start);
         for chunk in values.as_chunks_mut::<8>().0 {
             let at = chunk.as_mut_ptr().cast::<__m512i>();
             // SAFETY: `at` points to 64 readable and writable bytes, and no alignment is required.
-            let mut sum = unsafe { _mm512_loadu_si512(at) };
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64::<7>(sum, zero));
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64::<6>(sum, zero));
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64::<4>(sum, zero));
-            sum = _mm512_add_epi64(sum, before);
+            let one = unsafe { _mm512_loadu_si512(at) };
+            let two = _mm512_add_epi64(one, _mm512_alignr_epi64::<7>(one, ones));
+            let four = _mm512_add_epi64(two, _mm512_alignr_epi64::<6>(two, twos));
+            let eight = _mm512_add_epi64(four, _mm512_alignr_epi64::<4>(four, fours));
+            sums = _mm512_add_epi64(sums, eight);
             // SAFETY: as for the load.
-            unsafe { _mm512_storeu_si512(at, sum) };
-            before = _mm512_permutexvar_epi64(last, sum);
+            unsafe { _mm512_storeu_si512(at, sums) };
+            (ones, twos, fours) = (one, two, four);
         }
     }
 }

@@ -32,18 +32,13 @@ macro_rules! scans {
                     }
             }
             dispatch! {
-                /// How many values are `threshold` or more above `base`, wrapping and unsigned.
-                pub(crate) fn at_least(values: &[$element], base: $element, threshold: $bits) -> usize
-                    = |values: &[$element], base: $element, threshold: $bits| {
-                        // Counted in the width of the values, which keeps the lanes full; the count of a
-                        // chunk of 1,024 fits it.
-                        values.chunks(1024).map(|chunk| {
-                            let mut count: $bits = 0;
-                            for &value in chunk {
-                                count += <$bits>::from(value.wrapping_sub(base) as $bits >= threshold);
-                            }
-                            count as usize
-                        }).sum()
+                /// Bits of each value less `base`, wrapping and unsigned; 0 for 0. At most 1,024 values.
+                pub(crate) fn bit_lengths(values: &[$element], base: $element, lengths: &mut [u8; 1024])
+                    = |values: &[$element], base: $element, lengths: &mut [u8; 1024]| {
+                        for (length, &value) in lengths.iter_mut().zip(values) {
+                            let distance = value.wrapping_sub(base) as $bits;
+                            *length = (<$bits>::BITS - distance.leading_zeros()) as u8;
+                        }
                     }
             }
             dispatch! {
@@ -71,3 +66,18 @@ macro_rules! scans {
 scans!(of_i16, i16, u16);
 scans!(of_i32, i32, u32);
 scans!(of_i64, i64, u64);
+
+dispatch! {
+    /// How many lengths are above `width`.
+    pub(crate) fn longer_than(lengths: &[u8; 1024], width: u8) -> usize
+        = |lengths: &[u8; 1024], width: u8| {
+            // Counted in bytes, 16 to each, which keeps the lanes full.
+            let mut counts = [0u8; 64];
+            for chunk in lengths.as_chunks::<64>().0 {
+                for (count, &length) in counts.iter_mut().zip(chunk) {
+                    *count += u8::from(length > width);
+                }
+            }
+            counts.iter().map(|&count| usize::from(count)).sum()
+        }
+}

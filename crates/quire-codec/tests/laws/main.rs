@@ -3,8 +3,11 @@
 //! a panic. (Text has its own suite; segments, with NULLs, are in `quire-format`.)
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
+mod backends;
 mod booleans;
+mod exceptions;
 mod floats;
+mod fused;
 mod integers;
 mod random;
 mod shapes;
