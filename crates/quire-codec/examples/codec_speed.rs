@@ -239,6 +239,18 @@ fn decoding(report: &Report) {
     report.line("memcpy i32 into cache", ns, 4, 1.0);
     fastlanes_crate(report);
     bitpacking_crate(report);
+    packed_integers(report);
+    sorted_keys(report);
+    few_values(report);
+    let prices: Vec<f64> = column(|random, _| (random % 1_000_000) as i64)
+        .iter()
+        .map(|&cents| cents as f64 / 100.0)
+        .collect();
+    report.floats("f64 prices", CodecId::Alp, &prices);
+    report.floats("f64 prices", CodecId::Plain, &prices);
+}
+
+fn packed_integers(report: &Report) {
     for bits in [4, 8, 10, 12, 17, 24] {
         let values = column(|random, _| (random >> (64 - bits)) as i64);
         let based: Vec<i32> = values.iter().map(|&value| value as i32 + 8035).collect();
@@ -277,6 +289,11 @@ fn decoding(report: &Report) {
             &values,
         );
     }
+    let cents = column(|random, _| 100 * (1 + random as i64 % 50).abs());
+    report.integers("i64 multiples of 100", CodecId::Pfor, &cents);
+}
+
+fn sorted_keys(report: &Report) {
     let mut key = 0;
     let keys = column(|random, _| {
         key += (random % 5) as i64;
@@ -285,9 +302,12 @@ fn decoding(report: &Report) {
     let narrow: Vec<i32> = keys.iter().map(|&value| value as i32).collect();
     report.integers("i32 sorted keys", CodecId::PforDelta, &narrow);
     report.integers("i64 sorted keys", CodecId::PforDelta, &keys);
-    let cents = column(|random, _| 100 * (1 + random as i64 % 50).abs());
-    report.integers("i64 multiples of 100", CodecId::Pfor, &cents);
-    for count in [16, 50] {
+    let wide: Vec<i128> = keys.iter().map(|&value| value.into()).collect();
+    report.integers("i128 sorted keys", CodecId::Pfor, &wide);
+}
+
+fn few_values(report: &Report) {
+    for count in [16, 50, 200] {
         let few = column(|random, _| ((random % count).wrapping_mul(0x1234_5678_9ABC_DEF1)) as i64);
         let narrow: Vec<i32> = few.iter().map(|&value| value as i32).collect();
         report.integers(
@@ -297,23 +317,11 @@ fn decoding(report: &Report) {
         );
         report.integers(&format!("i64 of {count} values"), CodecId::Dictionary, &few);
     }
-    let distinct = column(|random, _| ((random % 200).wrapping_mul(0x1234_5678_9ABC_DEF1)) as i64);
-    let narrow: Vec<i32> = distinct.iter().map(|&value| value as i32).collect();
-    report.integers("i32 of 200 values", CodecId::Dictionary, &narrow);
-    report.integers("i64 of 200 values", CodecId::Dictionary, &distinct);
     report.integers(
         "i32 runs of 20",
         CodecId::Rle,
         &column(|_, row| row as i64 / 20 * 7),
     );
-    let wide: Vec<i128> = keys.iter().map(|&value| value.into()).collect();
-    report.integers("i128 sorted keys", CodecId::Pfor, &wide);
-    let prices: Vec<f64> = column(|random, _| (random % 1_000_000) as i64)
-        .iter()
-        .map(|&cents| cents as f64 / 100.0)
-        .collect();
-    report.floats("f64 prices", CodecId::Alp, &prices);
-    report.floats("f64 prices", CodecId::Plain, &prices);
 }
 
 /// The kernel of the `fastlanes` crate, compiled for the baseline of the target, whatever the backend.

@@ -192,6 +192,7 @@ pub(super) const fn mask(width: usize, bits: usize) -> u64 {
 }
 
 /// Unpacks into elements of one type and adds a base.
+// SAFETY: whoever calls one has detected the features of `Backend::Avx512`.
 type Unpack<E> = unsafe fn(&[u8], E, &mut [E; 1024]);
 
 /// One kernel at every width listed.

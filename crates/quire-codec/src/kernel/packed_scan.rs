@@ -153,6 +153,7 @@ mod avx512 {
         _mm512_reduce_add_epi64(total) as u64
     }
 
+    // SAFETY: whoever calls one of these has detected the features of `Backend::Avx512`.
     type Select = unsafe fn(&[u8], u32, u32, &mut [u16; 64]);
     type Sum = unsafe fn(&[u8]) -> u64;
     type Extremes = unsafe fn(&[u8]) -> (u32, u32);

@@ -129,7 +129,8 @@ fn unknown_words(rows: usize) -> Column {
 }
 
 /// Values with runs of digits and letters, of each kind that a shape distinguishes.
-fn shaped() -> Vec<Column> {
+/// UUIDs in both cases.
+fn uuids() -> [Column; 2] {
     let mut random = Random(29);
     let mut uuid = |upper: bool| {
         let digits = [8, 4, 4, 4, 12].map(|width| {
@@ -143,27 +144,34 @@ fn shaped() -> Vec<Column> {
     };
     let lower: Vec<_> = (0..2100).map(|_| uuid(false)).collect();
     let upper: Vec<_> = (0..1030).map(|row| uuid(row % 9 > 0)).collect();
+    [
+        Column::new("uuids", lower),
+        Column::new("upper-case uuids", upper),
+    ]
+}
+
+/// Runs of digits of many lengths, alone and between fixed text.
+fn digit_columns() -> [Column; 2] {
     let mut random = Random(37);
     let mut digits = |most: usize| -> Vec<u8> {
         (0..random.below(most + 1))
             .map(|_| b"00123456789"[random.below(11)])
             .collect()
     };
-    let digit_runs: Vec<_> = (0..1500).map(|row| digits(row % 40)).collect();
-    let numbers: Vec<_> = (0..2048)
-        .map(|_| {
-            [
-                b"(",
-                &digits(3)[..],
-                b".",
-                &digits(9),
-                b", -",
-                &digits(17),
-                b")",
-            ]
-            .concat()
-        })
-        .collect();
+    let runs: Vec<_> = (0..1500).map(|row| digits(row % 40)).collect();
+    let numbers = (0..2048).map(|_| {
+        let (first, second, third) = (digits(3), digits(9), digits(17));
+        [b"(", &first[..], b".", &second, b", -", &third, b")"].concat()
+    });
+    let numbers: Vec<_> = numbers.collect();
+    [
+        Column::new("runs of digits", runs),
+        Column::new("pairs of numbers", numbers),
+    ]
+}
+
+/// Several shapes, empty strings and sentences, in no order.
+fn mixed() -> Column {
     let mut random = Random(43);
     let mut mixed = |row: usize| match random.below(12) {
         0 => sentence(&mut random, 90),
@@ -173,27 +181,26 @@ fn shaped() -> Vec<Column> {
             .join(".")
             .into_bytes(),
         5..7 => format!("flight {}{row:04}", ["LH", "AF", "BA"][row % 3]).into_bytes(),
-        _ => format!(
-            "{}-{:02}-{:02}",
-            1990 + row / 365,
-            row % 12 + 1,
-            row % 28 + 1
-        )
-        .into_bytes(),
+        _ => {
+            let (year, month, day) = (1990 + row / 365, row % 12 + 1, row % 28 + 1);
+            format!("{year}-{month:02}-{day:02}").into_bytes()
+        }
     };
     let mixed: Vec<_> = (0..2400).map(&mut mixed).collect();
+    Column::new("several shapes", mixed)
+}
+
+fn shaped() -> Vec<Column> {
     let mut random = Random(47);
     let sparse = (0..2500).map(|row| match row % 40 {
         17 => sentence(&mut random, 30),
         _ => vec![],
     });
     let text = "fixed text that is longer than a block of sixteen bytes #";
-    vec![
-        Column::new("uuids", lower),
-        Column::new("upper-case uuids", upper),
-        Column::new("runs of digits", digit_runs),
-        Column::new("pairs of numbers", numbers),
-        Column::new("several shapes", mixed),
+    let mut columns = Vec::from(uuids());
+    columns.extend(digit_columns());
+    columns.extend([
+        mixed(),
         Column::new("sparse", sparse.collect::<Vec<_>>()),
         Column::new(
             "the same places every day",
@@ -210,7 +217,8 @@ fn shaped() -> Vec<Column> {
                 (0..14).map(letter).collect()
             }),
         ),
-    ]
+    ]);
+    columns
 }
 
 /// Columns of every kind that the codecs distinguish.
