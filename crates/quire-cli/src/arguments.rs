@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::lab::Topic;
 use crate::render::Mode;
 use crate::shell::{Location, Resources, Settings, parse_bytes};
 
@@ -11,8 +12,8 @@ use crate::shell::{Location, Resources, Settings, parse_bytes};
 ///
 /// With neither SQL nor -c nor -f, statements are read from the terminal, or from the standard
 /// input when that is no terminal. Exit codes: 0 all went well; 1 a statement or command failed, or
-/// `check` found something; 2 wrong usage, or `check` could not look; 130 interrupted; 141 nobody
-/// reads the output.
+/// `check` found something; 2 wrong usage, or `check` or `lab` could not look; 130 interrupted; 141
+/// nobody reads the output.
 #[derive(Debug, Parser)]
 #[command(
     name = "quire",
@@ -94,6 +95,27 @@ pub enum Action {
         #[arg(long, value_name = "COPY")]
         rebuild: Option<PathBuf>,
     },
+
+    /// Measure the figures of the papers again on this machine
+    ///
+    /// Prints each figure as a table, the paper's values beside ours. Exit codes: 0 measured; 2 a
+    /// file could not be read or written, or a figure not be measured.
+    Lab {
+        /// Which figures
+        topic: Topic,
+
+        /// The text to use: the documents of `postings`, one on each line, or the strings of
+        /// `transforms`; without it a text is made up
+        file: Option<PathBuf>,
+
+        /// Write each figure as .csv and .svg into this folder instead
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+
+        /// Small samples and few rounds: the values mean little
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 /// Something to run before leaving.
@@ -174,6 +196,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::{Action, Arguments, Source};
+    use crate::lab::Topic;
     use crate::render::Mode;
     use crate::shell::Resources;
 
@@ -244,6 +267,18 @@ mod tests {
     fn a_subcommand_wins_over_a_file_of_its_name() {
         let (arguments, _) = read(&["check", "a.quire"]);
         assert!(matches!(arguments.action, Some(Action::Check { .. })));
+        let (arguments, _) = read(&["lab", "postings", "text", "--quick", "--out", "figures"]);
+        let Some(Action::Lab {
+            topic,
+            file,
+            out,
+            quick,
+        }) = arguments.action
+        else {
+            panic!("no laboratory");
+        };
+        assert_eq!((topic, quick), (Topic::Postings, true));
+        assert_eq!((file, out), (Some("text".into()), Some("figures".into())));
         let (arguments, _) = read(&["./check", "select 1"]);
         assert_eq!(arguments.location().path, Some(PathBuf::from("./check")));
     }

@@ -10,6 +10,7 @@ mod commands;
 mod editor;
 mod interactive;
 mod keywords;
+mod lab;
 mod lexer;
 mod render;
 mod script;
@@ -33,11 +34,20 @@ const NOBODY_READS_EXIT_CODE: u8 = 141;
 
 fn main() -> ExitCode {
     let (arguments, sources) = Arguments::read();
-    if let Some(Action::Check { file, rebuild }) = &arguments.action {
-        return match rebuild {
-            Some(copy) => check::run_rebuild(file, copy),
-            None => check::run(file),
-        };
+    match &arguments.action {
+        Some(Action::Check { file, rebuild }) => {
+            return match rebuild {
+                Some(copy) => check::run_rebuild(file, copy),
+                None => check::run(file),
+            };
+        }
+        Some(Action::Lab {
+            topic,
+            out,
+            quick,
+            file,
+        }) => return lab::run(*topic, out.as_deref(), *quick, file.as_deref()),
+        None => {}
     }
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_interactive = sources.is_empty() && is_terminal;

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -16,7 +16,8 @@ const ARROWS: [(&str, &[&str]); 10] = [
         "quire",
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],
     ),
-    ("quire-cli", &["quire"]),
+    ("quire-lab", &["quire-codec"]),
+    ("quire-cli", &["quire", "quire-lab"]),
     (
         "quire-testkit",
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],

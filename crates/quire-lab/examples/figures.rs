@@ -1,0 +1,24 @@
+//! The laboratory without the shell and all that it needs.
+//!
+//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|postings [--quick] [FILE]` prints what
+//! `quire lab` prints.
+
+use quire_lab::{Effort, Experiment, Lab, render};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (mut experiment, mut effort, mut text) = (None, Effort::Full, None);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "codecs" => experiment = Some(Experiment::Codecs),
+            "transforms" => experiment = Some(Experiment::Transforms),
+            "postings" => experiment = Some(Experiment::Postings),
+            "--quick" => effort = Effort::Quick,
+            file => text = Some(std::fs::read(file)?),
+        }
+    }
+    let experiment = experiment.ok_or("name codecs, transforms or postings")?;
+    for figure in experiment.run(&Lab::new(effort), text.as_deref())? {
+        println!("{}", render::text(&figure));
+    }
+    Ok(())
+}

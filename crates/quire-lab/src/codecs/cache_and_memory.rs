@@ -1,0 +1,177 @@
+//! Figure 6.7: decompression into cache, and into memory.
+
+use super::{CODE_BITS, columns, each_vector, patched};
+use crate::stored::{StoredColumn, Vector};
+use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use quire_codec::super_scalar::{Reference, Segment, encode};
+use quire_codec::{CodecId, Corrupt, ROWS_MAX, VECTOR_VALUES};
+use std::hint::black_box;
+
+const PERCENTS: [u64; 6] = [0, 2, 5, 10, 20, 30];
+const NAMES: [&str; 6] = [
+    "PFOR into cache",
+    "PFOR into memory",
+    "PFOR into cache, then summed",
+    "PFOR into memory, then summed",
+    "Quire pfor into cache",
+    "Quire pfor into memory",
+];
+
+/// Bandwidth of decompressing a column vector by vector into one vector that stays in cache, and as a whole
+/// into memory; and with a query that adds up the result.
+pub fn figure_6_7(lab: &Lab) -> Result<Figure, LabError> {
+    let value_count = lab.size(64 * ROWS_MAX, 8 * VECTOR_VALUES);
+    let mut out = vec![0u64; value_count];
+    let mut signed_out = vec![0i64; value_count];
+    let mut lines = vec![Vec::new(); NAMES.len()];
+    for percent in PERCENTS {
+        let values = columns::with_exceptions(value_count, percent, CODE_BITS, |code| code);
+        let paper = paper_bandwidths(lab, &values, &mut out)?;
+        let stored = stored_bandwidths(lab, &values, &mut signed_out)?;
+        for (line, bandwidth) in lines.iter_mut().zip(paper.into_iter().chain(stored)) {
+            line.push(bandwidth);
+        }
+    }
+    let source = vec![1u64; value_count];
+    let copy_ns =
+        lab.nanoseconds_of(|| black_box(&mut out[..]).copy_from_slice(black_box(&source)));
+    let megabytes = size_of_val(&source[..]) >> 20;
+    let notes = vec![
+        lab.machine().to_owned(),
+        format!(
+            "{value_count} 64-bit values in codes of 8 bits: {megabytes} MiB when decompressed, bytes of output; \
+             copying them from memory to memory: {:.1} GB/s",
+            size_of_val(&source[..]) as f64 / copy_ns
+        ),
+        verdict("the paper's layout", &lines[0], &lines[1]),
+        verdict(
+            "the paper's layout with a query behind it",
+            &lines[2],
+            &lines[3],
+        ),
+        verdict("Quire's layout", &lines[4], &lines[5]),
+        flatness(&lines[1]),
+    ];
+    let series = NAMES.into_iter().zip(lines);
+    Ok(Figure {
+        stem: "figure-6.7",
+        title: "Decompression into cache and into memory".to_owned(),
+        paper: Paper::SuperScalarCompression,
+        number: "figure 6.7",
+        chart: Chart::Lines,
+        x: Axis::linear("exception rate", "%"),
+        y: Axis::linear("decompression bandwidth", "GB/s"),
+        positions: Positions::Numbers(PERCENTS.iter().map(|&rate| rate as f64).collect()),
+        series: series
+            .map(|(name, values)| Series::new(name, Origin::Measured, values))
+            .collect(),
+        notes,
+    })
+}
+
+fn sum(values: &[u64]) -> u64 {
+    values.iter().fold(0, |sum, &one| sum.wrapping_add(one))
+}
+
+/// The first four series at one rate.
+fn paper_bandwidths(lab: &Lab, values: &[u64], out: &mut [u64]) -> Result<[f64; 4], LabError> {
+    let image = encode(values, &patched(Reference::Pfor { base: 0 }, CODE_BITS))?;
+    let mut segment = Segment::<u64>::open(&image, None)?;
+    let Vector(vector) = &mut Vector([0; VECTOR_VALUES]);
+    let decode_all = |segment: &mut Segment<'_, u64>, out: &mut [u64]| {
+        let (vectors, _) = out.as_chunks_mut::<VECTOR_VALUES>();
+        for (number, vector) in vectors.iter_mut().enumerate() {
+            segment.decode_vector(number, vector)?;
+        }
+        Ok::<(), Corrupt>(())
+    };
+    let into_memory = lab.nanoseconds(|| decode_all(&mut segment, black_box(&mut *out)))?;
+    if *out != *values {
+        let codec = "the paper's segment".to_owned();
+        return Err(LabError::NotRestored { codec });
+    }
+    let memory_summed = lab.nanoseconds(|| {
+        decode_all(&mut segment, black_box(&mut *out))?;
+        black_box(sum(out));
+        Ok::<(), Corrupt>(())
+    })?;
+    let into_cache = lab.nanoseconds(|| {
+        each_vector(&mut segment, vector, |decoded| {
+            black_box(decoded);
+        })
+    })?;
+    let cache_summed = lab.nanoseconds(|| {
+        let mut total = 0u64;
+        each_vector(&mut segment, vector, |decoded| {
+            total = total.wrapping_add(sum(decoded));
+        })?;
+        black_box(total);
+        Ok::<(), Corrupt>(())
+    })?;
+    let bytes = size_of_val(values) as f64;
+    Ok([into_cache, into_memory, cache_summed, memory_summed].map(|ns| bytes / ns))
+}
+
+/// The last two series at one rate.
+fn stored_bandwidths(lab: &Lab, values: &[u64], out: &mut [i64]) -> Result<[f64; 2], LabError> {
+    let signed: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+    let mut column = StoredColumn::encode(CodecId::Pfor, &signed)?;
+    let Vector(vector) = &mut Vector([0; VECTOR_VALUES]);
+    let into_memory = lab.nanoseconds(|| column.decode_all(black_box(&mut *out)))?;
+    if *out != *signed {
+        let codec = "Quire's pfor".to_owned();
+        return Err(LabError::NotRestored { codec });
+    }
+    let into_cache = lab.nanoseconds(|| {
+        column.each_vector(vector, |decoded| {
+            black_box(decoded);
+        })
+    })?;
+    let bytes = size_of_val(values) as f64;
+    Ok([into_cache, into_memory].map(|ns| bytes / ns))
+}
+
+/// Whether the paper's conclusion holds: into cache is faster.
+fn verdict(what: &str, cache: &[f64], memory: &[f64]) -> String {
+    let gains: Vec<f64> = cache
+        .iter()
+        .zip(memory)
+        .map(|(one, two)| one / two)
+        .collect();
+    let least = gains.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = gains.iter().copied().fold(0.0, f64::max);
+    let faster = gains.iter().filter(|gain| **gain > 1.0).count();
+    let holds = match faster {
+        0 => "the paper's conclusion does not hold here",
+        all if all == gains.len() => "the paper's conclusion holds here",
+        _ => "the paper's conclusion holds here only in part",
+    };
+    format!(
+        "{what}: into cache is {least:.2} to {most:.2} times as fast as into memory, faster at {faster} of {} \
+         rates: {holds}",
+        gains.len()
+    )
+}
+
+/// The paper's other observation: into memory, bandwidth hardly depends on the rate.
+fn flatness(memory: &[f64]) -> String {
+    let most = memory.iter().copied().fold(0.0, f64::max);
+    let least = memory.iter().copied().fold(f64::INFINITY, f64::min);
+    format!(
+        "into memory, the fastest rate is {:.2} times the slowest (the paper: flat, bound by writing the result)",
+        most / least
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_follows_from_the_bandwidths() {
+        let holds = verdict("x", &[4.0, 3.0], &[2.0, 2.0]);
+        assert!(holds.contains("1.50 to 2.00 times") && holds.ends_with("conclusion holds here"));
+        assert!(verdict("x", &[4.0, 1.0], &[2.0, 2.0]).ends_with("only in part"));
+        assert!(verdict("x", &[1.0, 1.0], &[2.0, 2.0]).ends_with("does not hold here"));
+    }
+}

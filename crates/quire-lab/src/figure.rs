@@ -1,0 +1,204 @@
+//! A figure: positions along one axis, and series of values over them.
+
+/// The paper a figure is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// M. Zukowski, *Balancing Vectorized Query Execution with Bandwidth-Optimized Storage*, chapter 6.
+    SuperScalarCompression,
+    /// Y. Qiao et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in
+    /// Transparent Compression*.
+    DualPageFormat,
+}
+
+impl Paper {
+    /// Author and short title.
+    pub fn citation(self) -> &'static str {
+        match self {
+            Self::SuperScalarCompression => {
+                "M. Zukowski, Balancing Vectorized Query Execution with Bandwidth-Optimized Storage"
+            }
+            Self::DualPageFormat => {
+                "Y. Qiao et al., Improving Relational Database Upon the Arrival of Storage Hardware \
+                 with Built-in Transparent Compression"
+            }
+        }
+    }
+}
+
+/// How a chart is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chart {
+    Lines,
+    Bars,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// From 0.
+    Linear,
+    /// By powers of ten; values are positive.
+    Logarithmic,
+}
+
+/// What is counted along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    pub name: &'static str,
+    /// Empty for a plain number or a name.
+    pub unit: &'static str,
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub const fn linear(name: &'static str, unit: &'static str) -> Self {
+        Self {
+            name,
+            unit,
+            scale: Scale::Linear,
+        }
+    }
+
+    /// A logarithmic axis.
+    pub const fn logarithmic(name: &'static str, unit: &'static str) -> Self {
+        Self {
+            name,
+            unit,
+            scale: Scale::Logarithmic,
+        }
+    }
+
+    /// `name (unit)`.
+    pub fn label(&self) -> String {
+        match self.unit {
+            "" => self.name.to_owned(),
+            unit => format!("{} ({unit})", self.name),
+        }
+    }
+}
+
+/// Where the values of all series lie along the horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Positions {
+    Numbers(Vec<f64>),
+    Labels(Vec<String>),
+}
+
+impl Positions {
+    /// Positions by names.
+    pub fn labels<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::Labels(names.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Number of positions.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Labels(labels) => labels.len(),
+        }
+    }
+
+    /// Each position as text.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Numbers(numbers) => numbers.iter().map(f64::to_string).collect(),
+            Self::Labels(labels) => labels.clone(),
+        }
+    }
+}
+
+/// Where the values of a series come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This machine, just now.
+    Measured,
+    /// A formula.
+    Calculated,
+    /// The text of the paper.
+    Paper,
+}
+
+impl Origin {
+    /// As written beside a series.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Calculated => "calculated",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// Values of one kind, one for each position; `None` where there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    pub name: String,
+    pub origin: Origin,
+    pub values: Vec<Option<f64>>,
+}
+
+impl Series {
+    /// A series with a value at every position.
+    pub fn new(name: impl Into<String>, origin: Origin, values: Vec<f64>) -> Self {
+        Self {
+            name: name.into(),
+            origin,
+            values: values.into_iter().map(Some).collect(),
+        }
+    }
+
+    /// Values that the paper prints, for some of the positions.
+    pub fn paper(name: impl Into<String>, values: Vec<Option<f64>>) -> Self {
+        Self {
+            name: name.into(),
+            origin: Origin::Paper,
+            values,
+        }
+    }
+}
+
+/// A figure or a column of a table of a paper, measured again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What a file of the figure is called, without its extension.
+    pub stem: &'static str,
+    pub title: String,
+    pub paper: Paper,
+    /// `figure 6.4`, `table 6.2`.
+    pub number: &'static str,
+    pub chart: Chart,
+    pub x: Axis,
+    pub y: Axis,
+    pub positions: Positions,
+    /// Each with as many values as there are positions.
+    pub series: Vec<Series>,
+    /// How it was measured, on which machine, and what it shows.
+    pub notes: Vec<String>,
+}
+
+impl Figure {
+    /// The series of that name.
+    pub fn series(&self, name: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.name == name)
+    }
+
+    /// The same figure in another unit: each measured value is replaced by `convert` of it.
+    pub(crate) fn converted(
+        &self,
+        stem: &'static str,
+        y: Axis,
+        convert: impl Fn(f64) -> f64,
+    ) -> Self {
+        let mut figure = self.clone();
+        figure.stem = stem;
+        figure.y = y;
+        figure
+            .series
+            .retain(|series| series.origin == Origin::Measured);
+        for value in figure.series.iter_mut().flat_map(|one| &mut one.values) {
+            *value = value.map(&convert);
+        }
+        figure
+    }
+}

@@ -1,0 +1,90 @@
+//! What do the figures of the papers look like on this machine?
+//!
+//! Each experiment measures the codecs of `quire-codec` again as a paper did, and returns [`Figure`]s: series of
+//! measured points, beside them what the paper prints as numbers. [`render`] writes a figure as text, CSV or SVG.
+//! Nothing here reads or writes a file except for the name of the processor.
+//!
+//! ```
+//! use quire_lab::{Effort, Experiment, Lab, render};
+//!
+//! let lab = Lab::new(Effort::Quick);
+//! let figure = quire_lab::codecs::figure_6_6(&lab)?;
+//! assert!(render::text(&figure).contains("exception rate"));
+//! # Ok::<(), quire_lab::LabError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod clock;
+pub mod codecs;
+mod figure;
+mod machine;
+pub mod postings;
+mod random;
+pub mod render;
+mod sample_text;
+mod stored;
+pub mod transforms;
+
+pub use clock::{Effort, Lab};
+pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
+pub use figure::{Axis, Chart, Figure, Origin, Paper, Positions, Scale, Series};
+pub use sample_text::made_up_text;
+
+use quire_codec::block::OpenError;
+use quire_codec::block::postings::GapsError;
+use quire_codec::super_scalar::SegmentError;
+use quire_codec::transform::TransformError;
+use quire_codec::{Corrupt, EncodeError};
+
+/// A group of figures that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Paper 2: figures 6.2, 6.4, 6.5, 6.6, 6.7 and equation 6.1.
+    Codecs,
+    /// Paper 3: figures 4, 5, 7, 8, 9.
+    Transforms,
+    /// Paper 2: table 6.2 and the query of §6.4.
+    Postings,
+}
+
+impl Experiment {
+    /// Measures all figures. `text` is a text of the user's: the strings of figure 9, or the documents of the
+    /// inverted file, one on each line; without it a text is made up. [`Experiment::Codecs`] needs none.
+    pub fn run(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
+        match self {
+            Self::Codecs => codecs::figures(lab),
+            Self::Transforms => transforms::figures(lab, text),
+            Self::Postings => postings::figures(lab, text),
+        }
+    }
+}
+
+/// Why a figure could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    #[error("the text has no words; name a file of text with one document on each line")]
+    NoWords,
+    #[error("{count} words are more than the {limit} of one segment; name a smaller text")]
+    TooManyPostings { count: usize, limit: usize },
+    #[error(
+        "more than {limit} lines are more documents than a list can number; name a smaller text"
+    )]
+    TooManyDocuments { limit: usize },
+    #[error("the text is empty; name a file of text")]
+    EmptyText,
+    #[error("{codec} did not give back what was encoded; report this as a defect")]
+    NotRestored { codec: String },
+    #[error("the codecs refuse the sample: {0}")]
+    Segment(#[from] SegmentError),
+    #[error("the codecs refuse the sample: {0}")]
+    Encode(#[from] EncodeError),
+    #[error("the codecs refuse the sample: {0}")]
+    Gaps(#[from] GapsError),
+    #[error("a block codec cannot be had: {0}")]
+    Open(#[from] OpenError),
+    #[error("a page cannot be transformed: {0}")]
+    Transform(#[from] TransformError),
+    #[error("encoded bytes cannot be decoded; report this as a defect: {0}")]
+    Corrupt(#[from] Corrupt),
+}

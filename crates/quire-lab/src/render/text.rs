@@ -1,0 +1,59 @@
+//! A table for a terminal.
+
+use super::short;
+use crate::Figure;
+
+/// The figure as a table: a line for each position, a column for each series, and the notes below.
+pub fn text(figure: &Figure) -> String {
+    let mut text = format!(
+        "{}\n{}, {}\n",
+        figure.title,
+        figure.paper.citation(),
+        figure.number
+    );
+    let mut columns = vec![first_column(figure)];
+    for series in &figure.series {
+        let mut column = vec![series.name.clone(), series.origin.name().to_owned()];
+        let values = series.values.iter();
+        column.extend(values.map(|value| value.map_or_else(|| "-".to_owned(), short)));
+        columns.push(column);
+    }
+    text += &format!("values: {}\n\n", figure.y.label());
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| {
+            column
+                .iter()
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for line in 0..figure.positions.count() + 2 {
+        let mut cells = columns
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(at, (column, width))| {
+                let cell = column.get(line).map_or("", String::as_str);
+                match at {
+                    0 => format!("{cell:<width$}"),
+                    _ => format!("  {cell:>width$}"),
+                }
+            });
+        let line: String = cells.by_ref().collect();
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text.push('\n');
+    for note in &figure.notes {
+        text += &format!("- {note}\n");
+    }
+    text
+}
+
+fn first_column(figure: &Figure) -> Vec<String> {
+    let mut column = vec![figure.x.label(), String::new()];
+    column.extend(figure.positions.names());
+    column
+}
