@@ -269,6 +269,32 @@ pub fn top_n_bandwidth(
     file: &InvertedFile,
     speeds: &[CodecSpeed],
 ) -> Result<[Figure; 2], LabError> {
+    let measured = query_bandwidths(lab, file, speeds.len() + 1)?;
+    let query = measured[0].unwrap_or_default();
+    let bandwidth = bandwidth_figure(lab, file, speeds, measured);
+    let codecs = speeds.iter().map(|speed| {
+        let bandwidths = Bandwidths {
+            ratio: speed.ratio,
+            query,
+            decompression: speed.decompression_mb_s,
+        };
+        (speed.name.as_str(), bandwidths)
+    });
+    let mut by_io = equation_6_1(lab, &codecs.collect::<Vec<_>>());
+    by_io.stem = "equation-6.1-postings";
+    by_io.notes.push(format!(
+        "the query is the top-{TOP_COUNT} query, uncompressed {query:.0} MB/s; ratios and speeds are those of \
+         table 6.2"
+    ));
+    Ok([bandwidth, by_io])
+}
+
+/// MB/s of the query over the list as it is and from each codec that has it, in the order of the table; `count` in all.
+fn query_bandwidths(
+    lab: &Lab,
+    file: &InvertedFile,
+    count: usize,
+) -> Result<Vec<Option<f64>>, LabError> {
     let word = file.most_frequent();
     let gaps = file.gaps_of(word);
     let bytes = size_of_val(gaps) as f64;
@@ -292,7 +318,18 @@ pub fn top_n_bandwidth(
         Some(carryover),
         Some(huffman),
     ];
-    measured.resize(speeds.len() + 1, None);
+    measured.resize(count, None);
+    Ok(measured)
+}
+
+fn bandwidth_figure(
+    lab: &Lab,
+    file: &InvertedFile,
+    speeds: &[CodecSpeed],
+    measured: Vec<Option<f64>>,
+) -> Figure {
+    let word = file.most_frequent();
+    let query = measured[0].unwrap_or_default();
     let together =
         |speed: &CodecSpeed| query * speed.decompression_mb_s / (query + speed.decompression_mb_s);
     let mut calculated = vec![None];
@@ -300,7 +337,7 @@ pub fn top_n_bandwidth(
     let mut paper = vec![Some(580.0), Some(504.0)];
     paper.resize(speeds.len() + 1, None);
     let names = speeds.iter().map(|speed| speed.name.as_str());
-    let bandwidth = Figure {
+    Figure {
         stem: "top-n-bandwidth",
         title: format!("Top-{TOP_COUNT} query for \"{word}\""),
         paper: Paper::SuperScalarCompression,
@@ -326,29 +363,11 @@ pub fn top_n_bandwidth(
             lab.machine().to_owned(),
             format!(
                 "a list of {} occurrences, counted as 4 bytes each",
-                gaps.len()
+                file.gaps_of(word).len()
             ),
             needed(query),
         ],
-    };
-    let codecs: Vec<(&str, Bandwidths)> = speeds
-        .iter()
-        .map(|speed| {
-            let bandwidths = Bandwidths {
-                ratio: speed.ratio,
-                query,
-                decompression: speed.decompression_mb_s,
-            };
-            (speed.name.as_str(), bandwidths)
-        })
-        .collect();
-    let mut by_io = equation_6_1(lab, &codecs);
-    by_io.stem = "equation-6.1-postings";
-    by_io.notes.push(format!(
-        "the query is the top-{TOP_COUNT} query, uncompressed {query:.0} MB/s; ratios and speeds are those of \
-         table 6.2"
-    ));
-    Ok([bandwidth, by_io])
+    }
 }
 
 /// The calculation of §6.4 for this machine's query.
