@@ -167,7 +167,7 @@ impl<E: Element> Sequence<E> {
     }
 }
 
-/// A sequence that is read in ascending ranges: keeps the vector decoded last.
+/// A sequence that is read in ranges: keeps the vector decoded last.
 #[derive(Clone, Debug)]
 pub struct SequenceReader<E: Element> {
     sequence: Sequence<E>,
@@ -184,6 +184,11 @@ impl<E: Element> SequenceReader<E> {
             values: Box::new([E::default(); VECTOR_VALUES]),
             held: None,
         }
+    }
+
+    /// What is read, for single values that lie anywhere.
+    pub(crate) fn sequence(&self) -> &Sequence<E> {
+        &self.sequence
     }
 
     /// The values of a vector.

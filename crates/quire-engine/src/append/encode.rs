@@ -97,7 +97,9 @@ impl Encoder {
             reference: None,
         };
         let encoded = match self.reference_of(rows, index) {
-            Some(reference) => self.following(rows, reference, &input, alone)?,
+            Some(reference) => self
+                .following(rows, reference, &input, alone)
+                .map_err(|error| encode_error(column, error))?,
             None => alone,
         };
         let (choice, segment) = (encoded.choice, encoded.segment);
@@ -132,9 +134,9 @@ impl Encoder {
         reference: usize,
         input: &SegmentInput<'_>,
         alone: Encoded,
-    ) -> Result<Encoded, AppendError> {
-        let column = &self.definition.columns[reference];
-        let followed = ColumnValues::collect(column.sql_type, &rows.batches, reference);
+    ) -> Result<Encoded, EncodeError> {
+        let sql_type = self.definition.columns[reference].sql_type;
+        let followed = ColumnValues::collect(sql_type, &rows.batches, reference);
         let differences = followed.and_then(|followed| {
             assert!(followed.validity.is_none(), "a reference has no NULLs");
             correlated::differences(&input.values, &followed.values())
@@ -146,8 +148,7 @@ impl Encoder {
             values: differences.values(),
             validity: input.validity,
         };
-        let (mut choice, segment) = choose_and_encode(&input, &ChooseOptions::default())
-            .map_err(|error| encode_error(column, error))?;
+        let (mut choice, segment) = choose_and_encode(&input, &ChooseOptions::default())?;
         if segment.len() * 100 > alone.segment.len() * REFERENCE_PERCENT_MAX {
             return Ok(alone);
         }
