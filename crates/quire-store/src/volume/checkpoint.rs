@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::placement::Need;
+use super::placement::{Need, SHORT_FILE_BYTES};
 use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
@@ -54,6 +54,10 @@ impl Inner {
         // Before any of these blocks can be allocated.
         self.erase(std::mem::take(&mut writer.leftovers))?;
         self.write_again(writer)?;
+        if ending == Ending::Closes && writer.contents.pages.live_bytes() < SHORT_FILE_BYTES {
+            // The map may lie where the reserve was, which the closed file will not have.
+            writer.space.lift_reserve();
+        }
         let end_before = writer.space.free.end();
         let chunks = self.write_chunks(writer, ending)?;
         let tail = match ending {

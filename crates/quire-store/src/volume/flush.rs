@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
 use quire_format::volume::{
@@ -123,7 +124,7 @@ impl BatchRuns {
         let header = self.header(RunKind::Data, salt, offset, next, body_bytes);
         bytes[..RUN_HEADER_BYTES].copy_from_slice(&header.encode());
         let padded_bytes = placement.extent.count * BLOCK_BYTES;
-        let new_tail = placement.next_is_new.then_some(next);
+        let grown = placement.grown.start * BLOCK_BYTES..placement.grown.end() * BLOCK_BYTES;
         let image_end = bytes.len();
         bytes.resize(padded_bytes as usize, 0);
         let pages = std::mem::take(&mut self.buffered);
@@ -144,7 +145,7 @@ impl BatchRuns {
             bytes,
             image_end,
             pages,
-            new_tail,
+            grown: Some(grown).filter(|grown| !grown.is_empty()),
             placement,
         }
     }
@@ -211,33 +212,32 @@ struct SealedRun {
     image_end: usize,
     pages: Vec<(PageId, usize, ImageHeader)>,
     placement: Placement,
-    /// Byte of the next tail when it must be made to exist.
-    new_tail: Option<u64>,
+    /// Bytes behind the run that must be made to exist: the next tail and what follows it.
+    grown: Option<Range<u64>>,
 }
 
 impl SealedRun {
     /// Makes the next tail exist. The next run goes there: nobody may be able to place it before this returns,
     /// or the empty block could overwrite its beginning.
     fn make_tail(&mut self, inner: &Inner) -> io::Result<()> {
-        match self.new_tail.take() {
-            Some(tail) => inner.disk.write_at(&[0; BLOCK_BYTES as usize], tail),
+        match self.grown.take() {
+            Some(bytes) => write_zeros(inner, &bytes),
             None => Ok(()),
         }
     }
 
     /// Makes the next tail part of the run's own write, when it is next to it and nobody else writes.
     fn absorb_tail(&mut self) {
-        let end = self.bytes.len() + BLOCK_BYTES as usize;
-        if self.new_tail == Some(self.offset + self.bytes.len() as u64) {
-            self.bytes.resize(end, 0);
-            self.new_tail = None;
+        let end = self.offset + self.bytes.len() as u64;
+        if let Some(new) = self.grown.take_if(|new| new.start == end) {
+            self.bytes.resize((new.end - self.offset) as usize, 0);
         }
     }
 
     fn write(&self, inner: &Inner) -> io::Result<()> {
         let mut block = [0; BLOCK_BYTES as usize];
-        if let Some(tail) = self.new_tail {
-            inner.disk.write_at(&block, tail)?;
+        if let Some(new) = &self.grown {
+            write_zeros(inner, new)?;
         }
         inner.disk.write_at(&self.bytes, self.offset)?;
         if let Some((offset, header)) = &self.link {
@@ -246,6 +246,11 @@ impl SealedRun {
         }
         Ok(())
     }
+}
+
+fn write_zeros(inner: &Inner, bytes: &Range<u64>) -> io::Result<()> {
+    let zeros = vec![0; (bytes.end - bytes.start) as usize];
+    inner.disk.write_at(&zeros, bytes.start)
 }
 
 impl WriteBatch {

@@ -13,6 +13,10 @@ use super::free_space::{Extent, FreeSpace};
 const RESERVE_BYTES_MIN: u64 = 32 << 10;
 const RESERVE_BYTES_MAX: u64 = 1 << 20;
 
+/// In a file shorter than this the reserve would be a large part: it makes way for the log, so that no hole is left
+/// where it was, and a file that ends its session with less alive keeps none.
+pub(super) const SHORT_FILE_BYTES: u64 = 1 << 20;
+
 /// The free blocks, and the two places that are set aside.
 pub(super) struct Space {
     pub(super) free: FreeSpace,
@@ -38,10 +42,13 @@ pub(super) struct Placement {
     pub(super) extent: Extent,
     /// The tail after.
     pub(super) next: u64,
-    /// The tail after lies behind the old end of the file and must be written to exist.
-    pub(super) next_is_new: bool,
+    /// What lies behind the run and the old end of the file and must be written to exist: the tail after, and a
+    /// reserve that made way.
+    pub(super) grown: Extent,
     /// Blocks of the file before.
     end_before: u64,
+    /// Where the reserve was, if it made way.
+    reserve_before: Option<Extent>,
 }
 
 impl Placement {
@@ -71,6 +78,8 @@ impl Space {
         let tail = self.tail?;
         let may_grow = need == Need::Ordinary;
         let end_before = self.free.end();
+        let reserve_before =
+            (may_grow && self.reserve_is_in_the_way(tail, count)).then(|| self.lift_reserve());
         let extent = if self.free.room_at(tail + 1, may_grow) >= count - 1 {
             self.free.take(Extent {
                 start: tail + 1,
@@ -86,14 +95,35 @@ impl Space {
             return None;
         };
         self.tail = Some(next);
-        let next_is_new = next >= end_with_run;
+        if let Some(lifted) = reserve_before {
+            self.reserve = Extent {
+                start: next + 1,
+                count: lifted.count,
+            };
+            self.free.take(self.reserve);
+        }
         Some(Placement {
             tail_before: tail,
             extent,
             next,
-            next_is_new,
+            grown: Extent {
+                start: end_with_run,
+                count: self.free.end() - end_with_run,
+            },
             end_before,
+            reserve_before,
         })
+    }
+
+    /// Does the reserve lie at the end of a short file, right behind a tail that the run fits to without it?
+    fn reserve_is_in_the_way(&self, tail: u64, count: u64) -> bool {
+        let room = self.free.room_at(tail + 1, false);
+        let end = self.free.end();
+        room <= count
+            && end * BLOCK_BYTES < SHORT_FILE_BYTES
+            && self.reserve.count > 0
+            && self.reserve.end() == end
+            && self.reserve.start == tail + 1 + room
     }
 
     /// Takes `count` blocks anywhere.
@@ -138,11 +168,18 @@ impl Space {
 
     /// Undoes the newest placement.
     pub(super) fn undo(&mut self, placement: &Placement) {
+        if placement.reserve_before.is_some() {
+            self.lift_reserve();
+        }
         self.free.put(Extent {
             start: placement.next,
             count: 1,
         });
         self.give_back(placement.extent, placement.tail_before);
+        if let Some(reserve) = placement.reserve_before {
+            self.reserve = reserve;
+            self.free.take(reserve);
+        }
         self.free.cut_tail(placement.end_before);
         self.tail = Some(placement.tail_before);
     }
@@ -186,7 +223,7 @@ impl Space {
     pub(super) fn choose_reserve(&mut self, live_bytes: u64) -> Option<Extent> {
         let wanted_bytes = (live_bytes / 128).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
         let count = wanted_bytes / BLOCK_BYTES;
-        self.release_reserve();
+        self.lift_reserve();
         let end = self.free.end();
         let start = self
             .free
@@ -202,7 +239,7 @@ impl Space {
 
     /// The file did not grow: makes do with the longest series of free blocks.
     pub(super) fn shrink_reserve(&mut self, end: u64) {
-        self.release_reserve();
+        self.lift_reserve();
         self.free.cut_tail(end);
         if let Some(longest) = self.free.extents().max_by_key(|extent| extent.count) {
             self.free.take(longest);
@@ -210,8 +247,10 @@ impl Space {
         }
     }
 
-    fn release_reserve(&mut self) {
+    /// Gives the reserve back. Returns where it was.
+    pub(super) fn lift_reserve(&mut self) -> Extent {
         let reserve = std::mem::replace(&mut self.reserve, Extent { start: 0, count: 0 });
         self.free.put(reserve);
+        reserve
     }
 }

@@ -4,6 +4,7 @@ use quire_format::volume::BLOCK_BYTES;
 
 use super::Inner;
 use super::free_space::Extent;
+use super::placement::SHORT_FILE_BYTES;
 use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
@@ -37,7 +38,10 @@ impl Inner {
     pub(super) fn tidy_end(&self, writer: &mut Writer) -> Result<(), WriteError> {
         let live_bytes = writer.contents.pages.live_bytes();
         let end_before = writer.space.free.end();
-        if let Some(growth) = writer.space.choose_reserve(live_bytes) {
+        let ends_short = writer.space.tail.is_none() && live_bytes < SHORT_FILE_BYTES;
+        if ends_short {
+            writer.space.lift_reserve();
+        } else if let Some(growth) = writer.space.choose_reserve(live_bytes) {
             let zeros = vec![0; (growth.count * BLOCK_BYTES) as usize];
             match self.disk.write_at(&zeros, growth.start * BLOCK_BYTES) {
                 Ok(()) => {}
