@@ -115,27 +115,32 @@ impl Space {
         })
     }
 
-    /// Does the reserve lie at the end of a short file, right behind a tail that the run fits to without it?
+    /// Does the reserve lie at the end of a short file, where a run goes that fits nowhere else?
     fn reserve_is_in_the_way(&self, tail: u64, count: u64) -> bool {
-        let room = self.free.room_at(tail + 1, false);
         let end = self.free.end();
-        room <= count
-            && end * BLOCK_BYTES < SHORT_FILE_BYTES
+        end * BLOCK_BYTES < SHORT_FILE_BYTES
             && self.reserve.count > 0
             && self.reserve.end() == end
-            && self.reserve.start == tail + 1 + room
+            && self.free.room_at(tail + 1, false) <= count
+            && self.free.first_fit(count).is_none()
     }
 
     /// Takes `count` blocks anywhere.
     pub(super) fn allocate(&mut self, count: u64, need: Need) -> Option<Extent> {
         let start = match (self.free.first_fit(count), need) {
             (Some(start), _) => start,
-            (None, Need::Ordinary) => self.free.end(),
+            (None, Need::Ordinary) => self.end_of_use(),
             (None, Need::MakesRoom) => return self.take_reserve(count),
         };
         let extent = Extent { start, count };
         self.free.take(extent);
         Some(extent)
+    }
+
+    /// Where the free tail of the file starts.
+    fn end_of_use(&self) -> u64 {
+        let tail = self.free.tail();
+        tail.map_or(self.free.end(), |tail| tail.start)
     }
 
     /// Takes the block for the tail behind a run: the next one if it is free; else the start of
@@ -228,7 +233,7 @@ impl Space {
         let start = self
             .free
             .first_fit(count)
-            .unwrap_or_else(|| self.free.tail().map_or(end, |tail| tail.start));
+            .unwrap_or_else(|| self.end_of_use());
         self.reserve = Extent { start, count };
         self.free.take(self.reserve);
         (self.free.end() > end).then(|| Extent {
