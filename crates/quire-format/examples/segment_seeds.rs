@@ -1,0 +1,104 @@
+//! Small valid segments of every codec and type, to begin a fuzz campaign with.
+//!
+//! `cargo run -p quire-format --example segment_seeds -- FOLDER`
+
+use quire_codec::{BytesVector, CodecId, PhysicalType, Values};
+use quire_format::segment::{SegmentInput, encode_segment};
+use std::error::Error;
+use std::path::Path;
+
+/// Numbers of one shape: evenly spread, in runs, sorted, or mostly one with a few far away.
+fn numbers(shape: usize, rows: usize) -> Vec<i64> {
+    let scattered =
+        |row: usize| (row as i64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64) >> 50;
+    let number = |row: usize| match shape {
+        0 => scattered(row),
+        1 => row as i64 / 50,
+        2 => 3 * row as i64 + scattered(row) % 3,
+        _ if row % 40 == 7 => scattered(row) * 1_000,
+        _ => 5,
+    };
+    (0..rows).map(number).collect()
+}
+
+fn texts(shape: usize, numbers: &[i64]) -> Result<BytesVector, Box<dyn Error>> {
+    let words = [
+        "carefully",
+        "final",
+        "requests",
+        "sleep",
+        "furiously",
+        "ironic",
+    ];
+    let mut texts = BytesVector::new();
+    for number in numbers {
+        let word = |at: u64| words[(number.unsigned_abs() / at) as usize % words.len()];
+        let text = match shape {
+            0 => format!("Customer#{:09}", number.unsigned_abs()),
+            1 => word(1).to_owned(),
+            2 => format!("{} {} the {}", word(1), word(7), word(49)),
+            _ => format!("{number:x}-{}-{}", word(3), number % 7),
+        };
+        texts.push(text.as_bytes())?;
+    }
+    Ok(texts)
+}
+
+fn write(
+    folder: &Path,
+    name: &str,
+    values: Values<'_>,
+    physical_type: PhysicalType,
+) -> Result<usize, Box<dyn Error>> {
+    let mut written = 0;
+    for codec in CodecId::ALL
+        .into_iter()
+        .filter(|codec| codec.supports(physical_type))
+    {
+        let input = SegmentInput {
+            values,
+            validity: None,
+        };
+        // Some codecs hold some columns only: a constant, for one.
+        if let Ok(segment) = encode_segment(&input, codec) {
+            std::fs::write(folder.join(format!("{name}_{codec}")), segment)?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args().nth(1).ok_or("name a folder")?;
+    let folder = Path::new(&folder);
+    std::fs::create_dir_all(folder)?;
+    let mut written = 0;
+    for (shape, rows) in [(0, 300), (1, 1_200), (2, 1_100), (3, 2_100)] {
+        let wide = numbers(shape, rows);
+        let texts = texts(shape, &wide)?;
+        let flags: Vec<bool> = wide.iter().map(|number| number % 3 == 0).collect();
+        let i16s: Vec<i16> = wide.iter().map(|&number| number as i16).collect();
+        let i32s: Vec<i32> = wide.iter().map(|&number| number as i32).collect();
+        let i128s: Vec<i128> = wide
+            .iter()
+            .map(|&number| i128::from(number) << 40)
+            .collect();
+        let f32s: Vec<f32> = wide.iter().map(|&number| number as f32 / 10.0).collect();
+        let f64s: Vec<f64> = wide.iter().map(|&number| (number as f64).sqrt()).collect();
+        let columns = [
+            ("bool", Values::Bool(&flags), PhysicalType::Bool),
+            ("i16", Values::Int16(&i16s), PhysicalType::Int16),
+            ("i32", Values::Int32(&i32s), PhysicalType::Int32),
+            ("i64", Values::Int64(&wide), PhysicalType::Int64),
+            ("i128", Values::Int128(&i128s), PhysicalType::Int128),
+            ("f32", Values::Float32(&f32s), PhysicalType::Float32),
+            ("f64", Values::Float64(&f64s), PhysicalType::Float64),
+            ("text", Values::Bytes(texts.as_slice()), PhysicalType::Bytes),
+        ];
+        for (name, values, physical_type) in columns {
+            written += write(folder, &format!("{name}_{shape}"), values, physical_type)?;
+        }
+    }
+    println!("{written} segments");
+    Ok(())
+}
