@@ -67,7 +67,12 @@ pub fn structures() -> Vec<&'static Structure> {
         &crate::zone::STRUCTURE,
         &crate::distinct_sketch::STRUCTURE,
     ];
-    [crate::volume::STRUCTURES, &metadata].concat()
+    [
+        crate::volume::STRUCTURES,
+        &metadata,
+        crate::row_page::STRUCTURES,
+    ]
+    .concat()
 }
 
 const INTRODUCTION: &str = "\

@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod distinct_sketch;
 pub mod document;
 pub mod row_group;
+pub mod row_page;
 pub mod segment;
 pub mod table_root;
 pub mod volume;

@@ -83,6 +83,16 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
+    /// Starts at the first byte; the version is stored around `bytes`.
+    pub(crate) fn unversioned(bytes: &'a [u8]) -> Self {
+        Reader { bytes, position: 0 }
+    }
+
+    /// Bytes taken so far.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
     /// An error at the current position.
     pub(crate) fn corrupt(&self, what: impl Into<Cow<'static, str>>) -> Corrupt {
         Corrupt::new(what, self.position)

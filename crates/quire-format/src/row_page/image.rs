@@ -1,0 +1,289 @@
+//! A row page on storage and in the warm part of the pool: a compressed base, and the operations since.
+//!
+//! The base holds what the page says and not how it lay: neither free space nor offsets nor heads, and lengths, keys
+//! and values each in a column of their own. The block codec shortens that. Operations are appended to the image as
+//! they come (the modification log of Z. Ma et al., §III), so an image follows its page without being compressed anew;
+//! when the log has reached its budget, the page is encoded again.
+//!
+//! Only single entries change by operations. Whoever splits or merges a page encodes it anew.
+
+use quire_codec::Corrupt;
+use quire_codec::block::{BlockCodec, BlockCodecId};
+use quire_codec::transform::Transform;
+use thiserror::Error;
+
+use super::op::{PageOp, apply};
+use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
+use super::read::RowPage;
+use super::space;
+use super::write::RowPageMut;
+use crate::document::{Field, Structure};
+
+/// Version of the layout that this program writes, and the only one it reads.
+pub const PAGE_IMAGE_VERSION: u8 = 1;
+
+/// Bytes of the header of an image.
+const PAGE_IMAGE_HEADER_BYTES: usize = 28;
+
+const VERSION: usize = 0;
+const CODEC: usize = 1;
+const TRANSFORM: usize = 2;
+const PAGE_BITS: usize = 3;
+const RAW_BYTES: usize = 4;
+const BASE_BYTES: usize = 8;
+const LOG_BYTES: usize = 12;
+const OP_COUNT: usize = 16;
+const OP_BYTES_MAX: usize = 18;
+const LSN: usize = 20;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Image of a row page",
+    about: "Header, base, modification log; nothing follows. The checksum is that of the volume's image.",
+    fixed_bytes: Some(PAGE_IMAGE_HEADER_BYTES),
+    fields: &[
+        Field::at(VERSION, "1", "version", "1"),
+        Field::at(
+            CODEC,
+            "1",
+            "codec",
+            "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd",
+        ),
+        Field::at(TRANSFORM, "1", "transform", "of the raw base: 0, none"),
+        Field::at(
+            PAGE_BITS,
+            "1",
+            "page_bits",
+            "length of the page in memory: 12 is 4 KiB … 16 is 64 KiB",
+        ),
+        Field::at(
+            RAW_BYTES,
+            "4",
+            "raw_bytes",
+            "of the raw base, at most the length of the page",
+        ),
+        Field::at(BASE_BYTES, "4", "base_bytes", "of the base as it is stored"),
+        Field::at(
+            LOG_BYTES,
+            "4",
+            "log_bytes",
+            "of the log, at most an eighth of the page",
+        ),
+        Field::at(OP_COUNT, "2", "op_count", "page operations in the log"),
+        Field::at(
+            OP_BYTES_MAX,
+            "2",
+            "op_bytes_max",
+            "length of the longest of them",
+        ),
+        Field::at(LSN, "8", "lsn", "of the last change, the log included"),
+    ],
+};
+
+/// Why an operation cannot be appended to an image. The image is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    #[error(
+        "modification log has {log_bytes} of {limit} bytes and {op_bytes} would follow; encode the page again"
+    )]
+    LogFull {
+        log_bytes: usize,
+        op_bytes: usize,
+        limit: usize,
+    },
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+}
+
+/// An image of a row page, to read.
+#[derive(Clone, Copy, Debug)]
+pub struct PageImage<'a> {
+    codec: BlockCodecId,
+    page_bytes: usize,
+    raw_bytes: usize,
+    op_count: u16,
+    op_bytes_max: u16,
+    lsn: u64,
+    base: &'a [u8],
+    log: &'a [u8],
+}
+
+impl<'a> PageImage<'a> {
+    /// Reads the header and checks all lengths; nothing is decompressed.
+    ///
+    /// # Errors
+    /// The first thing found that is wrong.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Corrupt> {
+        let (header, rest) = bytes
+            .split_first_chunk::<PAGE_IMAGE_HEADER_BYTES>()
+            .ok_or_else(|| Corrupt::new("image of a row page ends in its header", bytes.len()))?;
+        if header[VERSION] != PAGE_IMAGE_VERSION {
+            let what = format!(
+                "image of a row page has layout version {}, this program reads version {PAGE_IMAGE_VERSION}",
+                header[VERSION]
+            );
+            return Err(Corrupt::new(what, VERSION));
+        }
+        let codec = BlockCodecId::from_u8(header[CODEC])
+            .ok_or_else(|| Corrupt::new("unknown block codec", CODEC))?;
+        if header[TRANSFORM] != Transform::Rows as u8 {
+            return Err(Corrupt::new("unknown transform of a row page", TRANSFORM));
+        }
+        let page_bytes = 1_usize.checked_shl(header[PAGE_BITS].into()).unwrap_or(0);
+        let raw_bytes = u32_at(header, RAW_BYTES)?;
+        if !space::is_page_bytes(page_bytes) || raw_bytes > page_bytes {
+            return Err(Corrupt::new("length of a row page", PAGE_BITS));
+        }
+        let (base_bytes, log_bytes) = (u32_at(header, BASE_BYTES)?, u32_at(header, LOG_BYTES)?);
+        let (base, log) = rest
+            .split_at_checked(base_bytes)
+            .filter(|(_, log)| {
+                log.len() == log_bytes && log_bytes <= space::log_bytes_max(page_bytes)
+            })
+            .ok_or_else(|| Corrupt::new("lengths of base and log", BASE_BYTES))?;
+        Ok(Self {
+            codec,
+            page_bytes,
+            raw_bytes,
+            op_count: u16_at(header, OP_COUNT)?,
+            op_bytes_max: u16_at(header, OP_BYTES_MAX)?,
+            lsn: u64::from_le_bytes(array_at(header, LSN)?),
+            base,
+            log,
+        })
+    }
+
+    /// With which codec the base is compressed.
+    #[must_use]
+    pub const fn codec(&self) -> BlockCodecId {
+        self.codec
+    }
+
+    /// Length of the page in memory.
+    #[must_use]
+    pub const fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    /// LSN of the last change, the log included.
+    #[must_use]
+    pub const fn lsn(&self) -> u64 {
+        self.lsn
+    }
+
+    /// Bytes of the base, compressed.
+    #[must_use]
+    pub const fn base_bytes(&self) -> usize {
+        self.base.len()
+    }
+
+    /// Bytes of the modification log.
+    #[must_use]
+    pub const fn log_bytes(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Whether the page should be encoded again before the log is full; see [`space::should_recompress`].
+    #[must_use]
+    pub fn should_recompress(&self) -> bool {
+        space::should_recompress(self.page_bytes, self.log.len(), self.op_bytes_max.into())
+    }
+
+    /// Restores the page: decompresses the base into `page` and carries out the log. `codec` is one of
+    /// [`codec`](Self::codec), and has the dictionary the base was compressed with, if any.
+    ///
+    /// # Errors
+    /// An image that is not one of a row page of that length and codec; `page` is of no use then.
+    pub fn decode(&self, codec: &mut dyn BlockCodec, page: &mut [u8]) -> Result<(), Corrupt> {
+        if codec.id() != self.codec || page.len() != self.page_bytes {
+            let what = format!(
+                "image is of {} bytes with codec {}, and not of {} bytes with codec {}",
+                self.page_bytes,
+                self.codec,
+                page.len(),
+                codec.id()
+            );
+            return Err(Corrupt::new(what, CODEC));
+        }
+        let mut raw = vec![0; self.raw_bytes];
+        codec.decompress(self.base, &mut raw)?;
+        restore(&raw, self.lsn, page)?;
+        self.replay(&mut RowPageMut::open(page)?)
+    }
+
+    fn replay(&self, page: &mut RowPageMut<'_>) -> Result<(), Corrupt> {
+        let (mut at, mut op_count) = (0, 0_usize);
+        while let Some(rest) = self.log.get(at..).filter(|rest| !rest.is_empty()) {
+            let offset = PAGE_IMAGE_HEADER_BYTES + self.base.len() + at;
+            let at_offset = |what| Corrupt { what, offset };
+            let (op, op_bytes) = PageOp::decode(rest).map_err(|error| at_offset(error.what))?;
+            apply(page, &op).map_err(|error| at_offset(error.to_string().into()))?;
+            at += op_bytes;
+            op_count += 1;
+        }
+        if op_count != usize::from(self.op_count) {
+            let what = format!("log has {op_count} operations instead of {}", self.op_count);
+            return Err(Corrupt::new(what, OP_COUNT));
+        }
+        Ok(())
+    }
+}
+
+/// The image of a page, with an empty log. Where the codec gains nothing, the base is stored as it is.
+///
+/// # Errors
+/// A page whose records are not within it.
+pub fn encode_image(page: &RowPage<'_>, codec: &mut dyn BlockCodec) -> Result<Vec<u8>, Corrupt> {
+    let raw = gather(page)?;
+    let mut image = vec![0; PAGE_IMAGE_HEADER_BYTES + raw.len()];
+    let (header, base) = image.split_at_mut(PAGE_IMAGE_HEADER_BYTES);
+    let (codec_id, base_bytes) = match codec.compress(&raw, base, raw.len().saturating_sub(1)) {
+        Some(bytes) => (codec.id(), bytes),
+        None => {
+            base.copy_from_slice(&raw);
+            (BlockCodecId::None, raw.len())
+        }
+    };
+    header[VERSION] = PAGE_IMAGE_VERSION;
+    header[CODEC] = codec_id as u8;
+    header[TRANSFORM] = Transform::Rows as u8;
+    header[PAGE_BITS] = page.page_bytes().ilog2() as u8;
+    put(header, RAW_BYTES, (raw.len() as u32).to_le_bytes());
+    put(header, BASE_BYTES, (base_bytes as u32).to_le_bytes());
+    put(header, LSN, page.lsn().to_le_bytes());
+    image.truncate(PAGE_IMAGE_HEADER_BYTES + base_bytes);
+    Ok(image)
+}
+
+/// Appends an operation, which the caller has applied to the page, and its LSN. The base stays as it is.
+///
+/// # Errors
+/// A log whose budget is used up; bytes that are no image.
+pub fn append_op(image: &mut Vec<u8>, op: &PageOp<'_>, lsn: u64) -> Result<(), AppendError> {
+    let known = PageImage::open(image)?;
+    let (log_bytes, op_bytes) = (known.log.len(), op.encoded_bytes());
+    let limit = space::log_bytes_max(known.page_bytes);
+    let op_count = known.op_count.checked_add(1);
+    let (Some(op_count), true) = (op_count, op_bytes <= limit - log_bytes) else {
+        return Err(AppendError::LogFull {
+            log_bytes,
+            op_bytes,
+            limit,
+        });
+    };
+    let op_bytes_max = op_bytes.max(known.op_bytes_max.into()) as u16;
+    op.encode(image);
+    put(
+        image,
+        LOG_BYTES,
+        ((log_bytes + op_bytes) as u32).to_le_bytes(),
+    );
+    put(image, OP_COUNT, op_count.to_le_bytes());
+    put(image, OP_BYTES_MAX, op_bytes_max.to_le_bytes());
+    put(image, LSN, lsn.to_le_bytes());
+    Ok(())
+}
+
+fn put<const N: usize>(target: &mut [u8], offset: usize, value: [u8; N]) {
+    target[offset..offset + N].copy_from_slice(&value);
+}

@@ -1,0 +1,140 @@
+//! What a row page says, without how it lies in memory: what the block codec of an image compresses.
+
+use quire_codec::Corrupt;
+
+use super::create::{PageSetup, SetupError};
+use super::layout::Slot;
+use super::read::RowPage;
+use super::write::{RowPageMut, push};
+use crate::document::{Field, Structure};
+
+const RAW_LEVEL: usize = 0;
+const RAW_RESERVED: usize = 1;
+const RAW_ENTRY_COUNT: usize = 2;
+const RAW_APPEND_RUN: usize = 4;
+const RAW_LOWER_BYTES: usize = 6;
+const RAW_UPPER_BYTES: usize = 8;
+const RAW_LAYOUT: usize = 10;
+const RAW_HEADER_BYTES: usize = 14;
+
+pub(crate) const STRUCTURE: Structure = Structure {
+    name: "Raw base of an image of a row page",
+    about: "What the block codec compresses. The prefix is what both fences have in common.",
+    fixed_bytes: Some(RAW_HEADER_BYTES),
+    fields: &[
+        Field::at(RAW_LEVEL, "1", "level", "as in the page"),
+        Field::at(RAW_RESERVED, "1", "reserved", "0"),
+        Field::at(
+            RAW_ENTRY_COUNT,
+            "2",
+            "entry_count",
+            "as `slot_count` in the page",
+        ),
+        Field::at(RAW_APPEND_RUN, "2", "append_run", "as in the page"),
+        Field::at(RAW_LOWER_BYTES, "2", "lower_bytes", "as in the page"),
+        Field::at(RAW_UPPER_BYTES, "2", "upper_bytes", "as in the page"),
+        Field::at(RAW_LAYOUT, "4", "layout", "as in the page"),
+        Field::at(RAW_HEADER_BYTES, "…", "fences", "the lower, then the upper"),
+        Field::next("2 each", "key_bytes", "of each entry, as in its slot"),
+        Field::next("2 each", "value_bytes", "of each entry, as in its slot"),
+        Field::next("…", "keys", "of each entry, without the prefix"),
+        Field::next("…", "values", "of each entry, to the end"),
+    ],
+};
+
+/// The raw base of a page.
+pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
+    let header = page.header;
+    let mut raw = Vec::with_capacity(page.page_bytes());
+    raw.extend_from_slice(&[header.level, 0]);
+    raw.extend_from_slice(&header.slot_count.to_le_bytes());
+    raw.extend_from_slice(&header.append_run.to_le_bytes());
+    raw.extend_from_slice(&header.lower_bytes.to_le_bytes());
+    raw.extend_from_slice(&header.upper_bytes.to_le_bytes());
+    raw.extend_from_slice(&header.layout.to_le_bytes());
+    raw.extend_from_slice(page.lower_fence());
+    raw.extend_from_slice(page.upper_fence());
+    let slots = || page.slots.iter().map(Slot::read);
+    raw.extend(slots().flat_map(|slot| slot.key_bytes.to_le_bytes()));
+    raw.extend(slots().flat_map(|slot| slot.value_field().to_le_bytes()));
+    for entry in page.entries() {
+        raw.extend_from_slice(entry?.suffix);
+    }
+    for entry in page.entries() {
+        raw.extend_from_slice(entry?.value);
+    }
+    // An entry takes four bytes here and ten in a page, and the header less than there.
+    if raw.len() > page.page_bytes() {
+        return Err(Corrupt::new("records of a row page overlap", 0));
+    }
+    Ok(raw)
+}
+
+/// Makes `page` what its raw base says. Whether that is a legal page is not checked.
+pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corrupt> {
+    let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
+    let entry_count = usize::from(u16_at(header, RAW_ENTRY_COUNT)?);
+    let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
+    let setup = PageSetup {
+        level: header[RAW_LEVEL],
+        layout: u32_at(header, RAW_LAYOUT)? as u32,
+        lsn,
+        lower: parts.take(u16_at(header, RAW_LOWER_BYTES)?.into())?,
+        upper: parts.take(u16_at(header, RAW_UPPER_BYTES)?.into())?,
+    };
+    if header[RAW_RESERVED] != 0 {
+        return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
+    }
+    let as_corrupt = |error: SetupError| Corrupt::new(error.to_string(), 0);
+    let made = RowPageMut::create(page, &setup).map_err(as_corrupt)?;
+    let mut header_made = made.page()?.header;
+    header_made.append_run = u16_at(header, RAW_APPEND_RUN)?;
+    let (key_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();
+    let (value_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();
+    let key_bytes = key_lengths
+        .iter()
+        .map(|length| usize::from(u16::from_le_bytes(*length)))
+        .sum();
+    let mut keys = Parts(parts.take(key_bytes)?);
+    for (key_length, value_length) in key_lengths.iter().zip(value_lengths) {
+        let (value_bytes, overflow) = Slot::split_value_field(u16::from_le_bytes(*value_length));
+        let key = keys.take(u16::from_le_bytes(*key_length).into())?;
+        let value = parts.take(value_bytes.into())?;
+        push(made.bytes, &mut header_made, [&[], key], value, overflow)?;
+    }
+    if !parts.0.is_empty() {
+        return Err(Corrupt::new(
+            "bytes follow the last value of a row page",
+            raw.len(),
+        ));
+    }
+    header_made.write(made.bytes)
+}
+
+/// What is left of a raw base.
+struct Parts<'a>(&'a [u8]);
+
+impl<'a> Parts<'a> {
+    fn take(&mut self, bytes: usize) -> Result<&'a [u8], Corrupt> {
+        let (part, rest) = self.0.split_at_checked(bytes).ok_or_else(cut)?;
+        self.0 = rest;
+        Ok(part)
+    }
+}
+
+fn cut() -> Corrupt {
+    Corrupt::new("raw base of a row page ends too early", 0)
+}
+
+pub(super) fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Result<[u8; N], Corrupt> {
+    let found = bytes.get(offset..).and_then(|rest| rest.first_chunk());
+    found.copied().ok_or_else(cut)
+}
+
+pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Result<u16, Corrupt> {
+    Ok(u16::from_le_bytes(array_at(bytes, offset)?))
+}
+
+pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Result<usize, Corrupt> {
+    Ok(u32::from_le_bytes(array_at(bytes, offset)?) as usize)
+}

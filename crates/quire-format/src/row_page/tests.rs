@@ -1,0 +1,264 @@
+//! One damage for each invariant, and bytes written down by hand.
+#![allow(clippy::unwrap_used)]
+
+use super::verify::every_invariant;
+use super::*;
+use quire_codec::block::{BlockCodecId, BlockOptions, open};
+
+const PAGE_BYTES: usize = 4096;
+
+fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
+    bytes[offset..offset + value.len()].copy_from_slice(value);
+}
+
+/// Fences `ab` and `ad`; entries `ac123`, inserted first, and `ab`.
+fn golden_leaf() -> Vec<u8> {
+    let mut bytes = vec![0xEE; PAGE_BYTES];
+    let setup = PageSetup {
+        level: 0,
+        layout: 0x0403_0201,
+        lsn: 7,
+        lower: b"ab",
+        upper: b"ad",
+    };
+    let mut page = RowPageMut::create(&mut bytes, &setup).unwrap();
+    assert_eq!(page.insert(b"ac123", b"xy", false), Ok(0));
+    assert_eq!(page.insert(b"ab", b"", true), Ok(0));
+    bytes
+}
+
+#[test]
+fn a_page_has_the_bytes_the_format_says() {
+    let mut expected = vec![0; PAGE_BYTES];
+    put(&mut expected, 0, &[1, 1, 0, 0]); // version, leaf, level, flags
+    put(&mut expected, 4, &[2, 0]); // slots
+    put(&mut expected, 6, &[0, 0]); // the latest insertion was in front
+    put(&mut expected, 8, &[1, 0, 2, 0, 2, 0, 0, 0]); // prefix, fences, reserved
+    put(&mut expected, 16, &4085_u32.to_le_bytes()); // 4096 - 2 - 2 - 6 - 1
+    put(&mut expected, 24, &[7]);
+    put(&mut expected, 32, &[1, 2, 3, 4]);
+    put(&mut expected, 36, &4085_u16.to_le_bytes());
+    put(&mut expected, 38, &[1, 0, 0, 0x80, b'b', 0, 0, 0]);
+    put(&mut expected, 46, &4086_u16.to_le_bytes());
+    put(&mut expected, 48, &[4, 0, 2, 0, b'c', b'1', b'2', b'3']);
+    put(&mut expected, 4085, b"bc123xyabad");
+    assert_eq!(golden_leaf(), expected);
+}
+
+#[test]
+fn an_inner_page_has_the_bytes_the_format_says() {
+    let mut bytes = vec![0; PAGE_BYTES];
+    let setup = PageSetup {
+        level: 2,
+        ..PageSetup::default()
+    };
+    let mut page = RowPageMut::create(&mut bytes, &setup).unwrap();
+    page.insert(b"", &[0x10], false).unwrap();
+    page.insert(b"m", &[0, 1], false).unwrap();
+    let mut expected = vec![0; PAGE_BYTES];
+    put(&mut expected, 0, &[1, 2, 2, 0, 2, 0, 2, 0]);
+    put(&mut expected, 16, &4092_u32.to_le_bytes());
+    put(&mut expected, 36, &[0xFF, 0x0F, 0, 0, 1, 0, 0, 0, 0, 0]);
+    put(&mut expected, 46, &[0xFC, 0x0F, 1, 0, 2, 0, b'm', 0, 0, 0]);
+    put(&mut expected, 4092, &[b'm', 0, 1, 0x10]);
+    assert_eq!(bytes, expected);
+    let page = RowPage::open(&bytes).unwrap();
+    assert_eq!(page.child(b"lzzz").unwrap().1.get(), 16);
+    assert_eq!(page.child(b"m").unwrap().1.get(), 256);
+}
+
+#[test]
+fn an_image_has_the_bytes_the_format_says() {
+    let page = golden_leaf();
+    let mut stored = open(BlockCodecId::None, &BlockOptions::default()).unwrap();
+    let mut image = encode_image(&RowPage::open(&page).unwrap(), stored.as_mut()).unwrap();
+    append_op(&mut image, &PageOp::Remove { key: b"ab" }, 8).unwrap();
+    let patch = PageOp::Patch {
+        key: b"ac123",
+        keep_prefix_bytes: 1,
+        keep_suffix_bytes: 0,
+        middle: b"zz",
+    };
+    append_op(&mut image, &patch, 9).unwrap();
+    let header = [
+        1, 0, 0, 12, 33, 0, 0, 0, 33, 0, 0, 0, 16, 0, 0, 0, 2, 0, 12, 0, 9,
+    ];
+    let mut expected = [header.as_slice(), &[0; 7]].concat();
+    expected.extend([0, 0, 2, 0, 0, 0, 2, 0, 2, 0, 1, 2, 3, 4]);
+    expected.extend(b"abad\x01\0\x04\0\0\x80\x02\0bc123xy");
+    expected.extend(b"\x04\x02ab\x03\x05ac123\x01\0\x02zz");
+    assert_eq!(image, expected);
+    let mut restored = vec![0; PAGE_BYTES];
+    PageImage::open(&image)
+        .unwrap()
+        .decode(stored.as_mut(), &mut restored)
+        .unwrap();
+    let restored = RowPage::open(&restored).unwrap();
+    let entries: Vec<_> = restored.entries().map(|entry| entry.unwrap()).collect();
+    assert_eq!(entries.len(), 1);
+    assert_eq!(
+        (entries[0].key(), entries[0].value),
+        (b"ac123".to_vec(), b"xzz".as_slice())
+    );
+    assert_eq!((restored.lsn(), restored.layout()), (9, 0x0403_0201));
+}
+
+/// Writes `value` at `offset` of the golden leaf and asks for what is wrong.
+#[track_caller]
+fn refused(offset: usize, value: &[u8], expected: &str) {
+    let mut bytes = golden_leaf();
+    put(&mut bytes, offset, value);
+    assert_refused(&bytes, expected);
+}
+
+#[track_caller]
+fn assert_refused(bytes: &[u8], expected: &str) {
+    let error = RowPage::open(bytes).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn the_header_is_known() {
+    refused(0, &[2], "layout version 2");
+    refused(1, &[2], "kind 2 on level 0");
+    refused(2, &[1], "kind 1 on level 1");
+    refused(3, &[1], "unknown flags");
+    refused(14, &[1], "unknown flags");
+}
+
+#[test]
+fn slots_heap_and_fences_follow_each_other() {
+    refused(4, &[0xFF, 0xFF], "do not fit the page");
+    refused(16, &[55, 0], "do not fit the page");
+    refused(16, &[0, 0, 1], "do not fit the page");
+    refused(20, &[8], "do not fit the page");
+    refused(10, &[0xFF, 0x0F], "do not fit the page");
+    refused(8, &[3], "prefix is longer");
+}
+
+#[test]
+fn fences_are_short_and_ascend() {
+    refused(4092, b"ae", "do not ascend");
+    refused(4092, b"ad", "do not ascend");
+    let mut bytes = vec![0; PAGE_BYTES];
+    RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
+    put(&mut bytes, 10, &513_u16.to_le_bytes());
+    put(&mut bytes, 16, &(4096_u32 - 513).to_le_bytes());
+    assert_refused(&bytes, "fences are too long");
+}
+
+#[test]
+fn the_prefix_is_what_the_fences_share() {
+    refused(8, &[0], "prefix of 0 bytes, fences share 1");
+    refused(4094, b"b", "prefix of 1 bytes, fences share 0");
+}
+
+#[test]
+fn lengths_are_within_limits() {
+    refused(38, &512_u16.to_le_bytes(), "entry 0 is longer");
+    refused(50, &746_u16.to_le_bytes(), "entry 1 is longer");
+}
+
+#[test]
+fn records_lie_in_the_heap_and_apart() {
+    refused(
+        46,
+        &4085_u16.to_le_bytes(),
+        "record of entry 1 is outside of the heap or in another",
+    );
+    refused(
+        46,
+        &4087_u16.to_le_bytes(),
+        "record of entry 1 is outside of the heap or in another",
+    );
+    refused(
+        36,
+        &4084_u16.to_le_bytes(),
+        "record of entry 0 is outside of the heap or in another",
+    );
+    refused(20, &[1], "7 in records and 1 dead");
+    refused(50, &[1, 0], "6 in records and 0 dead");
+}
+
+#[test]
+fn a_record_without_bytes_has_no_place() {
+    let mut bytes = vec![0; PAGE_BYTES];
+    let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
+    page.insert(b"", b"", false).unwrap();
+    RowPage::open(&bytes).unwrap();
+    put(&mut bytes, 36, &[9]);
+    assert_refused(&bytes, "record of entry 0");
+}
+
+#[test]
+fn heads_are_those_of_the_keys() {
+    refused(42, b"c", "head of entry 0");
+    refused(45, &[1], "head of entry 0");
+    refused(4089, b"4", "head of entry 1");
+}
+
+#[test]
+fn keys_ascend() {
+    let mut bytes = golden_leaf();
+    put(&mut bytes, 4085, b"c");
+    put(&mut bytes, 42, b"c");
+    put(&mut bytes, 4086, b"b");
+    put(&mut bytes, 52, b"b");
+    assert_refused(&bytes, "entry 1 is not greater");
+}
+
+#[test]
+fn keys_lie_between_the_fences() {
+    let mut bytes = golden_leaf();
+    put(&mut bytes, 4085, b"a");
+    put(&mut bytes, 42, b"a");
+    assert_refused(&bytes, "entry 0 is outside of the fences");
+    let mut bytes = golden_leaf();
+    put(&mut bytes, 4086, b"d");
+    put(&mut bytes, 52, b"d");
+    assert_refused(&bytes, "entry 1 is outside of the fences");
+}
+
+#[test]
+fn children_are_pages_and_the_first_is_under_the_lower_fence() {
+    let mut healthy = vec![0; PAGE_BYTES];
+    let setup = PageSetup {
+        level: 1,
+        lower: b"b",
+        ..PageSetup::default()
+    };
+    let mut page = RowPageMut::create(&mut healthy, &setup).unwrap();
+    page.insert(b"b", &[16], false).unwrap();
+    page.insert(b"c", &[17], false).unwrap();
+    every_invariant(&RowPage::open(&healthy).unwrap()).unwrap();
+    let mut bytes = healthy.clone();
+    put(&mut bytes, 4092, &[0]);
+    assert_refused(&bytes, "value of entry 1 is no number");
+    let mut bytes = healthy.clone();
+    put(&mut bytes, 41, &[0x80]);
+    assert_refused(&bytes, "value of entry 0 is no number");
+    let mut bytes = healthy;
+    put(&mut bytes, 4093, b"bb");
+    put(&mut bytes, 38, &[2, 0, 0, 0, b'b', b'b']);
+    assert_refused(&bytes, "value of entry 0 is no number");
+    let mut bytes = golden_leaf();
+    put(&mut bytes, 1, &[2, 1]);
+    put(&mut bytes, 40, &[0, 0]);
+    put(&mut bytes, 38, &[1, 0, 0, 0]);
+    assert_refused(&bytes, "value of entry 0 is no number");
+}
+
+#[test]
+fn the_first_key_of_an_inner_page_is_the_lower_fence() {
+    let mut bytes = vec![0; PAGE_BYTES];
+    let setup = PageSetup {
+        level: 1,
+        lower: b"b",
+        ..PageSetup::default()
+    };
+    let mut page = RowPageMut::create(&mut bytes, &setup).unwrap();
+    page.insert(b"b", &[16], false).unwrap();
+    put(&mut bytes, 42, b"c");
+    put(&mut bytes, 4093, b"c");
+    assert_refused(&bytes, "first key of an inner page");
+}
