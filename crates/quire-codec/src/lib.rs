@@ -15,7 +15,7 @@
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
 //! | [`super_scalar`] | the segments of the paper on PFOR, PFOR-DELTA and PDICT, to measure against |
-//! | [`correlated`] | a column as its differences from another |
+//! | [`correlated`] | a column as what others leave of it, or as a map from another |
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
 //! | [`ordered`] | keys of strings that are shorter and compare as the strings do |

@@ -14,8 +14,9 @@ mod batch_bytes;
 mod column_values;
 mod cutter;
 mod encode;
+mod follow;
 mod pipeline;
-mod references;
+mod relations;
 mod statistics;
 mod validate;
 

@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod distinct_sketch;
 pub mod document;
+pub mod relation;
 pub mod row_group;
 pub mod row_page;
 pub mod segment;

@@ -4,17 +4,17 @@
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
 //! pages, joined in order, are the segment ([`crate::segment`]).
 
-use quire_codec::correlated;
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
 use crate::catalog::{read_codec, read_pages, write_pages};
 use crate::document::{Field, Structure};
+use crate::relation::{Relation, check_relations};
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 use crate::zone::Zone;
 
 /// Layout version this program writes, and the only one it reads.
-pub const ROW_GROUP_VERSION: u8 = 1;
+pub const ROW_GROUP_VERSION: u8 = 2;
 
 /// Rows of a vector group: what has one zone and is scanned at a time.
 pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
@@ -23,14 +23,14 @@ pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
 pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
 
 const HAS_RUNNER_UP: u8 = 1;
-const HAS_REFERENCE: u8 = 2;
+const HAS_RELATION: u8 = 2;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Row group (page kind 3)",
     about: "The segments of consecutive rows of a table, with their zones.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
+        Field::at(0, "1", "version", "2"),
         Field::next("varint", "row_count", "1 to 131,072"),
         Field::next("list", "columns", "in declared order; for each:"),
         Field::next("1", "physical_type", "type of the encoded values"),
@@ -38,12 +38,12 @@ pub(crate) const STRUCTURE: Structure = Structure {
         Field::next(
             "1",
             "flags",
-            "bit 0: a runner-up follows; bit 1: a reference",
+            "bit 0: a runner-up follows; bit 1: a relation",
         ),
         Field::next(
             "list of varint",
             "pages",
-            "their payloads, joined, are the segment",
+            "their payloads, joined, are the segment, or the map segment of a map",
         ),
         Field::next("varint", "encoded_bytes", "length of the segment"),
         Field::next(
@@ -63,10 +63,23 @@ pub(crate) const STRUCTURE: Structure = Structure {
             "what the chooser expected of it",
         ),
         Field::next(
-            "0 or varint",
-            "reference",
-            "column whose values are added to the segment's; has no reference and no NULLs",
+            "0 or 1",
+            "relation",
+            "1: the segment's values are added to those of column `first`; 2: to `first` + `second`; \
+             3: to `first` - `second`; 4: to `first` * `second` / 10^`divisor_digits`, rounded; \
+             5: a map from the values of `first`",
         ),
+        Field::next(
+            "0 or varint",
+            "first",
+            "another column, without relation; integers of 16 to 64 bits, or for a map a dictionary segment",
+        ),
+        Field::next(
+            "0 or varint",
+            "second",
+            "of relations 2, 3 and 4: as `first`, which it may be",
+        ),
+        Field::next("0 or 1", "divisor_digits", "of relation 4: at most 18"),
         Field::next(
             "zone",
             "zone",
@@ -106,9 +119,8 @@ pub struct ColumnChunk {
     pub estimated_bytes: u64,
     /// The second-best codec and what the chooser expected of it.
     pub runner_up: Option<(CodecId, u64)>,
-    /// Index of the column of this row group whose values, added to those of the segment, are the column's. It has
-    /// no reference itself, the same type, and no NULLs.
-    pub reference: Option<usize>,
+    /// What the values follow from besides the segment.
+    pub relation: Option<Relation>,
     /// Bounds of all rows.
     pub zone: Zone,
     /// Bounds of every [`GROUP_ROWS`] rows.
@@ -157,28 +169,10 @@ impl RowGroup {
         for _ in 0..count {
             columns.push(ColumnChunk::decode(row_count, &mut reader)?);
         }
-        check_references(&columns).map_err(|what| reader.corrupt(what))?;
+        check_relations(&columns).map_err(|what| reader.corrupt(what))?;
         reader.finish()?;
         Ok(RowGroup { row_count, columns })
     }
-}
-
-/// What [`ColumnChunk::reference`] promises, so that following it ends.
-fn check_references(columns: &[ColumnChunk]) -> Result<(), String> {
-    for (index, column) in columns.iter().enumerate() {
-        let Some(reference) = column.reference else {
-            continue;
-        };
-        let is_possible = columns.get(reference).is_some_and(|other| {
-            other.reference.is_none()
-                && other.physical_type == column.physical_type
-                && other.zone.null_count == 0
-        });
-        if !is_possible || !correlated::is_supported(column.physical_type) {
-            return Err(format!("column {index} cannot follow column {reference}"));
-        }
-    }
-    Ok(())
 }
 
 fn group_rows(row_count: usize, group: usize) -> usize {
@@ -192,8 +186,8 @@ impl ColumnChunk {
         writer.byte(self.physical_type as u8);
         writer.byte(self.codec as u8);
         let runner_up = u8::from(self.runner_up.is_some()) * HAS_RUNNER_UP;
-        let reference = u8::from(self.reference.is_some()) * HAS_REFERENCE;
-        writer.byte(runner_up | reference);
+        let relation = u8::from(self.relation.is_some()) * HAS_RELATION;
+        writer.byte(runner_up | relation);
         write_pages(writer, &self.pages);
         writer.varint(self.encoded_bytes);
         writer.varint(self.raw_bytes);
@@ -202,8 +196,8 @@ impl ColumnChunk {
             writer.byte(codec as u8);
             writer.varint(bytes);
         }
-        if let Some(reference) = self.reference {
-            writer.varint(reference as u64);
+        if let Some(relation) = self.relation {
+            relation.encode(writer);
         }
         self.zone.encode(None, writer);
         for zone in &self.group_zones {
@@ -218,7 +212,7 @@ impl ColumnChunk {
             return Err(reader.corrupt(format!("codec {codec} of a {physical_type} column")));
         }
         let flags = reader.byte()?;
-        if flags & !(HAS_RUNNER_UP | HAS_REFERENCE) != 0 {
+        if flags & !(HAS_RUNNER_UP | HAS_RELATION) != 0 {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
         }
         let pages = read_pages(reader)?;
@@ -230,11 +224,9 @@ impl ColumnChunk {
         } else {
             None
         };
-        let reference = if flags & HAS_REFERENCE != 0 {
-            let index = usize::try_from(reader.varint()?);
-            Some(index.map_err(|_| reader.corrupt("reference out of range"))?)
-        } else {
-            None
+        let relation = match flags & HAS_RELATION {
+            0 => None,
+            _ => Some(Relation::decode(reader)?),
         };
         let zone = Zone::decode(physical_type, row_count, None, reader)?;
         let group_zones = decode_group_zones(physical_type, row_count, &zone, reader)?;
@@ -246,7 +238,7 @@ impl ColumnChunk {
             raw_bytes,
             estimated_bytes,
             runner_up,
-            reference,
+            relation,
             zone,
             group_zones,
         })

@@ -5,6 +5,7 @@
 use quire_codec::{CodecId, PhysicalType, Scalar};
 use quire_format::catalog::{CatalogRecord, ColumnRecord, TableRecord, TypeRecord};
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
+use quire_format::relation::Relation;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::table_root::{ColumnSummary, RowGroupPointer, TableRoot};
 use quire_format::volume::PageId;
@@ -64,7 +65,7 @@ fn row_group() -> RowGroup {
         raw_bytes: 80_000,
         estimated_bytes: 4_999_999,
         runner_up: Some((CodecId::Plain, 80_000)),
-        reference: None,
+        relation: None,
         zone,
         group_zones,
     };
@@ -99,7 +100,7 @@ fn row_group() -> RowGroup {
                 vec![zone(1, 9, 0), zone(2, 3, 0)],
             ),
             ColumnChunk {
-                reference: Some(2),
+                relation: Some(Relation::Same(2)),
                 ..chunk(
                     PhysicalType::Int64,
                     CodecId::Constant,
@@ -113,24 +114,69 @@ fn row_group() -> RowGroup {
 
 #[test]
 fn a_column_follows_only_what_leads_no_further() {
-    // Itself, one with NULLs, another type, one that is not there, one that follows: none can be followed.
-    let following = |column: usize, reference: usize| {
+    use Relation::{Difference, Map, Product, Same, Sum};
+    let following = |column: usize, relation: Relation| {
         let mut row_group = row_group();
-        row_group.columns[column].reference = Some(reference);
-        RowGroup::decode(&row_group.encode())
+        row_group.columns[column].relation = Some(relation);
+        let decoded = RowGroup::decode(&row_group.encode());
+        decoded.map(|decoded| assert_eq!(decoded, row_group))
     };
-    assert!(following(0, 2).is_ok());
-    for (column, reference) in [
-        (2, 2),
-        (2, 0),
-        (1, 2),
-        (0, 4),
-        (0, usize::MAX),
-        (0, 3),
-        (2, 3),
+    let product = |first, second, divisor_digits| Product {
+        columns: (first, second),
+        divisor_digits,
+    };
+    for (column, relation) in [
+        (0, Same(2)),
+        (0, Sum(2, 2)),
+        (3, Same(0)),
+        (3, Difference(2, 0)),
+        (3, product(0, 2, 18)),
+        (1, Map(2)),
+        (3, Map(0)),
     ] {
-        let error = following(column, reference).unwrap_err();
+        following(column, relation).unwrap();
+    }
+    // Itself, another type, one that is not there, one that follows, a divisor beyond 64 bits: none can be followed.
+    for (column, relation) in [
+        (2, Same(2)),
+        (1, Same(2)),
+        (0, Same(4)),
+        (0, Same(usize::MAX)),
+        (0, Same(3)),
+        (2, Same(3)),
+        (0, Same(1)),
+        (0, Sum(2, 3)),
+        (0, Sum(2, 0)),
+        (0, Difference(2, 1)),
+        (0, Difference(2, 4)),
+        (0, product(2, 2, 19)),
+        (0, Map(0)),
+        // Text without a dictionary.
+        (0, Map(1)),
+        (0, Map(3)),
+        (0, Map(4)),
+    ] {
+        let error = following(column, relation).unwrap_err();
         assert!(error.to_string().contains("cannot follow"), "{error}");
+    }
+}
+
+#[test]
+fn relations_are_told_as_formulas() {
+    let name = |column: usize| ["price", "tax"][column];
+    let product = |divisor_digits| Relation::Product {
+        columns: (0, 1),
+        divisor_digits,
+    };
+    for (relation, formula) in [
+        (Relation::Same(1), "tax"),
+        (Relation::Sum(0, 1), "price + tax"),
+        (Relation::Difference(1, 0), "tax - price"),
+        (product(0), "price * tax"),
+        (product(2), "price * tax / 100"),
+        (Relation::Map(0), "map of price"),
+    ] {
+        assert_eq!(relation.formula(name), formula);
     }
 }
 

@@ -7,14 +7,15 @@ use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
 use super::AppendOptions;
 use super::batch_bytes::{batch_bytes, rows_within};
+use super::relations::Relations;
 
 /// Rows that become one row group.
 pub(super) struct RowGroupRows {
     pub(super) batches: Vec<RecordBatch>,
     pub(super) row_count: usize,
     pub(super) raw_bytes: usize,
-    /// For each column, the one it may follow; found when the first column is encoded.
-    pub(super) references: OnceLock<Vec<Option<usize>>>,
+    /// How columns may follow others; found when the first column is encoded.
+    pub(super) relations: OnceLock<Relations>,
 }
 
 /// Gathers rows until a row group is full: by rows, or by raw bytes.
@@ -75,7 +76,7 @@ impl Cutter {
             batches,
             row_count,
             raw_bytes,
-            references: OnceLock::new(),
+            relations: OnceLock::new(),
         })
     }
 

@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use quire_codec::{EncodeError, correlated};
+use quire_codec::EncodeError;
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
-use quire_format::segment::{Choice, ChooseOptions, SegmentInput, choose_and_encode};
+use quire_format::segment::{ChooseOptions, SegmentInput, choose_and_encode};
 use quire_format::table_root::RowGroupPointer;
 use quire_store::PageKind;
 
 use super::column_values::ColumnValues;
 use super::cutter::RowGroupRows;
-use super::references::references;
+use super::follow::{Encoded, encode_following};
+use super::relations::Relations;
 use super::statistics::statistics;
 use crate::definition::{ColumnDefinition, TableDefinition};
 use crate::error::AppendError;
 use crate::pages::TransactionPages;
-
-/// Size of a column beside its reference, in per cent of what it takes alone, above which it stays alone: whoever
-/// reads it reads the reference too.
-const REFERENCE_PERCENT_MAX: usize = 85;
 
 /// Encodes the row groups of one append.
 pub(super) struct Encoder {
@@ -27,18 +24,12 @@ pub(super) struct Encoder {
     pages: Arc<TransactionPages>,
 }
 
-/// A column of a row group, not yet written.
-struct Encoded {
-    choice: Choice,
-    segment: Vec<u8>,
-    /// The column whose values are to be added.
-    reference: Option<usize>,
-}
-
 /// A column of a row group, written.
 pub(super) struct EncodedColumn {
     chunk: ColumnChunk,
     sketch: DistinctSketch,
+    /// The segment, if other columns may be maps from this one: they are encoded next.
+    pub(super) leading: Option<Arc<[u8]>>,
 }
 
 /// A row group, written.
@@ -59,48 +50,44 @@ impl Encoder {
         &self,
         rows: &RowGroupRows,
     ) -> Result<EncodedRowGroup, AppendError> {
-        let columns = 0..self.definition.columns.len();
-        let columns = columns.map(|column| self.encode_column(rows, column));
-        self.write_row_group(rows.row_count, columns.collect::<Result<Vec<_>, _>>()?)
+        let count = self.definition.columns.len();
+        let mut encoded: Vec<Option<EncodedColumn>> = (0..count).map(|_| None).collect();
+        let relations = self.relations(rows);
+        for column in (0..count).filter(|&column| !relations.is_map(column)) {
+            let mut leader = self.encode_column(rows, column, None)?;
+            if let Some(segment) = leader.leading.take() {
+                for follower in relations.mapped_from(column) {
+                    encoded[follower] = Some(self.encode_column(rows, follower, Some(&segment))?);
+                }
+            }
+            encoded[column] = Some(leader);
+        }
+        self.write_row_group(rows.row_count, encoded.into_iter().flatten().collect())
     }
 
-    /// Encodes and writes one column of a row group.
+    /// How the columns of a row group may follow each other.
+    pub(super) fn relations<'r>(&self, rows: &'r RowGroupRows) -> &'r Relations {
+        let find = || Relations::find(&self.definition, rows);
+        rows.relations.get_or_init(find)
+    }
+
+    /// Encodes and writes one column of a row group; `leader` is the segment of the column that it may be a map from.
     pub(super) fn encode_column(
         &self,
         rows: &RowGroupRows,
         index: usize,
+        leader: Option<&Arc<[u8]>>,
     ) -> Result<EncodedColumn, AppendError> {
         let column = &self.definition.columns[index];
         let values = ColumnValues::collect(column.sql_type, &rows.batches, index)
             .ok_or_else(|| encode_error(column, "its text passes 4 GiB in one row group"))?;
         let statistics = statistics(&values, column.sql_type.is_text());
         let input = input_of(&values, rows);
-        let options = ChooseOptions {
-            forced: column.compression,
-            ..ChooseOptions::default()
-        };
-        let (choice, segment) = match choose_and_encode(&input, &options) {
-            // Not every row group of a column declared constant need be.
-            Err(EncodeError::NotConstant) => choose_and_encode(
-                &input,
-                &ChooseOptions {
-                    forced: None,
-                    ..options
-                },
-            ),
-            result => result,
-        }
-        .map_err(|error| encode_error(column, error))?;
-        let alone = Encoded {
-            choice,
-            segment,
-            reference: None,
-        };
-        let encoded = match self.reference_of(rows, index) {
-            Some(reference) => self
-                .following(rows, reference, &input, alone)
+        let relations = self.relations(rows);
+        let encoded = match relations.of(index) {
+            Some(relation) => encode_following(&self.definition, rows, relation, leader, &input)
                 .map_err(|error| encode_error(column, error))?,
-            None => alone,
+            None => encode_alone(column, &input).map_err(|error| encode_error(column, error))?,
         };
         let (choice, segment) = (encoded.choice, encoded.segment);
         let chunk = ColumnChunk {
@@ -111,52 +98,14 @@ impl Encoder {
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,
             runner_up: choice.runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
-            reference: encoded.reference,
+            relation: encoded.relation,
             zone: statistics.zone,
             group_zones: statistics.group_zones,
         };
         Ok(EncodedColumn {
             chunk,
             sketch: statistics.sketch,
-        })
-    }
-
-    fn reference_of(&self, rows: &RowGroupRows, index: usize) -> Option<usize> {
-        let references = || references(&self.definition, rows);
-        rows.references.get_or_init(references)[index]
-    }
-
-    /// The column as differences from `reference` if that is smaller by much, else as it is alone. The runner-up of
-    /// differences is the column alone.
-    fn following(
-        &self,
-        rows: &RowGroupRows,
-        reference: usize,
-        input: &SegmentInput<'_>,
-        alone: Encoded,
-    ) -> Result<Encoded, EncodeError> {
-        let sql_type = self.definition.columns[reference].sql_type;
-        let followed = ColumnValues::collect(sql_type, &rows.batches, reference);
-        let differences = followed.and_then(|followed| {
-            assert!(followed.validity.is_none(), "a reference has no NULLs");
-            correlated::differences(&input.values, &followed.values())
-        });
-        let Some(differences) = differences else {
-            return Ok(alone);
-        };
-        let input = SegmentInput {
-            values: differences.values(),
-            validity: input.validity,
-        };
-        let (mut choice, segment) = choose_and_encode(&input, &ChooseOptions::default())?;
-        if segment.len() * 100 > alone.segment.len() * REFERENCE_PERCENT_MAX {
-            return Ok(alone);
-        }
-        choice.runner_up = Some((alone.choice.codec, alone.segment.len()));
-        Ok(Encoded {
-            choice,
-            segment,
-            reference: Some(reference),
+            leading: relations.mapped_from(index).next().map(|_| segment.into()),
         })
     }
 
@@ -185,6 +134,33 @@ impl Encoder {
             sketches,
         })
     }
+}
+
+/// Encodes as the user asked for, or as the chooser does.
+fn encode_alone(
+    column: &ColumnDefinition,
+    input: &SegmentInput<'_>,
+) -> Result<Encoded, EncodeError> {
+    let options = ChooseOptions {
+        forced: column.compression,
+        ..ChooseOptions::default()
+    };
+    let (choice, segment) = match choose_and_encode(input, &options) {
+        // Not every row group of a column declared constant need be.
+        Err(EncodeError::NotConstant) => choose_and_encode(
+            input,
+            &ChooseOptions {
+                forced: None,
+                ..options
+            },
+        )?,
+        result => result?,
+    };
+    Ok(Encoded {
+        choice,
+        segment,
+        relation: None,
+    })
 }
 
 fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'v> {

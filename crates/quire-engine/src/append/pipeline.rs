@@ -37,6 +37,8 @@ struct State {
 struct Task {
     job: Arc<Job>,
     column: usize,
+    /// The segment of the column that this one may be a map from.
+    leader: Option<Arc<[u8]>>,
 }
 
 /// A row group in work.
@@ -103,6 +105,7 @@ impl Pipeline {
             state.tasks.push_back(Task {
                 job: Arc::clone(&job),
                 column,
+                leader: None,
             });
         }
         drop(state);
@@ -183,7 +186,16 @@ impl Shared {
 
     fn run(&self, task: &Task) -> Result<(), AppendError> {
         let job = &task.job;
-        let encoded = self.encoder.encode_column(&job.rows, task.column)?;
+        let relations = self.encoder.relations(&job.rows);
+        let leader = task.leader.as_ref();
+        if leader.is_none() && relations.is_map(task.column) {
+            // Queued again once the column it follows is encoded.
+            return Ok(());
+        }
+        let mut encoded = self.encoder.encode_column(&job.rows, task.column, leader)?;
+        if let Some(segment) = encoded.leading.take() {
+            self.queue_followers(task, &segment);
+        }
         let mut columns = job.columns.lock().unwrap_or_else(PoisonError::into_inner);
         columns[task.column] = Some(encoded);
         if columns.iter().any(Option::is_none) {
@@ -197,6 +209,20 @@ impl Shared {
         drop(state);
         self.changed.notify_all();
         Ok(())
+    }
+
+    fn queue_followers(&self, task: &Task, leader: &Arc<[u8]>) {
+        let relations = self.encoder.relations(&task.job.rows);
+        let mut state = self.lock();
+        for column in relations.mapped_from(task.column) {
+            state.tasks.push_front(Task {
+                job: Arc::clone(&task.job),
+                column,
+                leader: Some(Arc::clone(leader)),
+            });
+        }
+        drop(state);
+        self.changed.notify_all();
     }
 
     fn fail(&self, error: AppendError) {

@@ -23,7 +23,8 @@ pub(super) struct CodeMask {
     null_matches: bool,
 }
 
-/// The distinct values of a dictionary segment and a NULL behind them; `None` for other segments.
+/// The distinct values of a dictionary segment, or the values of a map, and a NULL behind them; `None` for other
+/// segments.
 pub(super) fn dictionary_array(
     sql_type: SqlType,
     segment: &SegmentReader,
@@ -34,20 +35,23 @@ pub(super) fn dictionary_array(
     let missing = || Corrupt::new("dictionary has fewer values than it says", 0);
     let codes = 0..u32::try_from(length).map_err(|_| missing())?;
     if sql_type.physical_type() != PhysicalType::Bytes {
-        let values = codes.map(|code| segment.dictionary_value(code).ok_or_else(missing));
-        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let value = |code| match segment.dictionary_is_valid(code) {
+            true => segment.dictionary_value(code).map(Some).ok_or_else(missing),
+            false => Ok(None),
+        };
+        let values = codes.map(value).collect::<Result<Vec<_>, _>>()?;
         return Ok(Some(scalar_array(
             sql_type,
-            values.iter().map(Some).chain([None]),
+            values.iter().map(Option::as_ref).chain([None]),
         )));
     }
     let mut values = BytesVector::new();
+    let mut nulls = NullBufferBuilder::new(length + 1);
     for code in codes {
         values.push(segment.dictionary_bytes(code).ok_or_else(missing)?)?;
+        nulls.append(segment.dictionary_is_valid(code));
     }
     values.push(&[])?;
-    let mut nulls = NullBufferBuilder::new(length + 1);
-    nulls.append_n_non_nulls(length);
     nulls.append_null();
     bytes_array(sql_type, values, nulls.finish()).map(Some)
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use quire_codec::{CodecId, Corrupt};
-use quire_format::row_group::RowGroup;
+use quire_format::relation::Relation;
+use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::segment::SegmentReader;
 
 use super::Scan;
@@ -60,8 +61,7 @@ impl OpenRowGroup {
         let predicate = &scan.options.predicates[index];
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
-            && self.row_group.columns[column].codec == CodecId::Dictionary
-            && self.row_group.columns[column].reference.is_none()
+            && has_dictionary(&self.row_group.columns[column])
         {
             return self.refine_by_code(scan, index, column, group, selection);
         }
@@ -141,23 +141,42 @@ impl OpenRowGroup {
 
     fn open_column(&self, scan: &Scan, column: usize) -> Result<ColumnReader, ScanError> {
         let corrupt = |source| corrupt(scan, self.index, column, source);
-        let mut segment = self.open_segment(scan, column)?;
-        if let Some(reference) = self.row_group.columns[column].reference {
-            let followed = self.open_segment(scan, reference)?;
-            segment = segment.following(followed).map_err(corrupt)?;
-        }
+        let segment = match self.row_group.columns[column].relation {
+            None => self.open_segment(scan, column, SegmentReader::open)?,
+            Some(relation) => {
+                let (first, second) = relation.references();
+                let open = |column| self.open_segment(scan, column, SegmentReader::open);
+                let (first, second) = (open(first)?, second.map(open).transpose()?);
+                match relation.combination() {
+                    Some(combination) => {
+                        let residuals = open(column)?;
+                        let combined = residuals.combined(combination, first, second);
+                        combined.map_err(corrupt)?
+                    }
+                    None => {
+                        let open_map = |image| SegmentReader::open_map(&image, first);
+                        self.open_segment(scan, column, open_map)?
+                    }
+                }
+            }
+        };
         let sql_type = scan.table.definition().columns[column].sql_type;
         ColumnReader::open(sql_type, self.row_group.row_count, segment).map_err(corrupt)
     }
 
-    fn open_segment(&self, scan: &Scan, column: usize) -> Result<SegmentReader, ScanError> {
+    fn open_segment(
+        &self,
+        scan: &Scan,
+        column: usize,
+        open: impl FnOnce(Arc<[u8]>) -> Result<SegmentReader, Corrupt>,
+    ) -> Result<SegmentReader, ScanError> {
         let chunk = &self.row_group.columns[column];
         let image = scan.table.source().read(&chunk.pages)?;
         scan.counters
             .bytes_read
             .fetch_add(image.len() as u64, Ordering::Relaxed);
         let segment = if image.len() as u64 == chunk.encoded_bytes {
-            SegmentReader::open(image)
+            open(image)
         } else {
             let (found, expected) = (image.len(), chunk.encoded_bytes);
             let what = format!("segment of {found} bytes, expected {expected}");
@@ -182,6 +201,14 @@ impl OpenRowGroup {
         scan.counters
             .vectors_decoded
             .fetch_add(decoded, Ordering::Relaxed);
+    }
+}
+
+/// Whether a predicate on a column can be asked once per distinct value: of a dictionary, or of a map.
+fn has_dictionary(chunk: &ColumnChunk) -> bool {
+    match chunk.relation {
+        None => chunk.codec == CodecId::Dictionary,
+        Some(relation) => matches!(relation, Relation::Map(_)),
     }
 }
 

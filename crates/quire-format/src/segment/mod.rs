@@ -38,12 +38,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod combined;
+mod encode_map;
+mod entries;
 mod fill;
+mod map;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod validity;
 
+pub use encode_map::{MapError, encode_map};
 pub use quire_codec::choose::{Choice, ChooseOptions, Effort};
 pub use reader::{SegmentReader, SegmentSizes};
 

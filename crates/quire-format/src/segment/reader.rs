@@ -1,9 +1,12 @@
 //! Reading a segment: the header, then vectors or single values on demand.
 
+use super::combined::Combined;
+use super::entries::Entries;
+use super::map::{MapImage, Mapped};
 use super::validity::StoredValidity;
 use super::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION};
 use quire_codec::boolean::BooleanDecoder;
-use quire_codec::correlated;
+use quire_codec::correlated::{self, Combination, Residual};
 use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
 use quire_codec::text::BytesDecoder;
@@ -29,8 +32,8 @@ pub struct SegmentReader {
     sizes: SegmentSizes,
     validity: StoredValidity,
     values: ValueDecoder,
-    /// The column whose values are added to those decoded here.
-    reference: Option<Box<SegmentReader>>,
+    /// What is added to the values decoded here.
+    combined: Option<Box<Combined>>,
 }
 
 #[derive(Debug)]
@@ -43,6 +46,18 @@ enum ValueDecoder {
     Float32(FloatDecoder<f32>),
     Float64(FloatDecoder<f64>),
     Bytes(Box<BytesDecoder>),
+    /// Any type, by the values of another column.
+    Mapped(Box<Mapped>),
+}
+
+/// A vector of a map's values of one type.
+macro_rules! decode_mapped {
+    ($mapped:ident, $variant:ident, $vector:ident, $out:expr) => {
+        $mapped.decode($vector, $out, |entries| match entries {
+            Entries::$variant(values) => Some(values),
+            _ => None,
+        })
+    };
 }
 
 /// A method that decodes a vector of one type.
@@ -57,13 +72,14 @@ macro_rules! decode {
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
             match &mut self.values {
                 ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out),
+                ValueDecoder::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
                 _ => Err(self.wrong_type(PhysicalType::$variant)),
             }
         }
     };
 }
 
-/// A method that decodes a vector of integers, which may be differences from another column.
+/// A method that decodes a vector of integers, which may be what is left of other columns.
 macro_rules! decode_integers {
     ($(#[$meta:meta])* $name:ident, $type:ty, $variant:ident) => {
         $(#[$meta])*
@@ -75,12 +91,15 @@ macro_rules! decode_integers {
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
             let rows = match &mut self.values {
                 ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out)?,
+                ValueDecoder::Mapped(mapped) => {
+                    return decode_mapped!(mapped, $variant, vector, out);
+                }
                 _ => return Err(self.wrong_type(PhysicalType::$variant)),
             };
-            if let Some(reference) = &mut self.reference {
-                let mut added = [0; 1024];
-                reference.$name(vector, &mut added)?;
-                correlated::add(out, &added);
+            if let Some(combined) = &mut self.combined {
+                let mut expected = [0; 1024];
+                combined.expected(vector, &mut expected)?;
+                correlated::add(out, &expected);
             }
             Ok(rows)
         }
@@ -129,29 +148,51 @@ impl SegmentReader {
             sizes,
             validity,
             values,
-            reference: None,
+            combined: None,
         })
     }
 
-    /// The column whose differences from `reference` this segment holds.
+    /// The column of which this segment holds what `first`, or both references, leave of it.
     ///
     /// # Errors
-    /// The two cannot belong together: another type or number of rows, NULLs in the reference, or a reference of
-    /// its own.
-    pub fn following(mut self, reference: SegmentReader) -> Result<Self, Corrupt> {
-        let is_possible = correlated::is_supported(self.physical_type)
-            && reference.physical_type == self.physical_type
-            && reference.row_count == self.row_count
-            && reference.null_count == 0
-            && reference.reference.is_none();
-        if !is_possible {
-            return Err(Corrupt::new(
-                "segment of differences has a reference of other rows",
-                0,
-            ));
+    /// They cannot belong together: no integers of 16 to 64 bits, another number of rows or of references, or
+    /// a reference with a relation of its own.
+    pub fn combined(
+        mut self,
+        combination: Combination,
+        first: SegmentReader,
+        second: Option<SegmentReader>,
+    ) -> Result<Self, Corrupt> {
+        if !correlated::is_supported(self.physical_type) || self.has_relation() {
+            return Err(Corrupt::new("segment of residuals is of another type", 1));
         }
-        self.reference = Some(Box::new(reference));
+        let combined = Combined::new(combination, first, second, self.row_count)?;
+        self.combined = Some(Box::new(combined));
         Ok(self)
+    }
+
+    /// Opens the map segment that `image` holds, all of it, as the column that `reference` determines. Decodes the
+    /// map: at most 16 MiB of strings and a table of 4 MiB.
+    ///
+    /// # Errors
+    /// Bytes that [`super::encode_map`] did not write, or not for that reference.
+    pub fn open_map(image: &Arc<[u8]>, reference: SegmentReader) -> Result<Self, Corrupt> {
+        let image = MapImage::open(image)?;
+        Ok(Self {
+            physical_type: image.values.physical_type,
+            codec: image.values.codec,
+            row_count: image.row_count,
+            null_count: image.null_count,
+            sizes: image.sizes,
+            validity: StoredValidity::AllValid,
+            combined: None,
+            values: ValueDecoder::Mapped(Box::new(Mapped::new(image, reference)?)),
+        })
+    }
+
+    /// Whether the values follow from another column, so that none can follow them.
+    pub(super) fn has_relation(&self) -> bool {
+        self.combined.is_some() || matches!(self.values, ValueDecoder::Mapped(_))
     }
 
     pub fn physical_type(&self) -> PhysicalType {
@@ -190,9 +231,12 @@ impl SegmentReader {
     ///
     /// # Errors
     /// Corrupt bytes, or a vector beyond the segment.
-    pub fn validity(&self, vector: usize, out: &mut [u64; 16]) -> Result<usize, Corrupt> {
+    pub fn validity(&mut self, vector: usize, out: &mut [u64; 16]) -> Result<usize, Corrupt> {
         if vector >= self.vector_count() {
             return Err(Corrupt::new("vector is beyond the segment", 0));
+        }
+        if let ValueDecoder::Mapped(mapped) = &mut self.values {
+            return mapped.validity(vector, out);
         }
         self.validity.vector(vector, self.vector_rows(vector), out)
     }
@@ -231,7 +275,10 @@ impl SegmentReader {
     pub fn decode_i128(&mut self, vector: usize, out: &mut [i128; 1024]) -> Result<usize, Corrupt> {
         match &mut self.values {
             ValueDecoder::Int128(decoder) => decoder.decode_vector(vector, out),
-            ValueDecoder::Int64(_) => {
+            ValueDecoder::Mapped(mapped) if self.physical_type == PhysicalType::Int128 => {
+                decode_mapped!(mapped, Int128, vector, out)
+            }
+            _ if self.physical_type == PhysicalType::Int64 => {
                 let mut narrow = [0i64; 1024];
                 let rows = self.decode_i64(vector, &mut narrow)?;
                 for (wide, narrow) in out.iter_mut().zip(narrow) {
@@ -243,6 +290,34 @@ impl SegmentReader {
         }
     }
 
+    /// Decodes a vector of integers of 16 to 64 bits, widened; otherwise as `decode_i64`.
+    pub(super) fn decode_wide(
+        &mut self,
+        vector: usize,
+        out: &mut [i64; 1024],
+    ) -> Result<usize, Corrupt> {
+        fn widen<T: Copy + Into<i64>>(narrow: &[T; 1024], out: &mut [i64; 1024]) {
+            for (wide, narrow) in out.iter_mut().zip(narrow) {
+                *wide = (*narrow).into();
+            }
+        }
+        match self.physical_type {
+            PhysicalType::Int16 => {
+                let mut narrow = [0_i16; 1024];
+                let rows = self.decode_i16(vector, &mut narrow)?;
+                widen(&narrow, out);
+                Ok(rows)
+            }
+            PhysicalType::Int32 => {
+                let mut narrow = [0_i32; 1024];
+                let rows = self.decode_i32(vector, &mut narrow)?;
+                widen(&narrow, out);
+                Ok(rows)
+            }
+            _ => self.decode_i64(vector, out),
+        }
+    }
+
     /// Decodes a vector of booleans as bits, those beyond the rows clear; otherwise as `decode_bool`.
     pub fn decode_bool_words(
         &mut self,
@@ -251,6 +326,15 @@ impl SegmentReader {
     ) -> Result<usize, Corrupt> {
         match &mut self.values {
             ValueDecoder::Bool(decoder) => decoder.decode_words(vector, out),
+            ValueDecoder::Mapped(mapped) => {
+                let mut values = [false; 1024];
+                let rows = decode_mapped!(mapped, Bool, vector, &mut values)?;
+                out.fill(0);
+                for (row, &value) in values[..rows].iter().enumerate() {
+                    out[row / 64] |= u64::from(value) << (row % 64);
+                }
+                Ok(rows)
+            }
             _ => Err(self.wrong_type(PhysicalType::Bool)),
         }
     }
@@ -262,14 +346,15 @@ impl SegmentReader {
     pub fn decode_bytes(&mut self, vector: usize, out: &mut BytesVector) -> Result<usize, Corrupt> {
         match &mut self.values {
             ValueDecoder::Bytes(decoder) => decoder.decode_vector(vector, out),
+            ValueDecoder::Mapped(mapped) => mapped.decode_bytes(vector, out),
             _ => Err(self.wrong_type(PhysicalType::Bytes)),
         }
     }
 
-    /// Number of distinct values, if the codec is [`CodecId::Dictionary`]; differences from another column have
-    /// none.
+    /// Number of distinct values, if the codec is [`CodecId::Dictionary`]; of values, equal ones too, if they are
+    /// a map from another column. What is left of other columns has none.
     pub fn dictionary_len(&self) -> Option<usize> {
-        if self.reference.is_some() {
+        if self.combined.is_some() {
             return None;
         }
         match &self.values {
@@ -281,6 +366,7 @@ impl SegmentReader {
             ValueDecoder::Float32(decoder) => decoder.dictionary().map(<[_]>::len),
             ValueDecoder::Float64(decoder) => decoder.dictionary().map(<[_]>::len),
             ValueDecoder::Bytes(decoder) => decoder.dictionary_len(),
+            ValueDecoder::Mapped(mapped) => Some(mapped.entries().len()),
         }
     }
 
@@ -288,13 +374,14 @@ impl SegmentReader {
     pub fn dictionary_bytes(&self, code: u32) -> Option<&[u8]> {
         match &self.values {
             ValueDecoder::Bytes(decoder) => decoder.dictionary_value(code),
+            ValueDecoder::Mapped(mapped) => mapped.entries().bytes(code),
             _ => None,
         }
     }
 
     /// The value of any type a code stands for; `None` without a dictionary, or beyond it.
     pub fn dictionary_value(&self, code: u32) -> Option<Scalar> {
-        if self.reference.is_some() {
+        if self.combined.is_some() {
             return None;
         }
         fn at<T: Copy>(values: Option<&[T]>, code: u32) -> Option<T> {
@@ -311,6 +398,15 @@ impl SegmentReader {
             ValueDecoder::Bytes(decoder) => decoder
                 .dictionary_value(code)
                 .map(|bytes| Scalar::Bytes(bytes.to_vec())),
+            ValueDecoder::Mapped(mapped) => mapped.entries().scalar(code),
+        }
+    }
+
+    /// Whether a code stands for a value: those of a map may stand for NULL.
+    pub fn dictionary_is_valid(&self, code: u32) -> bool {
+        match &self.values {
+            ValueDecoder::Mapped(mapped) => mapped.is_valid(code),
+            _ => true,
         }
     }
 
@@ -320,8 +416,8 @@ impl SegmentReader {
     /// # Errors
     /// Corrupt bytes, a vector beyond the segment, or a segment without a dictionary.
     pub fn decode_codes(&mut self, vector: usize, out: &mut [u32; 1024]) -> Result<usize, Corrupt> {
-        if self.reference.is_some() {
-            return Err(Corrupt::new("segment of differences has no dictionary", 2));
+        if self.combined.is_some() {
+            return Err(Corrupt::new("segment of residuals has no dictionary", 2));
         }
         match &mut self.values {
             ValueDecoder::Bool(_) => Err(Corrupt::new("segment has no dictionary", 2)),
@@ -332,6 +428,7 @@ impl SegmentReader {
             ValueDecoder::Float32(decoder) => decoder.decode_codes(vector, out),
             ValueDecoder::Float64(decoder) => decoder.decode_codes(vector, out),
             ValueDecoder::Bytes(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Mapped(mapped) => mapped.codes(vector, out),
         }
     }
 
@@ -359,16 +456,18 @@ impl SegmentReader {
                 decoder.value(row, &mut bytes)?;
                 Scalar::Bytes(bytes)
             }
+            ValueDecoder::Mapped(mapped) => return mapped.value(row),
         };
-        let Some(reference) = &mut self.reference else {
+        let Some(combined) = &mut self.combined else {
             return Ok(Some(value));
         };
-        Ok(match (value, reference.value(row)?) {
-            (Scalar::Int16(a), Some(Scalar::Int16(b))) => Some(Scalar::Int16(a.wrapping_add(b))),
-            (Scalar::Int32(a), Some(Scalar::Int32(b))) => Some(Scalar::Int32(a.wrapping_add(b))),
-            (Scalar::Int64(a), Some(Scalar::Int64(b))) => Some(Scalar::Int64(a.wrapping_add(b))),
-            _ => return Err(Corrupt::new("reference of another type", 1)),
-        })
+        let expected = combined.expected_value(row)?;
+        Ok(Some(match value {
+            Scalar::Int16(value) => Scalar::Int16(value.plus(expected)),
+            Scalar::Int32(value) => Scalar::Int32(value.plus(expected)),
+            Scalar::Int64(value) => Scalar::Int64(value.plus(expected)),
+            _ => return Err(Corrupt::new("residuals of another type", 1)),
+        }))
     }
 
     fn wrong_type(&self, asked: PhysicalType) -> Corrupt {

@@ -95,7 +95,7 @@ struct StorageRows {
     column_name: Vec<String>,
     row_group: Vec<Option<i64>>,
     codec: Vec<&'static str>,
-    /// Names of the columns that others are stored as differences from.
+    /// What columns follow from: `a`, `a + b`, `map of a`.
     reference: Vec<Option<String>>,
     row_count: Vec<Option<i64>>,
     null_count: Vec<Option<i64>>,
@@ -114,11 +114,12 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
             rows.column_name.push(column.name.clone());
             rows.row_group.push(integer(group_index as u64));
             rows.codec.push(chunk.codec.name());
-            let reference = chunk
-                .reference
-                .and_then(|index| table.definition().columns.get(index));
+            let name = |index: usize| {
+                let column = table.definition().columns.get(index);
+                column.map_or("", |column| column.name.as_str())
+            };
             rows.reference
-                .push(reference.map(|followed| followed.name.clone()));
+                .push(chunk.relation.map(|relation| relation.formula(name)));
             rows.row_count.push(integer(group.row_count));
             rows.null_count.push(integer(chunk.zone.null_count));
             rows.raw_bytes.push(integer(chunk.raw_bytes));

@@ -1,0 +1,131 @@
+//! A column that may follow others: stored beside them if that is smaller by much, else alone.
+//!
+//! Both ways are estimated and only the smaller is encoded; a map is so much less work that it is made to be measured.
+
+use std::sync::Arc;
+
+use quire_codec::correlated::{self, Combination};
+use quire_codec::{EncodeError, Values};
+use quire_format::relation::Relation;
+use quire_format::segment::{
+    Choice, ChooseOptions, MapError, SegmentInput, SegmentReader, choose_codec, encode_map,
+    encode_segment,
+};
+
+use super::column_values::ColumnValues;
+use super::cutter::RowGroupRows;
+use crate::definition::TableDefinition;
+
+/// Size of a column beside its references, in per cent of what it takes alone, above which it stays alone: whoever
+/// reads it reads the references too.
+const FOLLOWING_PERCENT_MAX: usize = 85;
+
+/// A column of a row group, not yet written.
+pub(super) struct Encoded {
+    pub(super) choice: Choice,
+    pub(super) segment: Vec<u8>,
+    pub(super) relation: Option<Relation>,
+}
+
+/// Encodes a column as `relation` says, or alone; the runner-up of the former is the latter. `leader` is the segment
+/// of the column that a map is from.
+pub(super) fn encode_following(
+    definition: &TableDefinition,
+    rows: &RowGroupRows,
+    relation: Relation,
+    leader: Option<&Arc<[u8]>>,
+    input: &SegmentInput<'_>,
+) -> Result<Encoded, MapError> {
+    let alone = choose_codec(input, &ChooseOptions::default());
+    let following = match relation.combination() {
+        Some(combination) => combined(definition, rows, (relation, combination), &alone, input)?,
+        None => mapped(relation, leader, &alone, input)?,
+    };
+    if let Some(mut following) = following {
+        following.choice.runner_up = Some((alone.codec, alone.estimated_bytes));
+        following.choice.raw_bytes = alone.raw_bytes;
+        return Ok(following);
+    }
+    Ok(Encoded {
+        segment: encode_segment(input, alone.codec)?,
+        choice: alone,
+        relation: None,
+    })
+}
+
+fn is_much_smaller(bytes: usize, alone: &Choice) -> bool {
+    bytes * 100 <= alone.estimated_bytes * FOLLOWING_PERCENT_MAX
+}
+
+fn combined(
+    definition: &TableDefinition,
+    rows: &RowGroupRows,
+    (relation, combination): (Relation, Combination),
+    alone: &Choice,
+    input: &SegmentInput<'_>,
+) -> Result<Option<Encoded>, EncodeError> {
+    let expected = expected(definition, rows, relation, combination);
+    let residuals = expected.and_then(|expected| correlated::residuals(&input.values, &expected));
+    let Some(residuals) = residuals else {
+        return Ok(None);
+    };
+    let left = SegmentInput {
+        values: residuals.values(),
+        validity: input.validity,
+    };
+    let choice = choose_codec(&left, &ChooseOptions::default());
+    if !is_much_smaller(choice.estimated_bytes, alone) {
+        return Ok(None);
+    }
+    Ok(Some(Encoded {
+        segment: encode_segment(&left, choice.codec)?,
+        choice,
+        relation: Some(relation),
+    }))
+}
+
+/// What the references say of every row; `None` if they are no integers.
+fn expected(
+    definition: &TableDefinition,
+    rows: &RowGroupRows,
+    relation: Relation,
+    combination: Combination,
+) -> Option<Vec<i64>> {
+    let wide = |reference: usize| {
+        let sql_type = definition.columns[reference].sql_type;
+        let column = ColumnValues::collect(sql_type, &rows.batches, reference)?;
+        let values: Values<'_> = column.values();
+        correlated::wide(&values, column.validity.as_deref())
+    };
+    let (first, second) = relation.references();
+    let mut expected = wide(first)?;
+    if let Some(second) = second {
+        combination.apply(&mut expected, &wide(second)?);
+    }
+    Some(expected)
+}
+
+fn mapped(
+    relation: Relation,
+    leader: Option<&Arc<[u8]>>,
+    alone: &Choice,
+    input: &SegmentInput<'_>,
+) -> Result<Option<Encoded>, MapError> {
+    let Some(leader) = leader else {
+        return Ok(None);
+    };
+    let mut reference = SegmentReader::open(Arc::clone(leader))?;
+    let Some((codec, segment)) = encode_map(input, &mut reference)? else {
+        return Ok(None);
+    };
+    let choice = Choice {
+        codec,
+        estimated_bytes: segment.len(),
+        ..*alone
+    };
+    Ok(is_much_smaller(segment.len(), alone).then_some(Encoded {
+        choice,
+        segment,
+        relation: Some(relation),
+    }))
+}

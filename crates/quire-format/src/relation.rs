@@ -1,0 +1,165 @@
+//! How a column of a row group is told by others of its columns.
+
+use quire_codec::correlated::{self, Combination, DIVISOR_DIGITS_MAX};
+use quire_codec::{CodecId, Corrupt};
+
+use crate::row_group::ColumnChunk;
+use crate::wire::{Reader, Writer};
+
+/// What the values of a column follow from, besides what its own pages hold. The columns, its *references*, are indices
+/// into the row group; they have no relation themselves, so that reading a column opens three segments at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// Integers: the pages hold what is left of the values of the column.
+    Same(usize),
+    /// Integers: what is left of one column and another.
+    Sum(usize, usize),
+    /// Integers: what is left of one column less another.
+    Difference(usize, usize),
+    /// Integers: what is left of one column times another, divided by a power of ten.
+    Product {
+        columns: (usize, usize),
+        divisor_digits: u8,
+    },
+    /// Any type: the pages hold a map from the values of the column.
+    Map(usize),
+}
+
+const SAME: u8 = 1;
+const SUM: u8 = 2;
+const DIFFERENCE: u8 = 3;
+const PRODUCT: u8 = 4;
+const MAP: u8 = 5;
+
+impl Relation {
+    /// The relation of integers to one reference, or two.
+    pub fn combined(combination: Combination, first: usize, second: usize) -> Self {
+        match combination {
+            Combination::Same => Relation::Same(first),
+            Combination::Sum => Relation::Sum(first, second),
+            Combination::Difference => Relation::Difference(first, second),
+            Combination::Product { divisor_digits } => Relation::Product {
+                columns: (first, second),
+                divisor_digits,
+            },
+        }
+    }
+
+    /// How integers are expected from the references; `None` for a map.
+    pub fn combination(self) -> Option<Combination> {
+        Some(match self {
+            Relation::Same(_) => Combination::Same,
+            Relation::Sum(..) => Combination::Sum,
+            Relation::Difference(..) => Combination::Difference,
+            Relation::Product { divisor_digits, .. } => Combination::Product { divisor_digits },
+            Relation::Map(_) => return None,
+        })
+    }
+
+    /// The references: one, or two, which may be the same.
+    pub fn references(self) -> (usize, Option<usize>) {
+        match self {
+            Relation::Same(first) | Relation::Map(first) => (first, None),
+            Relation::Sum(first, second) | Relation::Difference(first, second) => {
+                (first, Some(second))
+            }
+            Relation::Product { columns, .. } => (columns.0, Some(columns.1)),
+        }
+    }
+
+    /// The relation as a formula, given the names of the columns: `a`, `a + b`, `a - b`, `a * b`, `a * b / 100`,
+    /// `map of a`.
+    pub fn formula<'a>(self, name: impl Fn(usize) -> &'a str) -> String {
+        match self {
+            Relation::Same(first) => name(first).to_owned(),
+            Relation::Sum(first, second) => format!("{} + {}", name(first), name(second)),
+            Relation::Difference(first, second) => format!("{} - {}", name(first), name(second)),
+            Relation::Product {
+                columns,
+                divisor_digits,
+            } => {
+                let divisor = 10_u64.pow(divisor_digits.min(DIVISOR_DIGITS_MAX).into());
+                let divided = match divisor {
+                    1 => String::new(),
+                    _ => format!(" / {divisor}"),
+                };
+                format!("{} * {}{divided}", name(columns.0), name(columns.1))
+            }
+            Relation::Map(column) => format!("map of {}", name(column)),
+        }
+    }
+
+    pub(crate) fn encode(self, writer: &mut Writer) {
+        writer.byte(match self {
+            Relation::Same(_) => SAME,
+            Relation::Sum(..) => SUM,
+            Relation::Difference(..) => DIFFERENCE,
+            Relation::Product { .. } => PRODUCT,
+            Relation::Map(_) => MAP,
+        });
+        let (first, second) = self.references();
+        writer.varint(first as u64);
+        if let Some(second) = second {
+            writer.varint(second as u64);
+        }
+        if let Relation::Product { divisor_digits, .. } = self {
+            writer.byte(divisor_digits);
+        }
+    }
+
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        let kind = reader.byte()?;
+        let column = |reader: &mut Reader<'_>| {
+            let index = usize::try_from(reader.varint()?);
+            index.map_err(|_| reader.corrupt("reference out of range"))
+        };
+        let first = column(reader)?;
+        Ok(match kind {
+            SAME => Relation::Same(first),
+            SUM => Relation::Sum(first, column(reader)?),
+            DIFFERENCE => Relation::Difference(first, column(reader)?),
+            PRODUCT => Relation::Product {
+                columns: (first, column(reader)?),
+                divisor_digits: reader.byte()?,
+            },
+            MAP => Relation::Map(first),
+            _ => return Err(reader.corrupt(format!("unknown relation {kind}"))),
+        })
+    }
+
+    /// Whether column `index` of a row group can have the relation: its references are others, which have none.
+    fn is_possible(self, index: usize, columns: &[ColumnChunk]) -> bool {
+        let (first, second) = self.references();
+        let leads = |reference: usize| {
+            let other = columns.get(reference).filter(|_| reference != index);
+            other.filter(|other| other.relation.is_none())
+        };
+        let Some(other) = leads(first) else {
+            return false;
+        };
+        let supports = |chunk: &ColumnChunk| correlated::is_supported(chunk.physical_type);
+        match self {
+            Relation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
+            Relation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => {
+                false
+            }
+            _ => {
+                supports(&columns[index])
+                    && supports(other)
+                    && second.is_none_or(|second| leads(second).is_some_and(supports))
+            }
+        }
+    }
+}
+
+/// What [`Relation`] promises, so that following references ends.
+pub(crate) fn check_relations(columns: &[ColumnChunk]) -> Result<(), String> {
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(relation) = column.relation
+            && !relation.is_possible(index, columns)
+        {
+            return Err(format!("column {index} cannot follow {relation:?}"));
+        }
+    }
+    Ok(())
+}

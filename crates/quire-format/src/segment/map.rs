@@ -1,0 +1,410 @@
+//! A column that another column of its rows determines: one value for each value of the other, its *reference*, and
+//! the rows that break the rule.
+//!
+//! # Layout, version 1
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 1 | format version, 1 |
+//! | 1 | 1 | keys: 0 the codes of the reference's dictionary, 1 integers, which follow |
+//! | 2 | 2 | 0 |
+//! | 4 | 4 | row count, that of the reference |
+//! | 8 | 4 | NULL count |
+//! | 12 | 4 | `k`, bytes of the keys; 0 unless keys is 1 |
+//! | 16 | 4 | `v`, bytes of the values |
+//! | 20 | 4 | `p`, bytes of the positions of exceptions; 0 without any |
+//! | 24 | 4 | `e`, bytes of the values of exceptions; 0 without any |
+//! | 28 | k | keys: a segment of 64-bit integers that ascend, at most [`KEY_SPAN_MAX`] apart, no NULLs |
+//! | … | v | values: a segment of the column's type, one value per key; one more for NULL if the reference has NULLs |
+//! | … | p | positions: a segment of 32-bit integers that ascend, rows of the column, no NULLs |
+//! | … | e | a segment of the column's type, one value per position |
+//!
+//! A code that a row of the reference has, or the place of its value among the keys, is the code of the row here; that of
+//! the exception with number `i` is `i` more than the number of values. So the column reads as one with a dictionary.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use quire_codec::{BytesVector, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar, VECTOR_VALUES};
+
+use super::entries::Entries;
+use super::{SegmentReader, SegmentSizes};
+
+/// The version this code writes, and the only one it reads.
+pub(super) const MAP_VERSION: u8 = 1;
+pub(super) const MAP_HEADER_BYTES: usize = 28;
+
+/// Integers are looked up in a table of as many places as there are from the first to the last.
+pub(super) const KEY_SPAN_MAX: i64 = 1 << 20;
+
+pub(super) const KEYS_ARE_CODES: u8 = 0;
+pub(super) const KEYS_ARE_INTEGERS: u8 = 1;
+
+/// A key that the map does not have.
+const NONE: u32 = u32::MAX;
+
+/// How a row of the reference leads to a value.
+#[derive(Debug)]
+pub(super) enum Keys {
+    /// By its code: so many there are.
+    Codes(usize),
+    /// By its integer.
+    Integers(IntegerKeys),
+}
+
+/// Numbers of ascending integers.
+#[derive(Debug)]
+pub(super) struct IntegerKeys {
+    least: i64,
+    /// Number of the key `least + i`, or [`NONE`].
+    numbers: Vec<u32>,
+    count: usize,
+}
+
+impl IntegerKeys {
+    /// `None` when the keys do not ascend, or lie too far apart.
+    pub(super) fn new(ascending: &[i64]) -> Option<Self> {
+        let (&least, &most) = ascending.first().zip(ascending.last())?;
+        let span = most
+            .checked_sub(least)
+            .filter(|span| *span < KEY_SPAN_MAX)?;
+        if ascending.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return None;
+        }
+        let mut numbers = vec![NONE; usize::try_from(span).ok()? + 1];
+        for (&key, number) in ascending.iter().zip(0..) {
+            *numbers.get_mut((key - least) as usize)? = number;
+        }
+        Some(Self {
+            least,
+            numbers,
+            count: ascending.len(),
+        })
+    }
+
+    /// The keys.
+    pub(super) fn ascending(&self) -> impl Iterator<Item = i64> {
+        let places = self.numbers.iter().zip(0_i64..);
+        let present = places.filter(|(number, _)| **number != NONE);
+        present.map(|(_, place)| self.least.wrapping_add(place))
+    }
+
+    /// The number of a key.
+    #[inline]
+    pub(super) fn number(&self, key: i64) -> Option<u32> {
+        let place = key.wrapping_sub(self.least) as u64;
+        let number = self.numbers.get(usize::try_from(place).ok()?).copied();
+        number.filter(|&number| number != NONE)
+    }
+}
+
+impl Keys {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Codes(count) => *count,
+            Self::Integers(keys) => keys.count,
+        }
+    }
+
+    /// The number of the key that each row of a vector of the reference has, and after the last one for NULL.
+    pub(super) fn numbers(
+        &self,
+        reference: &mut SegmentReader,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let mut valid = [u64::MAX; VECTOR_VALUES / 64];
+        if reference.null_count() > 0 {
+            reference.validity(vector, &mut valid)?;
+        }
+        let is_null = |row: usize| valid[row / 64] >> (row % 64) & 1 == 0;
+        let rows = match self {
+            Self::Codes(_) => reference.decode_codes(vector, out)?,
+            Self::Integers(keys) => {
+                let mut values = [0; VECTOR_VALUES];
+                let rows = reference.decode_wide(vector, &mut values)?;
+                for (row, (out, &value)) in out.iter_mut().zip(&values).take(rows).enumerate() {
+                    *out = match keys.number(value) {
+                        Some(number) => number,
+                        None if is_null(row) => 0,
+                        None => return Err(Corrupt::new(format!("{value} is not in the map"), 0)),
+                    };
+                }
+                rows
+            }
+        };
+        if reference.null_count() > 0 {
+            for row in (0..rows).filter(|&row| is_null(row)) {
+                out[row] = self.len() as u32;
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// A map segment that is being read, with its reference.
+#[derive(Debug)]
+pub(super) struct Mapped {
+    reference: SegmentReader,
+    keys: Keys,
+    /// Of the keys, of NULL if the reference has any, and of the exceptions.
+    entries: Entries,
+    /// Which entries are not NULL; `None` when none is.
+    validity: Option<Vec<bool>>,
+    /// Rows of the exceptions, ascending, and the code of the first.
+    exceptions: Vec<u32>,
+    first_exception: u32,
+}
+
+/// The parts of a map segment's image.
+pub(super) struct MapImage {
+    pub(super) row_count: usize,
+    pub(super) null_count: usize,
+    pub(super) sizes: SegmentSizes,
+    keys: Option<SegmentReader>,
+    pub(super) values: SegmentReader,
+    exceptions: Option<(SegmentReader, SegmentReader)>,
+}
+
+impl MapImage {
+    pub(super) fn open(image: &Arc<[u8]>) -> Result<Self, Corrupt> {
+        let mut cursor = Cursor::new(image, 0..image.len())?;
+        let version = cursor.u8("map version")?;
+        if version != MAP_VERSION {
+            let what = format!("map version {version}, this program reads {MAP_VERSION}");
+            return Err(Corrupt::new(what, 0));
+        }
+        let form = cursor.u8("form of the keys")?;
+        if form > KEYS_ARE_INTEGERS || cursor.bytes(2, "reserved")? != [0, 0] {
+            return Err(Corrupt::new("unknown form of the keys of a map", 1));
+        }
+        let row_count = cursor.u32("row count")? as usize;
+        let null_count = cursor.u32("NULL count")? as usize;
+        if row_count > ROWS_MAX || null_count > row_count {
+            return Err(Corrupt::new("row or NULL count is out of range", 4));
+        }
+        let mut lengths = [0; 4];
+        for length in &mut lengths {
+            *length = cursor.u32("bytes of a part of a map")? as usize;
+        }
+        let mut part = |length| {
+            let range: Range<usize> = cursor.take(length, "part of a map")?;
+            let bytes = image.get(range).unwrap_or_default();
+            SegmentReader::open(bytes.into())
+        };
+        let [keys, values, positions, others] = lengths;
+        let is_shaped =
+            (keys > 0) == (form == KEYS_ARE_INTEGERS) && (positions > 0) == (others > 0);
+        if !is_shaped {
+            return Err(Corrupt::new("map lacks a part, or has one too many", 12));
+        }
+        let keys = (keys > 0).then(|| part(keys)).transpose()?;
+        let values = part(values)?;
+        let exceptions = match positions {
+            0 => None,
+            _ => Some((part(positions)?, part(others)?)),
+        };
+        cursor.finish("map")?;
+        Ok(Self {
+            row_count,
+            null_count,
+            sizes: SegmentSizes {
+                header_bytes: MAP_HEADER_BYTES,
+                validity_bytes: 0,
+                payload_bytes: image.len() - MAP_HEADER_BYTES,
+            },
+            keys,
+            values,
+            exceptions,
+        })
+    }
+}
+
+impl Mapped {
+    /// Decodes the map, checks it, and joins it with its reference.
+    pub(super) fn new(image: MapImage, reference: SegmentReader) -> Result<Self, Corrupt> {
+        let wrong = |what: &'static str| Err(Corrupt::new(what, 0));
+        if reference.row_count() != image.row_count || reference.has_relation() {
+            return wrong("map has a reference of other rows");
+        }
+        let keys = match (image.keys, reference.dictionary_len()) {
+            (Some(mut keys), _) => {
+                let ascending = integers(&mut keys, PhysicalType::Int64)?;
+                match IntegerKeys::new(&ascending) {
+                    Some(keys) => Keys::Integers(keys),
+                    None => return wrong("keys of a map do not ascend, or lie too far apart"),
+                }
+            }
+            (None, Some(count)) => Keys::Codes(count),
+            (None, None) => return wrong("map of codes has a reference without a dictionary"),
+        };
+        let mut values = image.values;
+        let mut entries = Entries::new(values.physical_type());
+        let expected = keys.len() + usize::from(reference.null_count() > 0);
+        if values.row_count() != expected {
+            return wrong("map does not have one value per key");
+        }
+        entries.append(&mut values)?;
+        let mut validity = Vec::new();
+        append_validity(&mut values, &mut validity)?;
+        let mut exceptions = Vec::new();
+        if let Some((mut positions, mut others)) = image.exceptions {
+            exceptions = positions_below(image.row_count, &mut positions)?;
+            if others.physical_type() != values.physical_type()
+                || others.row_count() != exceptions.len()
+            {
+                return wrong("exceptions of a map have no values");
+            }
+            entries.append(&mut others)?;
+            append_validity(&mut others, &mut validity)?;
+        }
+        let has_nulls = validity.contains(&false);
+        if has_nulls != (image.null_count > 0) {
+            return wrong("NULL count of a map is not that of its values");
+        }
+        Ok(Self {
+            reference,
+            keys,
+            entries,
+            validity: has_nulls.then_some(validity),
+            exceptions,
+            first_exception: expected as u32,
+        })
+    }
+
+    pub(super) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// The codes of a vector, each below the number of entries.
+    pub(super) fn codes(
+        &mut self,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let rows = self.keys.numbers(&mut self.reference, vector, out)?;
+        out[rows..].fill(0);
+        let start = (vector * VECTOR_VALUES) as u32;
+        let first = self.exceptions.partition_point(|&row| row < start);
+        for (number, &row) in self.exceptions.iter().enumerate().skip(first) {
+            match out[..rows].get_mut((row - start) as usize) {
+                Some(code) => *code = self.first_exception + number as u32,
+                None => break,
+            }
+        }
+        let highest = out.iter().fold(0, |highest, &code| highest.max(code));
+        match (highest as usize) < self.entries.len() {
+            true => Ok(rows),
+            false => Err(Corrupt::new("code is beyond the map", 0)),
+        }
+    }
+
+    /// Decodes a vector of the type that `of` picks.
+    pub(super) fn decode<T: Copy>(
+        &mut self,
+        vector: usize,
+        out: &mut [T; VECTOR_VALUES],
+        of: impl Fn(&Entries) -> Option<&[T]>,
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        let rows = self.codes(vector, &mut codes)?;
+        let Some(entries) = of(&self.entries) else {
+            return Err(Corrupt::new("map holds values of another type", 0));
+        };
+        for (out, &code) in out.iter_mut().zip(&codes[..rows]) {
+            match entries.get(code as usize) {
+                Some(&value) => *out = value,
+                None => return Err(Corrupt::new("code is beyond the map", 0)),
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Appends a vector of strings.
+    pub(super) fn decode_bytes(
+        &mut self,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        let rows = self.codes(vector, &mut codes)?;
+        for &code in &codes[..rows] {
+            let value = self.entries.bytes(code);
+            out.push(value.ok_or_else(|| Corrupt::new("map holds no strings", 0))?)?;
+        }
+        Ok(rows)
+    }
+
+    /// Which rows of a vector are not NULL, and how many are NULL.
+    pub(super) fn validity(
+        &mut self,
+        vector: usize,
+        out: &mut [u64; VECTOR_VALUES / 64],
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        let rows = self.codes(vector, &mut codes)?;
+        out.fill(0);
+        for (row, &code) in codes[..rows].iter().enumerate() {
+            let is_valid = self.is_valid(code);
+            out[row / 64] |= u64::from(is_valid) << (row % 64);
+        }
+        let valid: u32 = out.iter().map(|word| word.count_ones()).sum();
+        Ok(rows - valid as usize)
+    }
+
+    /// The value of a row, `None` if it is NULL.
+    pub(super) fn value(&mut self, row: usize) -> Result<Option<Scalar>, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        self.codes(row / VECTOR_VALUES, &mut codes)?;
+        let code = codes[row % VECTOR_VALUES];
+        Ok(self.entries.scalar(code).filter(|_| self.is_valid(code)))
+    }
+
+    /// Whether a code stands for a value rather than NULL.
+    pub(super) fn is_valid(&self, code: u32) -> bool {
+        let validity = self.validity.as_ref();
+        validity.is_none_or(|validity| validity.get(code as usize) == Some(&true))
+    }
+}
+
+/// All values of a segment of integers, which has no NULLs.
+fn integers(segment: &mut SegmentReader, expected: PhysicalType) -> Result<Vec<i64>, Corrupt> {
+    if segment.physical_type() != expected || segment.null_count() > 0 {
+        return Err(Corrupt::new(
+            "part of a map is of another type, or has NULLs",
+            1,
+        ));
+    }
+    let mut integers = Vec::with_capacity(segment.row_count());
+    let mut values = [0; VECTOR_VALUES];
+    for vector in 0..segment.vector_count() {
+        let rows = segment.decode_wide(vector, &mut values)?;
+        integers.extend_from_slice(&values[..rows]);
+    }
+    Ok(integers)
+}
+
+fn positions_below(row_count: usize, segment: &mut SegmentReader) -> Result<Vec<u32>, Corrupt> {
+    let positions = integers(segment, PhysicalType::Int32)?;
+    let mut next = 0;
+    let mut rows = Vec::with_capacity(positions.len());
+    for position in positions {
+        if position < next || position >= row_count as i64 {
+            let what = "exceptions of a map do not ascend, or lie beyond the rows";
+            return Err(Corrupt::new(what, 0));
+        }
+        next = position + 1;
+        rows.push(position as u32);
+    }
+    Ok(rows)
+}
+
+fn append_validity(segment: &mut SegmentReader, validity: &mut Vec<bool>) -> Result<(), Corrupt> {
+    let mut words = [0; VECTOR_VALUES / 64];
+    for vector in 0..segment.vector_count() {
+        segment.validity(vector, &mut words)?;
+        let rows = 0..segment.vector_rows(vector);
+        validity.extend(rows.map(|row| words[row / 64] >> (row % 64) & 1 == 1));
+    }
+    Ok(())
+}

@@ -1,0 +1,419 @@
+//! Columns that follow others read as themselves, whatever their types and NULLs; wrong bytes are errors.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use quire_codec::correlated::{self, Combination};
+use quire_codec::{BytesVector, CodecId, PhysicalType, Scalar, Values};
+use quire_format::segment::{
+    ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, encode_map, encode_segment,
+};
+
+/// A column as the tests see it.
+#[derive(Debug, Clone)]
+struct Column {
+    physical_type: PhysicalType,
+    rows: Vec<Option<Scalar>>,
+}
+
+/// The same values as the encoders take them; NULL rows hold 0 or nothing.
+struct Owned {
+    int16: Vec<i16>,
+    int32: Vec<i32>,
+    int64: Vec<i64>,
+    float64: Vec<f64>,
+    bools: Vec<bool>,
+    bytes: BytesVector,
+    validity: Option<Vec<u64>>,
+}
+
+impl Column {
+    fn owned(&self) -> Owned {
+        let mut owned = Owned {
+            int16: Vec::new(),
+            int32: Vec::new(),
+            int64: Vec::new(),
+            float64: Vec::new(),
+            bools: Vec::new(),
+            bytes: BytesVector::new(),
+            validity: None,
+        };
+        let mut words = vec![0_u64; self.rows.len().div_ceil(64)];
+        for (row, value) in self.rows.iter().enumerate() {
+            words[row / 64] |= u64::from(value.is_some()) << (row % 64);
+            match (value, self.physical_type) {
+                (Some(Scalar::Int16(value)), _) => owned.int16.push(*value),
+                (Some(Scalar::Int32(value)), _) => owned.int32.push(*value),
+                (Some(Scalar::Int64(value)), _) => owned.int64.push(*value),
+                (Some(Scalar::Float64(value)), _) => owned.float64.push(*value),
+                (Some(Scalar::Bool(value)), _) => owned.bools.push(*value),
+                (Some(Scalar::Bytes(value)), _) => owned.bytes.push(value).unwrap(),
+                // Anything may stand there, and must not matter.
+                (None, PhysicalType::Int16) => owned.int16.push(77),
+                (None, PhysicalType::Int32) => owned.int32.push(-77),
+                (None, PhysicalType::Int64) => owned.int64.push(i64::MIN),
+                (None, PhysicalType::Float64) => owned.float64.push(f64::NAN),
+                (None, PhysicalType::Bool) => owned.bools.push(true),
+                (None, _) => owned.bytes.push(b"?").unwrap(),
+                other => panic!("{other:?}"),
+            }
+        }
+        owned.validity = self.rows.contains(&None).then_some(words);
+        owned
+    }
+
+    fn encode(&self) -> Arc<[u8]> {
+        let owned = self.owned();
+        let input = owned.input(self.physical_type);
+        let encoded = choose_and_encode(&input, &ChooseOptions::default());
+        encoded.unwrap().1.into()
+    }
+}
+
+impl Owned {
+    fn values(&self, physical_type: PhysicalType) -> Values<'_> {
+        match physical_type {
+            PhysicalType::Int16 => Values::Int16(&self.int16),
+            PhysicalType::Int32 => Values::Int32(&self.int32),
+            PhysicalType::Int64 => Values::Int64(&self.int64),
+            PhysicalType::Float64 => Values::Float64(&self.float64),
+            PhysicalType::Bool => Values::Bool(&self.bools),
+            _ => Values::Bytes(self.bytes.as_slice()),
+        }
+    }
+
+    fn input(&self, physical_type: PhysicalType) -> SegmentInput<'_> {
+        SegmentInput {
+            values: self.values(physical_type),
+            validity: self.validity.as_deref(),
+        }
+    }
+}
+
+fn scalar(physical_type: PhysicalType, value: i64) -> Scalar {
+    match physical_type {
+        PhysicalType::Int16 => Scalar::Int16(value as i16),
+        PhysicalType::Int32 => Scalar::Int32(value as i32),
+        PhysicalType::Int64 => Scalar::Int64(value),
+        PhysicalType::Float64 => Scalar::Float64(value as f64 / 8.0),
+        PhysicalType::Bool => Scalar::Bool(value % 2 == 0),
+        _ => Scalar::Bytes(format!("value {value}").into_bytes()),
+    }
+}
+
+/// Reads every row by itself, and by the vector, and compares.
+fn assert_reads(reader: &mut SegmentReader, column: &Column) {
+    assert_eq!(reader.row_count(), column.rows.len());
+    let nulls = column.rows.iter().filter(|row| row.is_none()).count();
+    assert_eq!(reader.null_count(), nulls);
+    for row in (0..column.rows.len()).step_by(37) {
+        assert_eq!(reader.value(row).unwrap(), column.rows[row], "row {row}");
+    }
+    for (vector, expected) in column.rows.chunks(1024).enumerate() {
+        let mut words = [0; 16];
+        let nulls = reader.validity(vector, &mut words).unwrap();
+        let decoded = decode(reader, vector);
+        assert_eq!(decoded.len(), expected.len());
+        for (row, expected) in expected.iter().enumerate() {
+            let is_valid = words[row / 64] >> (row % 64) & 1 == 1;
+            assert_eq!(is_valid, expected.is_some());
+            if let Some(expected) = expected {
+                assert_eq!(&decoded[row], expected, "row {row} of vector {vector}");
+            }
+        }
+        assert_eq!(nulls, expected.iter().filter(|row| row.is_none()).count());
+        if reader.dictionary_len().is_some() {
+            assert_codes(reader, vector, expected);
+        }
+    }
+}
+
+fn decode(reader: &mut SegmentReader, vector: usize) -> Vec<Scalar> {
+    macro_rules! decoded {
+        ($decode:ident, $zero:expr, $variant:ident) => {{
+            let mut out = [$zero; 1024];
+            let rows = reader.$decode(vector, &mut out).unwrap();
+            out[..rows]
+                .iter()
+                .map(|&one| Scalar::$variant(one))
+                .collect()
+        }};
+    }
+    match reader.physical_type() {
+        PhysicalType::Int16 => decoded!(decode_i16, 0, Int16),
+        PhysicalType::Int32 => decoded!(decode_i32, 0, Int32),
+        PhysicalType::Int64 => decoded!(decode_i64, 0, Int64),
+        PhysicalType::Float64 => decoded!(decode_f64, 0.0, Float64),
+        PhysicalType::Bool => decoded!(decode_bool, false, Bool),
+        _ => {
+            let mut out = BytesVector::new();
+            reader.decode_bytes(vector, &mut out).unwrap();
+            let values = out.as_slice();
+            values
+                .iter()
+                .map(|one| Scalar::Bytes(one.to_vec()))
+                .collect()
+        }
+    }
+}
+
+fn assert_codes(reader: &mut SegmentReader, vector: usize, expected: &[Option<Scalar>]) {
+    let mut codes = [0; 1024];
+    let rows = reader.decode_codes(vector, &mut codes).unwrap();
+    for (code, expected) in codes[..rows].iter().zip(expected) {
+        assert!((*code as usize) < reader.dictionary_len().unwrap());
+        if let Some(expected) = expected {
+            assert!(reader.dictionary_is_valid(*code));
+            assert_eq!(reader.dictionary_value(*code).as_ref(), Some(expected));
+        }
+    }
+}
+
+fn integer_type() -> impl Strategy<Value = PhysicalType> {
+    use PhysicalType::{Int16, Int32, Int64};
+    prop_oneof![Just(Int16), Just(Int32), Just(Int64)]
+}
+
+fn any_type() -> impl Strategy<Value = PhysicalType> {
+    use PhysicalType::{Bool, Bytes, Float64};
+    prop_oneof![integer_type(), Just(Bool), Just(Float64), Just(Bytes)]
+}
+
+fn combination() -> impl Strategy<Value = Combination> {
+    prop_oneof![
+        Just(Combination::Same),
+        Just(Combination::Sum),
+        Just(Combination::Difference),
+        (0..=18_u8).prop_map(|divisor_digits| Combination::Product { divisor_digits }),
+    ]
+}
+
+/// Rows of that many numbers, each with NULLs in one row of `nulls`; 0 for none.
+fn column(physical_type: PhysicalType, numbers: &[i64], nulls: usize) -> Column {
+    let is_null = |row: usize| nulls > 0 && row % nulls == nulls / 2;
+    let rows = numbers.iter().enumerate();
+    Column {
+        physical_type,
+        rows: rows
+            .map(|(row, &number)| (!is_null(row)).then(|| scalar(physical_type, number)))
+            .collect(),
+    }
+}
+
+fn as_wide(column: &Column) -> Vec<i64> {
+    let wide = |value: &Option<Scalar>| match value {
+        None => 0,
+        Some(Scalar::Int16(value)) => i64::from(*value),
+        Some(Scalar::Int32(value)) => i64::from(*value),
+        Some(Scalar::Int64(value)) => *value,
+        other => panic!("{other:?}"),
+    };
+    column.rows.iter().map(wide).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn residuals_and_references_are_the_column(
+        numbers in prop::collection::vec(any::<(i64, i64, i64)>(), 1..2500),
+        types in (integer_type(), integer_type(), integer_type()),
+        nulls in (0_usize..5, 0_usize..5, 0_usize..5),
+        combination in combination(),
+    ) {
+        let pick = |of: fn(&(i64, i64, i64)) -> i64| numbers.iter().map(of).collect::<Vec<_>>();
+        let own = column(types.0, &pick(|row| row.0), nulls.0);
+        let first = column(types.1, &pick(|row| row.1 >> 20), nulls.1);
+        let second = column(types.2, &pick(|row| row.2), nulls.2);
+        let mut expected = as_wide(&first);
+        combination.apply(&mut expected, &as_wide(&second));
+        let owned = own.owned();
+        let left = correlated::residuals(&owned.values(types.0), &expected).unwrap();
+        let input = SegmentInput {
+            values: left.values(),
+            validity: owned.validity.as_deref(),
+        };
+        let (_, image) = choose_and_encode(&input, &ChooseOptions::default()).unwrap();
+        let open = |image: Arc<[u8]>| SegmentReader::open(image).unwrap();
+        let second = (combination.reference_count() == 2).then(|| open(second.encode()));
+        let reader = open(image.into()).combined(combination, open(first.encode()), second);
+        let mut reader = reader.unwrap();
+        prop_assert_eq!(reader.dictionary_len(), None);
+        assert_reads(&mut reader, &own);
+    }
+
+    #[test]
+    fn a_map_and_its_reference_are_the_column(
+        picks in prop::collection::vec((0_i64..60, 0_u8..200, any::<u8>()), 200..3000),
+        types in (any_type(), any_type()),
+        nulls in (0_usize..90, 0_i64..20),
+        is_dictionary: bool,
+    ) {
+        let keys: Vec<i64> = picks.iter().map(|pick| pick.0 * 7 - 50).collect();
+        // Not all of it NULL.
+        let reference = column(types.0, &keys, if nulls.0 == 1 { 0 } else { nulls.0 });
+        let rows = picks.iter().zip(&reference.rows).map(|((_, breaks, other), key)| {
+            // What belongs to a key, to NULL too, and rarely something else or nothing.
+            let told = match key {
+                None => -1,
+                Some(Scalar::Bool(value)) => i64::from(*value),
+                Some(key) => format!("{key:?}").bytes().map(i64::from).sum(),
+            };
+            let value = if *breaks == 0 { i64::from(*other) } else { told };
+            (value % 20 != nulls.1 || nulls.1 == 0).then(|| scalar(types.1, value))
+        });
+        let own = Column { physical_type: types.1, rows: rows.collect() };
+        let is_dictionary = is_dictionary && CodecId::Dictionary.supports(types.0);
+        let image: Arc<[u8]> = match is_dictionary {
+            true => {
+                let owned = reference.owned();
+                let image = encode_segment(&owned.input(types.0), CodecId::Dictionary);
+                image.unwrap().into()
+            }
+            false => reference.encode(),
+        };
+        let open = || SegmentReader::open(Arc::clone(&image)).unwrap();
+        let owned = own.owned();
+        let made = encode_map(&owned.input(types.1), &mut open()).unwrap();
+        let can_lead = open().dictionary_len().is_some() || correlated::is_supported(types.0);
+        prop_assert_eq!(made.is_some(), can_lead);
+        if let Some((codec, map)) = made {
+            let mut reader = SegmentReader::open_map(&map.into(), open()).unwrap();
+            prop_assert_eq!(reader.codec(), codec);
+            assert_reads(&mut reader, &own);
+        }
+    }
+}
+
+fn dictionary(rows: usize) -> Arc<[u8]> {
+    let numbers: Vec<i64> = (0..rows as i64).map(|row| row * row % 31).collect();
+    let reference = column(PhysicalType::Int32, &numbers, 10);
+    let owned = reference.owned();
+    let image = encode_segment(&owned.input(PhysicalType::Int32), CodecId::Dictionary);
+    image.unwrap().into()
+}
+
+/// A map with integers for keys, NULLs and exceptions, and one of codes; each with its reference.
+fn maps() -> [(Vec<u8>, Arc<[u8]>); 2] {
+    let numbers: Vec<i64> = (0..3000).map(|row| row * row % 31).collect();
+    let told: Vec<i64> = (0..3000)
+        .map(|row| match row {
+            _ if row % 500 == 77 => 1000 + row,
+            // Where the reference is NULL.
+            _ if row % 10 == 5 => 3,
+            _ => row * row % 31 / 2,
+        })
+        .collect();
+    let own = column(PhysicalType::Bytes, &told, 900);
+    let input = own.owned();
+    let reference = column(PhysicalType::Int32, &numbers, 10);
+    let owned = reference.owned();
+    [CodecId::Pfor, CodecId::Dictionary].map(|codec| {
+        let image: Arc<[u8]> = encode_segment(&owned.input(PhysicalType::Int32), codec)
+            .unwrap()
+            .into();
+        let mut reader = SegmentReader::open(Arc::clone(&image)).unwrap();
+        let map = encode_map(&input.input(PhysicalType::Bytes), &mut reader).unwrap();
+        (map.unwrap().1, image)
+    })
+}
+
+#[test]
+fn a_rule_that_many_rows_break_is_no_map() {
+    let numbers: Vec<i64> = (0..3000).map(|row| row % 5).collect();
+    let keys = column(PhysicalType::Int32, &numbers, 0).encode();
+    let random: Vec<i64> = (0..3000).map(|row| row * 7919 % 13).collect();
+    let own = column(PhysicalType::Int64, &random, 0).owned();
+    let input = own.input(PhysicalType::Int64);
+    let mut reader = SegmentReader::open(keys).unwrap();
+    assert!(encode_map(&input, &mut reader).unwrap().is_none());
+    // As many values as rows tell everything, and save nothing.
+    let unique: Vec<i64> = (0..3000).collect();
+    let unique = column(PhysicalType::Int32, &unique, 0).encode();
+    let mut reader = SegmentReader::open(unique).unwrap();
+    assert!(encode_map(&input, &mut reader).unwrap().is_none());
+}
+
+#[test]
+fn a_map_opens_with_its_own_reference_only() {
+    for (map, reference) in maps() {
+        let map: Arc<[u8]> = map.into();
+        let open = |image: &Arc<[u8]>| SegmentReader::open(Arc::clone(image)).unwrap();
+        let mapped = || SegmentReader::open_map(&map, open(&reference));
+        assert!(mapped().is_ok());
+        assert!(SegmentReader::open_map(&map, open(&dictionary(2999))).is_err());
+        assert!(SegmentReader::open_map(&map, mapped().unwrap()).is_err());
+        let text = column(PhysicalType::Bytes, &(0..3000).collect::<Vec<_>>(), 0).encode();
+        let other = SegmentReader::open_map(&map, open(&text));
+        // By integers it opens, the values being checked as they are read; strings are none.
+        let decoded = other.and_then(|mut other| other.decode_codes(0, &mut [0; 1024]));
+        assert!(decoded.is_err());
+        let residuals = open(&column(PhysicalType::Int32, &vec![1; 3000], 0).encode());
+        let same = Combination::Same;
+        assert!(residuals.combined(same, mapped().unwrap(), None).is_err());
+    }
+}
+
+#[test]
+fn references_of_residuals_are_checked() {
+    let open = |physical_type, rows: usize| {
+        let numbers: Vec<i64> = (0..rows as i64).collect();
+        SegmentReader::open(column(physical_type, &numbers, 0).encode()).unwrap()
+    };
+    use PhysicalType::{Bytes, Float64, Int32, Int64};
+    let own = || open(Int64, 100);
+    let sum = |first, second| own().combined(Combination::Sum, first, second);
+    assert!(sum(open(Int32, 100), Some(open(Int64, 100))).is_ok());
+    assert!(sum(open(Int32, 100), None).is_err());
+    assert!(sum(open(Int32, 99), Some(open(Int64, 100))).is_err());
+    assert!(sum(open(Int32, 100), Some(open(Int64, 101))).is_err());
+    assert!(sum(open(Bytes, 100), Some(open(Int64, 100))).is_err());
+    let follows = || sum(open(Int32, 100), Some(open(Int32, 100))).unwrap();
+    assert!(sum(follows(), Some(open(Int64, 100))).is_err());
+    let same = Combination::Same;
+    assert!(own().combined(same, open(Int64, 100), Some(own())).is_err());
+    assert!(follows().combined(same, own(), None).is_err());
+    assert!(open(Float64, 100).combined(same, own(), None).is_err());
+}
+
+#[test]
+fn damaged_maps_never_panic() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random as usize
+    };
+    for (map, reference) in maps() {
+        let read = |bytes: &[u8]| -> Result<(), quire_codec::Corrupt> {
+            let reference = SegmentReader::open(Arc::clone(&reference))?;
+            let mut reader = SegmentReader::open_map(&bytes.into(), reference)?;
+            for vector in 0..reader.vector_count() {
+                reader.decode_bytes(vector, &mut BytesVector::new())?;
+                reader.validity(vector, &mut [0; 16])?;
+            }
+            reader.value(2999).map(drop)
+        };
+        assert_eq!(read(&map), Ok(()));
+        for length in 0..map.len() {
+            assert!(read(&map[..length]).is_err(), "prefix of {length} bytes");
+        }
+        assert!(read(&[map.as_slice(), &[0]].concat()).is_err());
+        // Every byte of the header counts, but for the number of NULLs, which `check` counts.
+        for position in 0..28 {
+            let mut damaged = map.clone();
+            damaged[position] ^= 0x41;
+            assert!(position == 8 || read(&damaged).is_err(), "byte {position}");
+        }
+        for _ in 0..4000 {
+            let mut damaged = map.clone();
+            for _ in 0..1 + next() % 3 {
+                let position = next() % damaged.len();
+                damaged[position] = next() as u8;
+            }
+            let _ = read(&damaged);
+        }
+    }
+}
