@@ -55,7 +55,7 @@ impl RowPageMut<'_> {
         let at_end = page.find(pending_key)? == Search::Absent(page.len());
         let total = entries.bytes()?;
         let end = CutRegion::end(total, page.page_bytes());
-        let appended_to = at_end && space::is_appended_to(page.header.append_run);
+        let appended_to = at_end && space::is_appended_to(page.header().append_run);
         let separator = match appended_to.then(|| entries.nearest_separator(end)) {
             Some(Ok(separator)) => separator,
             _ => entries.nearest_separator(CutRegion::middle(total, page.page_bytes()))?,
@@ -281,10 +281,10 @@ impl<'a> Joined<'a> {
         setup: &PageSetup<'_>,
     ) -> Result<(), DivideError> {
         let made = RowPageMut::create(target, setup)?;
-        let mut header = made.page()?.header;
+        let mut header = made.page()?.header();
         let prefix_bytes = usize::from(header.prefix_bytes);
         if range.end == self.len() {
-            header.append_run = self.right.unwrap_or(self.left).header.append_run;
+            header.append_run = self.right.unwrap_or(self.left).header().append_run;
         }
         for index in range {
             let entry = self.entry(index)?;

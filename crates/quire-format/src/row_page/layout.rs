@@ -130,6 +130,9 @@ impl TreePageKind {
     }
 }
 
+/// A header, as stored.
+pub(super) type HeaderBytes = [u8; ROW_PAGE_HEADER_BYTES];
+
 /// The fields of the header that vary. Kind follows from the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
@@ -146,27 +149,26 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(page: &[u8]) -> Result<Self, Corrupt> {
-        let bytes: &[u8; ROW_PAGE_HEADER_BYTES] = page
-            .first_chunk()
-            .ok_or_else(|| Corrupt::new("page ends in its header", page.len()))?;
-        if bytes[VERSION] != ROW_PAGE_VERSION {
-            let what = format!(
-                "row page has layout version {}, this program reads version {ROW_PAGE_VERSION}",
-                bytes[VERSION]
-            );
-            return Err(Corrupt::new(what, VERSION));
-        }
+    /// The bytes of a header of this version.
+    #[inline]
+    pub(super) fn check(page: &[u8]) -> Result<&HeaderBytes, Corrupt> {
+        let Some(bytes) = page.first_chunk::<ROW_PAGE_HEADER_BYTES>() else {
+            return Err(Corrupt::new("page ends in its header", page.len()));
+        };
         let level = bytes[LEVEL];
-        if bytes[KIND] != TreePageKind::of_level(level) as u8 {
-            let what = format!("page of kind {} on level {level}", bytes[KIND]);
-            return Err(Corrupt::new(what, KIND));
+        let kind = TreePageKind::of_level(level) as u8;
+        let known = [ROW_PAGE_VERSION, kind, level, 0];
+        if bytes[..4] != known || u16_at(bytes, RESERVED) != 0 {
+            return Err(unknown_header(bytes));
         }
-        if bytes[FLAGS] != 0 || u16_at(bytes, RESERVED) != 0 {
-            return Err(Corrupt::new("unknown flags of a row page", FLAGS));
-        }
-        Ok(Self {
-            level,
+        Ok(bytes)
+    }
+
+    /// The fields. Inlined, so that a caller reads those it uses and no others.
+    #[inline(always)]
+    pub(super) fn read(bytes: &HeaderBytes) -> Self {
+        Self {
+            level: bytes[LEVEL],
             slot_count: u16_at(bytes, SLOT_COUNT),
             append_run: u16_at(bytes, APPEND_RUN),
             prefix_bytes: u16_at(bytes, PREFIX_BYTES),
@@ -174,30 +176,43 @@ impl Header {
             upper_bytes: u16_at(bytes, UPPER_BYTES),
             heap_start: u32_at(bytes, HEAP_START),
             dead_bytes: u32_at(bytes, DEAD_BYTES),
-            lsn: u64::from(u32_at(bytes, LSN)) | u64::from(u32_at(bytes, LSN + 4)) << 32,
+            lsn: u64::from_le_bytes(take(bytes, LSN)),
             layout: u32_at(bytes, LAYOUT),
-        })
+        }
     }
 
+    /// Writes all fields.
     pub(super) fn write(&self, page: &mut [u8]) -> Result<(), Corrupt> {
-        let bytes_found = page.len();
-        let bytes: &mut [u8; ROW_PAGE_HEADER_BYTES] = page
-            .first_chunk_mut()
-            .ok_or_else(|| Corrupt::new("page ends in its header", bytes_found))?;
-        bytes[VERSION] = ROW_PAGE_VERSION;
-        bytes[KIND] = TreePageKind::of_level(self.level) as u8;
-        bytes[LEVEL] = self.level;
-        bytes[FLAGS] = 0;
-        put(bytes, SLOT_COUNT, self.slot_count.to_le_bytes());
-        put(bytes, APPEND_RUN, self.append_run.to_le_bytes());
+        let bytes = header_of(page)?;
+        let kind = TreePageKind::of_level(self.level) as u8;
+        put(bytes, VERSION, [ROW_PAGE_VERSION, kind, self.level, 0]);
         put(bytes, PREFIX_BYTES, self.prefix_bytes.to_le_bytes());
         put(bytes, LOWER_BYTES, self.lower_bytes.to_le_bytes());
         put(bytes, UPPER_BYTES, self.upper_bytes.to_le_bytes());
         put(bytes, RESERVED, [0; 2]);
+        put(bytes, LAYOUT, self.layout.to_le_bytes());
+        Self::write_lsn(page, self.lsn)?;
+        self.write_entries(page)
+    }
+
+    /// Writes the fields that a change of one entry changes.
+    #[inline]
+    pub(super) fn write_entries(&self, page: &mut [u8]) -> Result<(), Corrupt> {
+        let bytes = header_of(page)?;
+        put(bytes, SLOT_COUNT, self.slot_count.to_le_bytes());
+        put(bytes, APPEND_RUN, self.append_run.to_le_bytes());
         put(bytes, HEAP_START, self.heap_start.to_le_bytes());
         put(bytes, DEAD_BYTES, self.dead_bytes.to_le_bytes());
-        put(bytes, LSN, self.lsn.to_le_bytes());
-        put(bytes, LAYOUT, self.layout.to_le_bytes());
+        Ok(())
+    }
+
+    pub(super) fn write_lsn(page: &mut [u8], lsn: u64) -> Result<(), Corrupt> {
+        put(header_of(page)?, LSN, lsn.to_le_bytes());
+        Ok(())
+    }
+
+    pub(super) fn write_layout(page: &mut [u8], layout: u32) -> Result<(), Corrupt> {
+        put(header_of(page)?, LAYOUT, layout.to_le_bytes());
         Ok(())
     }
 
@@ -210,6 +225,29 @@ impl Header {
     pub(super) fn fence_bytes(&self) -> usize {
         usize::from(self.lower_bytes) + usize::from(self.upper_bytes)
     }
+}
+
+fn header_of(page: &mut [u8]) -> Result<&mut HeaderBytes, Corrupt> {
+    let page_bytes = page.len();
+    let header = page.first_chunk_mut();
+    header.ok_or_else(|| Corrupt::new("page ends in its header", page_bytes))
+}
+
+/// What is wrong with a header that is not known.
+#[cold]
+fn unknown_header(bytes: &HeaderBytes) -> Corrupt {
+    let (version, level) = (bytes[VERSION], bytes[LEVEL]);
+    if version != ROW_PAGE_VERSION {
+        let what = format!(
+            "row page has layout version {version}, this program reads version {ROW_PAGE_VERSION}"
+        );
+        return Corrupt::new(what, VERSION);
+    }
+    if bytes[KIND] != TreePageKind::of_level(level) as u8 {
+        let what = format!("page of kind {} on level {level}", bytes[KIND]);
+        return Corrupt::new(what, KIND);
+    }
+    Corrupt::new("unknown flags of a row page", FLAGS)
 }
 
 /// One slot, as stored.
@@ -287,12 +325,21 @@ fn put<const N: usize, const M: usize>(target: &mut [u8; M], offset: usize, valu
     target[offset..offset + N].copy_from_slice(&value);
 }
 
-fn u16_at<const M: usize>(bytes: &[u8; M], offset: usize) -> u16 {
-    u16::from_le_bytes([bytes[offset], bytes[offset + 1]])
+#[inline(always)]
+fn take<const N: usize, const M: usize>(source: &[u8; M], offset: usize) -> [u8; N] {
+    let mut value = [0; N];
+    value.copy_from_slice(&source[offset..offset + N]);
+    value
 }
 
+#[inline(always)]
+fn u16_at<const M: usize>(bytes: &[u8; M], offset: usize) -> u16 {
+    u16::from_le_bytes(take(bytes, offset))
+}
+
+#[inline(always)]
 fn u32_at<const M: usize>(bytes: &[u8; M], offset: usize) -> u32 {
-    u32::from(u16_at(bytes, offset)) | u32::from(u16_at(bytes, offset + 2)) << 16
+    u32::from_le_bytes(take(bytes, offset))
 }
 
 const _: () = assert!(SLOT_HEAD == 6, "head_at reads bytes 6 to 9");

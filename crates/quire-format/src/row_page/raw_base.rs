@@ -44,7 +44,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
 
 /// The raw base of a page.
 pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
-    let header = page.header;
+    let header = page.header();
     let mut raw = Vec::with_capacity(page.page_bytes());
     raw.extend_from_slice(&[header.level, 0]);
     raw.extend_from_slice(&header.slot_count.to_le_bytes());
@@ -87,7 +87,7 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
     }
     let as_corrupt = |error: SetupError| Corrupt::new(error.to_string(), 0);
     let made = RowPageMut::create(page, &setup).map_err(as_corrupt)?;
-    let mut header_made = made.page()?.header;
+    let mut header_made = made.page()?.header();
     header_made.append_run = u16_at(header, RAW_APPEND_RUN)?;
     let (key_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();
     let (value_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();

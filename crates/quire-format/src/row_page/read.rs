@@ -7,8 +7,8 @@ use quire_codec::Corrupt;
 
 use super::child::ChildPointer;
 use super::layout::{
-    Header, ROW_PAGE_HEADER_BYTES, SLOT_BYTES, Slot, SlotBytes, TreePageKind, head_at, head_of,
-    slot_offset,
+    Header, HeaderBytes, ROW_PAGE_HEADER_BYTES, SLOT_BYTES, Slot, SlotBytes, TreePageKind, head_at,
+    head_of, slot_offset,
 };
 use super::{space, verify};
 use crate::volume::PageId;
@@ -17,7 +17,7 @@ use crate::volume::PageId;
 #[derive(Clone, Copy, Debug)]
 pub struct RowPage<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) header: Header,
+    head: &'a HeaderBytes,
     pub(super) slots: &'a [SlotBytes],
     prefix: &'a [u8],
 }
@@ -85,12 +85,13 @@ impl<'a> RowPage<'a> {
     ///
     /// # Errors
     /// A header that contradicts itself or the length of the page.
+    #[inline]
     pub fn trusted(bytes: &'a [u8]) -> Result<Self, Corrupt> {
         if !space::is_page_bytes(bytes.len()) {
-            let what = format!("row page of {} bytes", bytes.len());
-            return Err(Corrupt::new(what, bytes.len()));
+            return Err(wrong_length(bytes.len()));
         }
-        let header = Header::read(bytes)?;
+        let head = Header::check(bytes)?;
+        let header = Header::read(head);
         let heap_start = header.heap_start as usize;
         let heap = bytes.len().checked_sub(header.fence_bytes());
         let heap = heap.and_then(|heap_end| heap_end.checked_sub(heap_start));
@@ -111,7 +112,7 @@ impl<'a> RowPage<'a> {
         };
         Ok(Self {
             bytes,
-            header,
+            head,
             slots: slots.as_chunks().0,
             prefix,
         })
@@ -119,26 +120,26 @@ impl<'a> RowPage<'a> {
 
     /// Leaf or inner page.
     #[must_use]
-    pub const fn kind(&self) -> TreePageKind {
-        TreePageKind::of_level(self.header.level)
+    pub fn kind(&self) -> TreePageKind {
+        TreePageKind::of_level(self.header().level)
     }
 
     /// Distance from the leaves.
     #[must_use]
-    pub const fn level(&self) -> u8 {
-        self.header.level
+    pub fn level(&self) -> u8 {
+        self.header().level
     }
 
     /// LSN of the last change.
     #[must_use]
-    pub const fn lsn(&self) -> u64 {
-        self.header.lsn
+    pub fn lsn(&self) -> u64 {
+        self.header().lsn
     }
 
     /// Number of the layout of the tuples.
     #[must_use]
-    pub const fn layout(&self) -> u32 {
-        self.header.layout
+    pub fn layout(&self) -> u32 {
+        self.header().layout
     }
 
     /// Length of the page.
@@ -163,14 +164,14 @@ impl<'a> RowPage<'a> {
     #[must_use]
     pub fn lower_fence(&self) -> &'a [u8] {
         let start = self.heap_end();
-        let end = start + usize::from(self.header.lower_bytes);
+        let end = start + usize::from(self.header().lower_bytes);
         self.bytes.get(start..end).unwrap_or_default()
     }
 
     /// What every key is less than; no bytes: nothing, so keys may be as large as they like.
     #[must_use]
     pub fn upper_fence(&self) -> &'a [u8] {
-        let start = self.page_bytes() - usize::from(self.header.upper_bytes);
+        let start = self.page_bytes() - usize::from(self.header().upper_bytes);
         self.bytes.get(start..).unwrap_or_default()
     }
 
@@ -190,13 +191,13 @@ impl<'a> RowPage<'a> {
     /// Bytes an insertion can use at once: those between slots and heap. An entry needs a slot too.
     #[must_use]
     pub fn gap_bytes(&self) -> usize {
-        self.header.heap_start as usize - self.header.slots_end()
+        self.header().heap_start as usize - self.header().slots_end()
     }
 
     /// Bytes of the heap that belong to no record any more, and that compaction returns.
     #[must_use]
-    pub const fn dead_bytes(&self) -> usize {
-        self.header.dead_bytes as usize
+    pub fn dead_bytes(&self) -> usize {
+        self.header().dead_bytes as usize
     }
 
     /// Bytes of fences, slots and records.
@@ -210,18 +211,24 @@ impl<'a> RowPage<'a> {
     pub(super) fn entry_bytes(&self, prefix_bytes: usize) -> Result<usize, Corrupt> {
         let longer = self.prefix.len().checked_sub(prefix_bytes);
         let longer = longer.ok_or_else(|| Corrupt::new("neighbours' fences do not match", 0))?;
-        Ok(self.used_bytes() - self.header.fence_bytes() + self.len() * longer)
+        Ok(self.used_bytes() - self.header().fence_bytes() + self.len() * longer)
+    }
+
+    #[inline(always)]
+    pub(super) fn header(&self) -> Header {
+        Header::read(self.head)
     }
 
     /// First byte behind the heap.
     pub(super) fn heap_end(&self) -> usize {
-        self.page_bytes() - self.header.fence_bytes()
+        self.page_bytes() - self.header().fence_bytes()
     }
 
     /// Where `key` is or would be.
     ///
     /// # Errors
     /// A record outside of the page.
+    #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Search, Corrupt> {
         let suffix = match key.split_at_checked(self.prefix.len()) {
             Some((start, suffix)) if start == self.prefix => suffix,
@@ -242,23 +249,31 @@ impl<'a> RowPage<'a> {
         self.find_in(low..low + equal_count, suffix)
     }
 
-    /// Binary search by whole suffixes.
-    fn find_in(&self, mut range: Range<usize>, suffix: &[u8]) -> Result<Search, Corrupt> {
-        while !range.is_empty() {
-            let middle = range.start.midpoint(range.end);
-            match self.suffix(middle)?.cmp(suffix) {
-                Ordering::Less => range.start = middle + 1,
-                Ordering::Equal => return Ok(Search::Found(middle)),
-                Ordering::Greater => range.end = middle,
-            }
+    /// Binary search by whole suffixes. It halves the range whatever the comparison says, so that a processor has
+    /// nothing to guess.
+    fn find_in(&self, range: Range<usize>, suffix: &[u8]) -> Result<Search, Corrupt> {
+        let (mut low, mut count) = (range.start, range.len());
+        while count > 1 {
+            let half = count / 2;
+            let is_not_greater = self.suffix(low + half)? <= suffix;
+            low = if is_not_greater { low + half } else { low };
+            count -= half;
         }
-        Ok(Search::Absent(range.start))
+        if count == 0 {
+            return Ok(Search::Absent(low));
+        }
+        Ok(match self.suffix(low)?.cmp(suffix) {
+            Ordering::Less => Search::Absent(low + 1),
+            Ordering::Equal => Search::Found(low),
+            Ordering::Greater => Search::Absent(low),
+        })
     }
 
     /// The entry with that key.
     ///
     /// # Errors
     /// A record outside of the page.
+    #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Entry<'a>>, Corrupt> {
         match self.find(key)? {
             Search::Found(index) => self.entry(index).map(Some),
@@ -303,6 +318,7 @@ impl<'a> RowPage<'a> {
     ///
     /// # Errors
     /// No such entry, or a record outside of the page.
+    #[inline]
     pub fn entry(&self, index: usize) -> Result<Entry<'a>, Corrupt> {
         let slot = self.slot(index)?;
         let record = self.record(index, &slot)?;
@@ -332,14 +348,13 @@ impl<'a> RowPage<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn slot(&self, index: usize) -> Result<Slot, Corrupt> {
         let found = self.slots.get(index).map(Slot::read);
-        found.ok_or_else(|| {
-            let what = format!("page of {} entries has no entry {index}", self.len());
-            Corrupt::new(what, self.header.slots_end())
-        })
+        found.ok_or_else(|| no_entry(index, self.len()))
     }
 
+    #[inline]
     pub(super) fn suffix(&self, index: usize) -> Result<&'a [u8], Corrupt> {
         let slot = self.slot(index)?;
         let start = usize::from(slot.offset);
@@ -347,6 +362,7 @@ impl<'a> RowPage<'a> {
         found.ok_or_else(|| outside(index))
     }
 
+    #[inline]
     pub(super) fn record(&self, index: usize, slot: &Slot) -> Result<&'a [u8], Corrupt> {
         let start = usize::from(slot.offset);
         let found = self.bytes.get(start..start + slot.record_bytes());
@@ -354,6 +370,18 @@ impl<'a> RowPage<'a> {
     }
 }
 
+#[cold]
+fn wrong_length(bytes: usize) -> Corrupt {
+    Corrupt::new(format!("row page of {bytes} bytes"), bytes)
+}
+
+#[cold]
+fn no_entry(index: usize, entry_count: usize) -> Corrupt {
+    let what = format!("page of {entry_count} entries has no entry {index}");
+    Corrupt::new(what, slot_offset(entry_count))
+}
+
+#[cold]
 fn outside(index: usize) -> Corrupt {
     let what = format!("record of entry {index} is outside of the page");
     Corrupt::new(what, slot_offset(index))

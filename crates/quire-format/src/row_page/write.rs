@@ -86,19 +86,17 @@ impl<'a> RowPageMut<'a> {
     /// Notes the LSN of the last change.
     ///
     /// # Errors
-    /// A header that contradicts itself.
+    /// Never: a page has a header.
     pub fn set_lsn(&mut self, lsn: u64) -> Result<(), Corrupt> {
-        let header = self.page()?.header;
-        Header { lsn, ..header }.write(self.bytes)
+        Header::write_lsn(self.bytes, lsn)
     }
 
     /// Notes the layout of the tuples.
     ///
     /// # Errors
-    /// A header that contradicts itself.
+    /// Never: a page has a header.
     pub fn set_layout(&mut self, layout: u32) -> Result<(), Corrupt> {
-        let header = self.page()?.header;
-        Header { layout, ..header }.write(self.bytes)
+        Header::write_layout(self.bytes, layout)
     }
 
     /// Adds an entry whose key is not there yet; returns its index.
@@ -225,7 +223,7 @@ impl<'a> RowPageMut<'a> {
             slot_count: 0,
             heap_start: page.heap_end() as u32,
             dead_bytes: 0,
-            ..page.header
+            ..page.header()
         };
         for entry in page.entries() {
             let entry = entry?;
@@ -252,12 +250,12 @@ impl<'a> RowPageMut<'a> {
         let page = self.page()?;
         let suffix = key.get(page.prefix().len()..).unwrap_or_default();
         let needed_bytes = SLOT_BYTES + suffix.len() + value.len();
-        let mut header = page.header;
+        let mut header = page.header();
         match space::room(page.gap_bytes(), page.dead_bytes(), needed_bytes) {
             Room::Gap => {}
             Room::Compaction => {
                 self.compact()?;
-                header = self.page()?.header;
+                header = self.page()?.header();
             }
             Room::Full => {
                 let free_bytes = page.gap_bytes() + page.dead_bytes();
@@ -279,7 +277,7 @@ impl<'a> RowPageMut<'a> {
         tail.copy_within(..tail.len() - SLOT_BYTES, SLOT_BYTES);
         slot.write(tail.first_chunk_mut().ok_or_else(no_room)?);
         header.slot_count += 1;
-        Ok(header.write(self.bytes)?)
+        Ok(header.write_entries(self.bytes)?)
     }
 
     fn replace_at(
@@ -293,7 +291,7 @@ impl<'a> RowPageMut<'a> {
         let old = page.slot(index)?;
         let suffix = key.get(page.prefix().len()..).unwrap_or_default();
         let record_bytes = suffix.len() + value.len();
-        let mut header = page.header;
+        let mut header = page.header();
         let new = if record_bytes <= old.record_bytes() {
             let start = usize::from(old.offset) + suffix.len();
             put(self.bytes, start, value)?;
@@ -312,12 +310,12 @@ impl<'a> RowPageMut<'a> {
                     let append_run = header.append_run;
                     self.remove_at(index)?;
                     self.insert_at(index, key, value, overflow)?;
-                    let header = self.page()?.header;
+                    let header = self.page()?.header();
                     return Ok(Header {
                         append_run,
                         ..header
                     }
-                    .write(self.bytes)?);
+                    .write_entries(self.bytes)?);
                 }
                 Room::Full => {
                     let free_bytes = page.gap_bytes() + dead_bytes;
@@ -331,14 +329,14 @@ impl<'a> RowPageMut<'a> {
         };
         let slot = self.bytes.get_mut(slot_offset(index)..).unwrap_or_default();
         new.write(slot.first_chunk_mut().ok_or_else(no_room)?);
-        Ok(header.write(self.bytes)?)
+        Ok(header.write_entries(self.bytes)?)
     }
 
     fn remove_at(&mut self, index: usize) -> Result<(), Corrupt> {
         let page = self.page()?;
         let slot = page.slot(index)?;
         page.record(index, &slot)?;
-        let mut header = page.header;
+        let mut header = page.header();
         let slots = self.bytes.get_mut(slot_offset(index)..header.slots_end());
         let slots = slots
             .filter(|slots| slots.len() >= SLOT_BYTES)
@@ -350,7 +348,7 @@ impl<'a> RowPageMut<'a> {
         } else {
             header.dead_bytes += slot.record_bytes() as u32;
         }
-        header.write(self.bytes)
+        header.write_entries(self.bytes)
     }
 }
 
@@ -386,6 +384,7 @@ fn check_entry(
 }
 
 /// Writes a record in front of the heap. The caller has seen that there is room.
+#[inline]
 fn write_record(
     bytes: &mut [u8],
     header: &mut Header,
@@ -417,6 +416,7 @@ fn write_record(
 }
 
 /// Adds an entry behind all others; its key behind the prefix is in two pieces. The header is not written back.
+#[inline]
 pub(super) fn push(
     bytes: &mut [u8],
     header: &mut Header,
@@ -435,12 +435,14 @@ pub(super) fn push(
     Ok(())
 }
 
+#[inline]
 pub(super) fn put(bytes: &mut [u8], start: usize, part: &[u8]) -> Result<(), Corrupt> {
     let target = bytes.get_mut(start..start + part.len());
     target.ok_or_else(no_room)?.copy_from_slice(part);
     Ok(())
 }
 
+#[cold]
 fn no_room() -> Corrupt {
     Corrupt::new(
         "records do not lie where the page's header and slots say",
