@@ -1,7 +1,8 @@
 //! Time to decode a vector into cache, to ask it questions, to choose and encode a column, and to read one value.
 //!
-//! `cargo run --release --example codec_speed [GHz]`: cycles are nanoseconds times the clock, which is measured
-//! by a chain of dependent additions unless it is given. Each figure is the best of several rounds.
+//! `cargo run --release --example codec_speed [GHz] [rare] [encoding]`: cycles are nanoseconds times the clock, which
+//! is measured by a chain of dependent additions unless it is given. Each figure is the best of several rounds. `rare`
+//! decodes the columns with few frequent values alone, on the best instruction set; `encoding` chooses and encodes alone.
 
 use bitpacking::{BitPacker, BitPacker8x};
 use quire_codec::choose::{ChooseOptions, choose};
@@ -242,6 +243,7 @@ fn decoding(report: &Report) {
     packed_integers(report);
     sorted_keys(report);
     few_values(report);
+    rare_values(report);
     let prices: Vec<f64> = column(|random, _| (random % 1_000_000) as i64)
         .iter()
         .map(|&cents| cents as f64 / 100.0)
@@ -324,6 +326,49 @@ fn few_values(report: &Report) {
     );
 }
 
+/// Columns with a few frequent values, under the codecs that compete for them.
+fn rare_values(report: &Report) {
+    let skewed = skewed();
+    let narrow: Vec<i32> = skewed.iter().map(|&value| value as i32).collect();
+    for codec in [CodecId::Pdict, CodecId::Dictionary, CodecId::Pfor] {
+        report.integers("i32 of 200 values, 5 % rare", codec, &narrow);
+        report.integers("i64 of 200 values, 5 % rare", codec, &skewed);
+    }
+    let mostly = mostly_one();
+    let narrow: Vec<i32> = mostly.iter().map(|&value| value as i32).collect();
+    for codec in [CodecId::Sparse, CodecId::Pfor, CodecId::Dictionary] {
+        report.integers("i32, 95 % one value", codec, &narrow);
+        report.integers("i64, 95 % one value", codec, &mostly);
+    }
+    let random = no_decimals();
+    for codec in [CodecId::AlpRd, CodecId::Alp, CodecId::Plain] {
+        report.floats("f64 no decimals", codec, &random);
+    }
+}
+
+/// One row in twenty has any value, the others one of 200 that lie far apart.
+fn skewed() -> Vec<i64> {
+    column(|random, _| match random % 20 {
+        0 => random.wrapping_mul(0x9E37_79B9_7F4A_7C15) as i64,
+        _ => ((random >> 32) % 200).wrapping_mul(0x1234_5678_9ABC_DEF1) as i64,
+    })
+}
+
+/// One row in twenty has another value, above or below.
+fn mostly_one() -> Vec<i64> {
+    column(|random, _| match random % 20 {
+        0 => (random >> 52) as i64,
+        _ => 2048,
+    })
+}
+
+fn no_decimals() -> Vec<f64> {
+    column(|random, _| random as i64)
+        .iter()
+        .map(|&random| 1.0 + random as u64 as f64 / u64::MAX as f64)
+        .collect()
+}
+
 /// The kernel of the `fastlanes` crate, compiled for the baseline of the target, whatever the backend.
 fn fastlanes_crate(report: &Report) {
     let packed: Vec<[u32; 384]> = vec![[0x1234_5678; 384]; ROWS / VECTOR_VALUES];
@@ -395,6 +440,8 @@ fn encoding(report: &Report) {
     report.encoding_64("i64 timestamps", &timestamps);
     let scattered = column(|random, _| (random % 1000).wrapping_mul(0x1234_5678_9ABC_DEF1) as i64);
     report.encoding_64("i64 of 1000 values", &scattered);
+    report.encoding_64("i64 of 200 values, 5 % rare", &skewed());
+    report.encoding_64("i64, 95 % one value", &mostly_one());
     report.encoding_64("i64 any", &column(|random, _| random as i64));
     let outliers = column(|random, _| match random % 50 {
         0 => (random >> 34) as i64,
@@ -406,6 +453,7 @@ fn encoding(report: &Report) {
     report.encoding_floats("f64 prices", &prices);
     let thirds: Vec<f64> = cents.iter().map(|&cents| cents as f64 / 3.0).collect();
     report.encoding_floats("f64 thirds", &thirds);
+    report.encoding_floats("f64 no decimals", &no_decimals());
 }
 
 fn main() {
@@ -414,6 +462,16 @@ fn main() {
         .and_then(|text| text.parse().ok())
         .unwrap_or_else(measured_ghz);
     let report = Report { ghz };
+    let asked = |name: &str| std::env::args().any(|argument| argument == name);
+    if asked("rare") {
+        rare_values(&report);
+    }
+    if asked("encoding") {
+        encoding(&report);
+    }
+    if asked("rare") || asked("encoding") {
+        return;
+    }
     for backend in [Backend::Portable, Backend::Avx2, Backend::Avx512] {
         if backend <= Backend::detected() {
             limit_backend(backend);

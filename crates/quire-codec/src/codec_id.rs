@@ -31,11 +31,17 @@ pub enum CodecId {
     Shape = 10,
     /// Strings as codes of equal width for frequent phrases of up to 16 bytes.
     Phrases = 11,
+    /// Frequent distinct values once and a code per row; rare values aside (Zukowski §6.2.2).
+    Pdict = 12,
+    /// One value for most rows; the others aside.
+    Sparse = 13,
+    /// Floating point numbers that are no decimals: few different high bits, and the low bits as they are.
+    AlpRd = 14,
 }
 
 impl CodecId {
     /// Every codec, in the order of the stored number.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Plain,
         Self::Constant,
         Self::Rle,
@@ -48,6 +54,9 @@ impl CodecId {
         Self::Words,
         Self::Shape,
         Self::Phrases,
+        Self::Pdict,
+        Self::Sparse,
+        Self::AlpRd,
     ];
 
     /// The codec a stored number stands for.
@@ -70,6 +79,9 @@ impl CodecId {
             Self::Words => "words",
             Self::Shape => "shape",
             Self::Phrases => "phrases",
+            Self::Pdict => "pdict",
+            Self::Sparse => "sparse",
+            Self::AlpRd => "alp_rd",
         }
     }
 
@@ -91,7 +103,8 @@ impl CodecId {
             Self::Fsst | Self::Zstd | Self::Words | Self::Shape | Self::Phrases => {
                 matches!(physical_type, Bytes)
             }
-            Self::Alp => matches!(physical_type, Float32 | Float64),
+            Self::Pdict | Self::Sparse => !matches!(physical_type, Bool | Bytes),
+            Self::Alp | Self::AlpRd => matches!(physical_type, Float32 | Float64),
         }
     }
 }

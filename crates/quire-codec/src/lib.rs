@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`fixed`] | the payload of a column of fixed-width values (integers; floats by their bit patterns) |
 //! | [`boolean`] | the payload of a column of booleans, and of validity |
-//! | [`float`] | ALP, the decimal codec for floating point |
+//! | [`float`] | ALP, the decimal codec for floating point, and ALP-RD for what is no decimal |
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
 //! | [`super_scalar`] | the segments of the paper on PFOR, PFOR-DELTA and PDICT, to measure against |

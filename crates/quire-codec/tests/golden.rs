@@ -250,6 +250,43 @@ fn dictionary_stores_ascending_values_and_their_places() {
     golden(CodecId::Dictionary, &[9i16, 5, 5, 6], &bytes);
 }
 
+/// The sequence of one 64-bit value: PFOR, no unit, the base alone.
+fn sequence_of_one(value: i64) -> Vec<u8> {
+    [&[0, 0, 0][..], &value.to_le_bytes(), &[0, 0]].concat()
+}
+
+fn size_of(bytes: &[u8]) -> [u8; 4] {
+    (bytes.len() as u32).to_le_bytes()
+}
+
+#[test]
+fn pdict_stores_a_dictionary_payload_and_the_rows_aside() {
+    // Sixteen sevens but 2^40 at row 3, which is dearer as a second code for all than aside.
+    let mut values = [7i64; 16];
+    values[3] = 1 << 40;
+    let seven = sequence_of_one(7);
+    let codes = [0; 9]; // PFOR, no unit, base 0, no bits, no exceptions
+    let dictionary = [&1u32.to_le_bytes()[..], &size_of(&seven), &seven, &codes].concat();
+    let rows = [2, 0b1000, 0]; // a bitmap
+    let mut bytes = [&1u32.to_le_bytes()[..], &size_of(&dictionary), &dictionary].concat();
+    bytes.extend([&size_of(&rows)[..], &rows, &sequence_of_one(1 << 40)].concat());
+    golden(CodecId::Pdict, &values, &bytes);
+    // Nothing aside: the dictionary payload and its size.
+    let sevens = [&0u32.to_le_bytes()[..], &size_of(&dictionary), &dictionary].concat();
+    golden(CodecId::Pdict, &[7i64; 16], &sevens);
+}
+
+#[test]
+fn sparse_stores_one_value_and_the_rows_aside() {
+    let mut values = [7i16; 1024];
+    values[600] = 9;
+    let mut bytes = vec![1, 0, 0, 0, 7, 0];
+    bytes.extend([5, 0, 0, 0, 3, 1, 0, 0b0101_1000, 0b10]); // position 600 of one true row
+    bytes.extend([0, 0, 0, 9, 0, 0, 0]); // the sequence 9
+    golden(CodecId::Sparse, &values, &bytes);
+    golden(CodecId::Sparse, &[7i16; 3000], &[0, 0, 0, 0, 7, 0]);
+}
+
 #[test]
 fn booleans_take_the_smallest_container() {
     let words = [0b1011u64];
@@ -289,6 +326,63 @@ fn booleans_take_the_smallest_container() {
         boolean::encode(CodecId::Rle, &words, 1024).unwrap(),
         [5, 1, 0, 0, 0b10]
     );
+}
+
+fn golden_floats<F: float::Floating>(values: &[F], bytes: &[u8], is_written: bool) {
+    if is_written {
+        assert_eq!(float::encode(CodecId::AlpRd, values).unwrap(), bytes);
+    }
+    let image: Arc<[u8]> = bytes.into();
+    let range = 0..image.len();
+    let mut decoder = FloatDecoder::open(CodecId::AlpRd, image, range, values.len()).unwrap();
+    let mut out = [values[0]; VECTOR_VALUES];
+    assert_eq!(decoder.decode_vector(0, &mut out), Ok(values.len()));
+    assert!(out[..values.len()] == *values);
+    for (row, value) in values.iter().enumerate() {
+        assert!(decoder.value(row).unwrap() == *value, "row {row}");
+    }
+}
+
+#[test]
+fn alp_rd_stores_codes_of_left_parts_and_right_parts() {
+    // 1, the number after it, and 1.5: left parts 0x3F80, 0x3F80, 0x3FC0; right parts 0, 1, 0 of 16 bits.
+    let mut bytes = vec![16, 2, 0x80, 0x3F, 0xC0, 0x3F, 0, 0b100];
+    bytes.extend([0, 0, 1, 0, 0, 0]);
+    golden_floats(&[1.0f32, 1.0 + f32::EPSILON, 1.5], &bytes, true);
+    // A left part in no dictionary: 2 is 0x4000 before 48 zeros.
+    let mut bytes = vec![48, 1, 0xF0, 0x3F, 1, 1, 0];
+    bytes.extend([0; 12]);
+    bytes.extend([1, 0, 0x00, 0x40]);
+    golden_floats(&[1.0f64, 2.0], &bytes, false);
+}
+
+#[test]
+fn alp_rd_packs_a_full_vector_in_fastlanes_order() {
+    let mut rights = numbers(48);
+    let mut lefts = [0x3FF5u64; 1024];
+    lefts[7] = 0x4012;
+    let value = |row: usize| f64::from_bits(lefts[row] << 48 | rights[row]);
+    let values: Vec<f64> = (0..1024).map(value).collect();
+    let mut bytes = vec![48, 1, 0xF5, 0x3F, 1, 1, 0];
+    bytes.extend(pack_slowly(&rights, 48, 64));
+    bytes.extend(stream_slowly(&[7], 10));
+    bytes.extend([0x12, 0x40]);
+    golden_floats(&values, &bytes, true);
+    // Two left parts by turns are worth a bit each; the more frequent comes first.
+    for (row, left) in lefts.iter_mut().enumerate() {
+        *left = [0xBFF5, 0x3FF5][usize::from(row % 4 == 1)];
+    }
+    rights.rotate_left(1);
+    let value = |row: usize| f64::from_bits(lefts[row] << 48 | rights[row]);
+    let values: Vec<f64> = (0..1024).map(value).collect();
+    let codes: Vec<u64> = lefts
+        .iter()
+        .map(|&left| u64::from(left == 0x3FF5))
+        .collect();
+    let mut bytes = vec![48, 2, 0xF5, 0xBF, 0xF5, 0x3F, 0];
+    bytes.extend(pack_slowly(&codes, 1, 32));
+    bytes.extend(pack_slowly(&rights, 48, 64));
+    golden_floats(&values, &bytes, true);
 }
 
 /// Digits 15, 225, 15 and exceptions at rows 2 and 3, with e = 14 and f = 13 for 1.5 and 22.5.

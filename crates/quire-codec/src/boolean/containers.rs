@@ -3,7 +3,7 @@
 use super::VECTOR_WORDS;
 use crate::int::bitstream::{self, stream_bytes};
 use crate::int::frame::POSITION_BITS;
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, Cursor, VECTOR_VALUES};
 
 /// Form of a vector, and what is needed to know its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,81 @@ impl Container {
         super::clear_beyond(out, rows);
         Ok(())
     }
+
+    /// How many of the rows are true.
+    pub(super) fn true_count(&self, data: &[u8], rows: usize) -> Result<usize, &'static str> {
+        Ok(match *self {
+            Self::Uniform(value) => rows * usize::from(value),
+            Self::Positions { value: true, count } => count,
+            Self::Positions {
+                value: false,
+                count,
+            } => rows - count,
+            Self::Bitmap { .. } | Self::Changes { .. } => {
+                let mut words = [0; VECTOR_WORDS];
+                self.decode(data, rows, &mut words)?;
+                ones(&words)
+            }
+        })
+    }
+
+    /// Writes the positions of the true rows to the front of `out`, ascending, and returns their number.
+    pub(super) fn true_positions(
+        &self,
+        data: &[u8],
+        rows: usize,
+        out: &mut [u16; VECTOR_VALUES],
+    ) -> Result<usize, &'static str> {
+        if let Self::Positions { value: true, count } = *self {
+            read_positions(data, count, rows, out)?;
+            return Ok(count);
+        }
+        let mut words = [0; VECTOR_WORDS];
+        self.decode(data, rows, &mut words)?;
+        let mut count = 0;
+        for (position, out) in positions(&words).zip(&mut *out) {
+            *out = position as u16;
+            count += 1;
+        }
+        Ok(count)
+    }
 }
+
+/// Reads `count` positions, at most 1,024: four from every five bytes.
+fn read_positions(
+    data: &[u8],
+    count: usize,
+    rows: usize,
+    out: &mut [u16; VECTOR_VALUES],
+) -> Result<(), &'static str> {
+    let fours = out.as_chunks_mut::<4>().0.iter_mut();
+    for (index, four) in fours.take(count.div_ceil(4)).enumerate() {
+        let rest = data.get(5 * index..).unwrap_or_default();
+        let word = match rest.first_chunk::<8>() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => {
+                let mut whole = [0; 8];
+                whole[..rest.len()].copy_from_slice(rest);
+                u64::from_le_bytes(whole)
+            }
+        };
+        for (place, position) in four.iter_mut().enumerate() {
+            *position = (word >> (POSITION_BITS * place)) as u16 % VECTOR_VALUES as u16;
+        }
+    }
+    let found = &out[..count];
+    let ascend = found
+        .windows(2)
+        .fold(true, |ascend, pair| ascend & (pair[0] < pair[1]));
+    match ascend && found.last().is_none_or(|&last| usize::from(last) < rows) {
+        true => Ok(()),
+        false => Err(NOT_ASCENDING),
+    }
+}
+
+const _: () = assert!(4 * POSITION_BITS == 8 * 5 && 1 << POSITION_BITS == VECTOR_VALUES);
+
+const NOT_ASCENDING: &str = "positions of a container do not ascend within the vector";
 
 fn ones(bits: &[u64; VECTOR_WORDS]) -> usize {
     bits.iter().map(|word| word.count_ones() as usize).sum()
@@ -211,7 +285,7 @@ fn mark(
     for index in 0..count {
         let position = bitstream::get(data, POSITION_BITS, index) as usize;
         if position < earliest || position >= rows {
-            return Err("positions of a container do not ascend within the vector");
+            return Err(NOT_ASCENDING);
         }
         out[position / 64] |= 1 << (position % 64);
         earliest = position + 1;

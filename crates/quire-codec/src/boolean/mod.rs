@@ -18,13 +18,14 @@
 //! Each vector gets the smallest, so scattered NULLs, runs of NULLs and half NULLs all cost what they must.
 
 mod containers;
+mod stored;
 
 use crate::fixed::check_rows;
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 use crate::{vector_count, vector_rows};
-use containers::Container;
 use std::ops::Range;
 use std::sync::Arc;
+pub(crate) use stored::{RowSet, append_rows, rows_bytes};
 
 /// 64-bit words in a vector of bits.
 pub const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
@@ -83,14 +84,7 @@ pub fn encode(codec: CodecId, words: &[u64], row_count: usize) -> Result<Vec<u8>
             out.truncate(row_count.div_ceil(8));
         }
         CodecId::Constant => out.push(constant_value(words, row_count)?.into()),
-        CodecId::Rle => {
-            let mut data = Vec::new();
-            for (vector, bits) in vectors(words, row_count).enumerate() {
-                let rows = vector_rows(row_count, vector);
-                Container::choose(&bits, rows).append(&bits, rows, &mut out, &mut data);
-            }
-            out.extend_from_slice(&data);
-        }
+        CodecId::Rle => append_rows(words, row_count, &mut out),
         _ => return Err(unsupported(codec)),
     }
     Ok(out)
@@ -106,10 +100,7 @@ pub fn encoded_bytes(
     match codec {
         CodecId::Plain => Ok(row_count.div_ceil(8)),
         CodecId::Constant => constant_value(words, row_count).map(|_| 1),
-        CodecId::Rle => Ok(vectors(words, row_count)
-            .enumerate()
-            .map(|(vector, bits)| Container::choose(&bits, vector_rows(row_count, vector)).bytes())
-            .sum()),
+        CodecId::Rle => Ok(rows_bytes(words, row_count)),
         _ => Err(unsupported(codec)),
     }
 }
@@ -156,7 +147,7 @@ pub struct BooleanDecoder {
 enum Scheme {
     Plain(Arc<[u8]>, Range<usize>),
     Constant(bool),
-    Containers(Arc<[u8]>, Vec<(Container, usize)>),
+    Containers(RowSet),
 }
 
 impl BooleanDecoder {
@@ -186,11 +177,7 @@ impl BooleanDecoder {
                 cursor.finish("constant bit")?;
                 Scheme::Constant(value)
             }
-            CodecId::Rle => {
-                let containers = read_containers(&mut cursor, row_count)?;
-                cursor.finish("containers")?;
-                Scheme::Containers(image, containers)
-            }
+            CodecId::Rle => Scheme::Containers(RowSet::open(image, payload, row_count)?),
             _ => {
                 return Err(Corrupt::new(
                     format!("codec {codec} does not hold booleans"),
@@ -224,16 +211,7 @@ impl BooleanDecoder {
                 out.fill(if *value { u64::MAX } else { 0 });
                 clear_beyond(out, rows);
             }
-            Scheme::Containers(image, containers) => {
-                let missing = || Corrupt::new("container is missing", 0);
-                let (container, start) = containers.get(vector).ok_or_else(missing)?;
-                let bytes = image
-                    .get(*start..*start + container.data_bytes())
-                    .ok_or_else(missing)?;
-                container
-                    .decode(bytes, rows, out)
-                    .map_err(|what| Corrupt::new(what, *start))?;
-            }
+            Scheme::Containers(set) => set.words(vector, out)?,
         }
         Ok(rows)
     }
@@ -263,18 +241,4 @@ impl BooleanDecoder {
         self.decode_words(row / VECTOR_VALUES, &mut words)?;
         Ok(words[row % VECTOR_VALUES / 64] >> (row % 64) & 1 != 0)
     }
-}
-
-fn read_containers(
-    cursor: &mut Cursor<'_>,
-    row_count: usize,
-) -> Result<Vec<(Container, usize)>, Corrupt> {
-    let mut containers = Vec::new();
-    for vector in 0..vector_count(row_count) {
-        containers.push((Container::read(cursor, vector_rows(row_count, vector))?, 0));
-    }
-    for (container, start) in &mut containers {
-        *start = cursor.take(container.data_bytes(), "container")?.start;
-    }
-    Ok(containers)
 }

@@ -27,6 +27,9 @@ pub(super) fn decode_ns_per_value(codec: CodecId, physical_type: PhysicalType) -
         CodecId::Alp => 0.15,
         CodecId::Rle => 0.25,
         CodecId::Dictionary => 0.3,
+        CodecId::Pdict => 0.35,
+        CodecId::Sparse => 0.1,
+        CodecId::AlpRd => 0.15,
         // Strings: `text::candidates` says it per column.
         _ => 10.0,
     };

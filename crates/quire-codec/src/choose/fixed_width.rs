@@ -17,6 +17,20 @@ const DISTINCT_PERCENT_MAX: usize = 50;
 /// decoding all its values first, and writing it a hash table.
 const DICTIONARY_PERCENT_MAX: usize = 90;
 
+/// PDICT is proposed when it takes at most this many per cent of a dictionary of all values, whose codes answer
+/// predicates.
+const PDICT_PERCENT_MAX: usize = 95;
+
+/// The dictionary of a sample stands for that of all rows if at most one in this many of its values are likely to
+/// be missing.
+const MISSING_SHARE: usize = 8;
+
+/// Sparse is sized when at least this many per cent of the sampled rows have one value.
+const DOMINANT_PERCENT_MIN: usize = 60;
+
+/// ALP-RD is sized when ALP takes at least this many per cent of the values as they are.
+const ALP_PERCENT_MIN: usize = 60;
+
 /// Whole vectors spread evenly over a column.
 struct Sample<'a, T: Copy> {
     values: Cow<'a, [T]>,
@@ -107,8 +121,13 @@ pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<
         return vec![constant];
     }
     let mut candidates = vec![sample.candidate(CodecId::Plain, size_of_val(values))];
-    if let Ok(bytes) = float::encoded_bytes(CodecId::Alp, &sample.values) {
-        candidates.push(sample.sized(CodecId::Alp, bytes));
+    let of_sample = |codec| float::encoded_bytes(codec, &sample.values).ok();
+    let decimals = of_sample(CodecId::Alp);
+    candidates.extend(decimals.map(|bytes| sample.sized(CodecId::Alp, bytes)));
+    let few = size_of_val(&*sample.values) * ALP_PERCENT_MIN / 100;
+    if decimals.is_none_or(|bytes| bytes >= few) || options.forced == Some(CodecId::AlpRd) {
+        let bytes = of_sample(CodecId::AlpRd);
+        candidates.extend(bytes.map(|bytes| sample.sized(CodecId::AlpRd, bytes)));
     }
     repeating(as_bits(values), &bits, options, &mut candidates);
     candidates
@@ -121,7 +140,7 @@ fn constant<E: Element>(values: &[E], sample: &Sample<'_, E>) -> Option<Candidat
     same.then(|| sample.candidate(CodecId::Constant, E::BYTES))
 }
 
-/// Adds RLE and dictionary where values repeat.
+/// Adds RLE, sparse and dictionaries where values repeat.
 fn repeating<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
@@ -137,37 +156,79 @@ fn repeating<E: Element>(
     if changes * 100 <= sample.values.len() * RUNS_PERCENT_MAX || forced(CodecId::Rle) {
         candidates.push(sample.sized(CodecId::Rle, fixed::rle_bytes(&sample.values)));
     }
-    let smallest = candidates
-        .iter()
-        .map(|one| one.estimated_bytes)
-        .min()
-        .unwrap_or(usize::MAX);
-    if let Some(bytes) = dictionary_bytes(values, sample, smallest, forced(CodecId::Dictionary)) {
-        candidates.push(sample.candidate(CodecId::Dictionary, bytes));
+    if has_dominant(&sample.values) || forced(CodecId::Sparse) {
+        let bytes = fixed::sparse_bytes(&sample.values);
+        candidates.push(sample.sized(CodecId::Sparse, bytes));
     }
+    for codec in [CodecId::Dictionary, CodecId::Pdict] {
+        if forced(codec) {
+            let bytes = fixed::encoded_bytes(codec, values).ok();
+            candidates.extend(bytes.map(|bytes| sample.candidate(codec, bytes)));
+            return;
+        }
+    }
+    let smallest = candidates.iter().map(|one| one.estimated_bytes).min();
+    let worthwhile = smallest.unwrap_or(0) * DICTIONARY_PERCENT_MAX / 100;
+    dictionaries(values, sample, worthwhile, candidates);
 }
 
-/// Exact size of a dictionary payload, if it is much smaller than `smallest` or forced.
+fn has_dominant<E: Element>(values: &[E]) -> bool {
+    let dominant = fixed::dominant(values);
+    let count = values.iter().filter(|&&value| value == dominant).count();
+    count * 100 >= values.len() * DOMINANT_PERCENT_MIN
+}
+
+fn distinct_limit(row_count: usize) -> usize {
+    row_count * DISTINCT_PERCENT_MAX / 100
+}
+
+/// Adds a dictionary of all values and one of the frequent values, if they take no more than `worthwhile` bytes.
+fn dictionaries<E: Element>(
+    values: &[E],
+    sample: &Sample<'_, E>,
+    worthwhile: usize,
+    candidates: &mut Vec<Candidate>,
+) {
+    let limit = distinct_limit(sample.values.len());
+    let Some(sampled) = fixed::intern(&sample.values, limit) else {
+        return;
+    };
+    let of_all = dictionary_bytes(values, sample, &sampled, worthwhile);
+    candidates.extend(of_all.map(|bytes| sample.candidate(CodecId::Dictionary, bytes)));
+    let worthwhile = of_all.map_or(worthwhile, |bytes| bytes * PDICT_PERCENT_MAX / 100);
+    let of_sample = worthwhile * sample.values.len() / sample.row_count.max(1);
+    // What is rare in the sample may repeat elsewhere, so this is pessimistic.
+    let of_frequent = fixed::bytes_with_rows_aside(&sample.values, &sampled, of_sample);
+    let whole = |(bytes, value_bytes)| sample.extrapolate(bytes - value_bytes) + value_bytes;
+    let of_frequent = of_frequent.map(whole).filter(|&bytes| bytes <= worthwhile);
+    candidates.extend(of_frequent.map(|bytes| sample.candidate(CodecId::Pdict, bytes)));
+}
+
+/// Size of a dictionary payload, if it is at most `worthwhile`. From the sample alone when its second half brought
+/// next to no new values; otherwise all rows are counted.
 fn dictionary_bytes<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
-    smallest: usize,
-    forced: bool,
+    sampled: &fixed::Interned<E>,
+    worthwhile: usize,
 ) -> Option<usize> {
-    if forced {
-        return fixed::encoded_bytes(CodecId::Dictionary, values).ok();
-    }
-    let limit = |length: usize| length * DISTINCT_PERCENT_MAX / 100;
-    let sampled = fixed::intern(&sample.values, limit(sample.values.len()))?;
     let (sample_bytes, value_bytes) = sampled.encoded_bytes();
-    let worthwhile = smallest * DICTIONARY_PERCENT_MAX / 100;
-    if sample.values.len() == values.len() {
+    let sampled_rows = sample.values.len();
+    if sampled_rows == values.len() {
         return Some(sample_bytes).filter(|&bytes| bytes <= worthwhile);
     }
     // The whole column has no fewer distinct values than the sample, so this is optimistic.
-    if sample.extrapolate(sample_bytes - value_bytes) + value_bytes > worthwhile {
+    let bytes = sample.extrapolate(sample_bytes - value_bytes) + value_bytes;
+    if bytes > worthwhile {
         return None;
     }
-    let interned = fixed::intern(values, limit(values.len()))?;
+    let (distinct, before) = sampled.distinct_counts(sampled_rows / 2);
+    let halves_to_come = (values.len() - sampled_rows).div_ceil((sampled_rows / 2).max(1));
+    let missing = (distinct - before) * halves_to_come;
+    if missing * MISSING_SHARE <= distinct {
+        let bytes = bytes + value_bytes * missing / distinct.max(1);
+        return Some(bytes).filter(|&bytes| bytes <= worthwhile);
+    }
+    let interned = fixed::intern(values, distinct_limit(values.len()))?;
     Some(interned.encoded_bytes().0).filter(|&bytes| bytes <= worthwhile)
 }

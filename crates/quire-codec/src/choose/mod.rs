@@ -2,8 +2,9 @@
 //!
 //! Every codec that can hold the type is sized on a sample of whole vectors with the encoder's own planning
 //! code, so an estimate is exact for what was sampled. A dictionary is different: how many distinct values there
-//! are cannot be told from a sample, so when the sample makes it look best, all rows are counted. The smallest
-//! candidate wins, unless another is nearly as small and decodes much faster (`cost`).
+//! are cannot always be told from a sample, so when the sample makes it look best and its second half brought new
+//! values, all rows are counted. The smallest candidate wins, unless another is nearly as small and decodes much faster
+//! (`cost`).
 
 mod cost;
 mod fixed_width;

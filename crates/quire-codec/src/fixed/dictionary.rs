@@ -19,8 +19,14 @@ use std::sync::Arc;
 
 /// Distinct values in the order they appear, and for each row the place of its value among them.
 pub(crate) struct Interned<E> {
+    pub(super) distinct: Vec<E>,
+    pub(super) places: Vec<i32>,
+}
+
+/// Values of a dictionary, ascending, and for each row the place of its value among them.
+pub(super) struct Coded<E> {
     distinct: Vec<E>,
-    places: Vec<i32>,
+    codes: Vec<i32>,
 }
 
 /// A hash table from value to place: open addressing, a power of two of slots, at most a quarter full.
@@ -30,6 +36,9 @@ struct PlaceTable<E> {
 }
 
 const EMPTY: i32 = -1;
+
+/// Of a value that is not in the dictionary.
+const NO_CODE: i32 = -1;
 
 impl<E: Element> PlaceTable<E> {
     fn with_slots(bits: u32) -> Self {
@@ -92,40 +101,78 @@ pub(crate) fn intern<E: Element>(values: &[E], limit: usize) -> Option<Interned<
 }
 
 impl<E: Element> Interned<E> {
-    /// The distinct values, ascending, and the code of each row.
-    fn into_codes(self) -> (Vec<E>, Vec<i32>) {
-        let mut order: Vec<(E, i32)> = self
+    /// Size of the dictionary payload, and of the part of it that holds the distinct values.
+    pub(crate) fn encoded_bytes(&self) -> (usize, usize) {
+        self.coded(&vec![true; self.distinct.len()]).encoded_bytes()
+    }
+
+    /// How many distinct values there are, and how many of them appear among the first `row_count` rows.
+    pub(crate) fn distinct_counts(&self, row_count: usize) -> (usize, usize) {
+        let rows = self.places.get(..row_count).unwrap_or(&self.places);
+        let last = rows.iter().max().map_or(0, |&place| place as usize + 1);
+        (self.distinct.len(), last)
+    }
+
+    /// The values that are `members`, and the code of each row. A row of another value repeats the code before
+    /// it, and rows of other values at the start take the first code after them.
+    pub(super) fn coded(&self, members: &[bool]) -> Coded<E> {
+        let mut order: Vec<(E, usize)> = self
             .distinct
             .iter()
             .copied()
-            .zip(0..self.distinct.len() as i32)
+            .zip(0..)
+            .filter(|&(_, place)| members[place])
             .collect();
         order.sort_unstable();
-        let mut codes_of_places = vec![0; order.len()];
+        let mut codes_of_places = vec![NO_CODE; self.distinct.len()];
         for (code, &(_, place)) in order.iter().enumerate() {
-            codes_of_places[place as usize] = code as i32;
+            codes_of_places[place] = code as i32;
         }
-        let codes = self
-            .places
-            .iter()
-            .map(|&place| codes_of_places[place as usize])
-            .collect();
-        (order.into_iter().map(|(value, _)| value).collect(), codes)
+        let code_of = |&place: &i32| codes_of_places[place as usize];
+        let codes = if order.len() == self.distinct.len() {
+            self.places.iter().map(code_of).collect()
+        } else {
+            let with_code = self
+                .places
+                .iter()
+                .map(code_of)
+                .find(|&code| code != NO_CODE);
+            let mut last = with_code.unwrap_or(0);
+            let mut code_or_last = |place| {
+                let code = code_of(place);
+                last = if code == NO_CODE { last } else { code };
+                last
+            };
+            self.places.iter().map(&mut code_or_last).collect()
+        };
+        Coded {
+            distinct: order.into_iter().map(|(value, _)| value).collect(),
+            codes,
+        }
+    }
+}
+
+impl<E: Element> Coded<E> {
+    /// Size of what [`Coded::append`] writes, and of the part of it that holds the distinct values.
+    pub(super) fn encoded_bytes(&self) -> (usize, usize) {
+        let value_bytes = sequence::encoded_bytes(&self.distinct);
+        let code_bytes = sequence::encoded_bytes(&self.codes);
+        (8 + value_bytes + code_bytes, value_bytes)
     }
 
-    /// Size of the payload, and of the part of it that holds the distinct values.
-    pub(crate) fn encoded_bytes(self) -> (usize, usize) {
-        let (distinct, codes) = self.into_codes();
-        let value_bytes = sequence::encoded_bytes(&distinct);
-        (
-            8 + value_bytes + sequence::encoded_bytes(&codes),
-            value_bytes,
-        )
+    /// Appends a dictionary payload.
+    pub(super) fn append(&self, out: &mut Vec<u8>) {
+        let mut dictionary = Vec::new();
+        sequence::append(&self.distinct, &mut dictionary);
+        out.extend_from_slice(&(self.distinct.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(dictionary.len() as u32).to_le_bytes());
+        out.extend_from_slice(&dictionary);
+        sequence::append(&self.codes, out);
     }
 }
 
 /// Interns without a limit.
-fn intern_all<E: Element>(values: &[E]) -> Interned<E> {
+pub(super) fn intern_all<E: Element>(values: &[E]) -> Interned<E> {
     let nothing = || Interned {
         distinct: Vec::new(),
         places: Vec::new(),
@@ -139,13 +186,10 @@ pub(crate) fn encoded_bytes<E: Element>(values: &[E]) -> usize {
 }
 
 pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
-    let (distinct, codes) = intern_all(values).into_codes();
-    let mut dictionary = Vec::new();
-    sequence::append(&distinct, &mut dictionary);
-    out.extend_from_slice(&(distinct.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(dictionary.len() as u32).to_le_bytes());
-    out.extend_from_slice(&dictionary);
-    sequence::append(&codes, out);
+    let interned = intern_all(values);
+    interned
+        .coded(&vec![true; interned.distinct.len()])
+        .append(out);
 }
 
 /// Decoder of a dictionary payload.

@@ -3,7 +3,7 @@
 //! Codes are asked directly where the codec allows it: packed values without exceptions, dictionary codes,
 //! constants. Elsewhere the vector is decoded and then asked, so that every codec answers everything, and alike.
 
-use super::{FixedDecoder, Scheme};
+use super::{FixedDecoder, Scheme, no_dictionary};
 use crate::int::element::{Element, Packed};
 use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_rows};
 use std::ops::RangeInclusive;
@@ -26,9 +26,11 @@ impl<E: Element> FixedDecoder<E> {
         if start >= self.row_count {
             return Err(Corrupt::new("group is beyond the segment", 0));
         }
-        match &self.scheme {
+        match &mut self.scheme {
             Scheme::Packed(decoder) => decoder.decode_group(group, out),
             Scheme::Dictionary(decoder) => decoder.decode_group(group, out),
+            Scheme::Pdict(decoder) => decoder.decode_group(group, out),
+            Scheme::Sparse(decoder) => decoder.decode_group(group, out),
             _ => {
                 let mut values = [E::default(); VECTOR_VALUES];
                 self.decode_vector(start / VECTOR_VALUES, &mut values)?;
@@ -55,7 +57,8 @@ impl<E: Element> FixedDecoder<E> {
         let reads_one = match &self.scheme {
             Scheme::Plain(..) | Scheme::Constant(_) | Scheme::Dictionary(_) => true,
             Scheme::Packed(decoder) => decoder.reads_one(),
-            Scheme::Rle(_) => false,
+            // Each would look for its row among those kept aside.
+            Scheme::Rle(_) | Scheme::Pdict(_) | Scheme::Sparse(_) => false,
         };
         if reads_one && rows.len() <= ROWS_ONE_BY_ONE_MAX {
             for &row in rows {
@@ -121,6 +124,14 @@ impl<E: Element> FixedDecoder<E> {
                 decoder.select_range(vector, low, high, mask)?;
                 true
             }
+            Scheme::Pdict(decoder) => {
+                decoder.select_range(vector, low, high, mask)?;
+                true
+            }
+            Scheme::Sparse(decoder) => {
+                decoder.select_range(vector, low, high, mask)?;
+                true
+            }
             Scheme::Plain(..) | Scheme::Rle(_) => false,
         };
         if !marked {
@@ -136,7 +147,7 @@ impl<E: Element> FixedDecoder<E> {
     /// how many rows the vector has; bits beyond them are 0.
     ///
     /// # Errors
-    /// The codec is not [`crate::CodecId::Dictionary`], there is no such vector, or wrong bytes.
+    /// There is no [`FixedDecoder::dictionary`], there is no such vector, or wrong bytes.
     pub fn select_codes(
         &mut self,
         vector: usize,
@@ -144,9 +155,7 @@ impl<E: Element> FixedDecoder<E> {
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
         let rows = self.checked_rows(vector)?;
-        let Scheme::Dictionary(decoder) = &self.scheme else {
-            return Err(Corrupt::new("segment has no dictionary", 0));
-        };
+        let decoder = self.complete_dictionary().ok_or_else(no_dictionary)?;
         *mask = decoder.select_codes(vector, wanted)?;
         clear_beyond(rows, mask);
         Ok(rows)
@@ -158,9 +167,10 @@ impl<E: Element> FixedDecoder<E> {
     /// No such vector, or wrong bytes.
     pub fn sum(&mut self, vector: usize) -> Result<Option<i128>, Corrupt> {
         let rows = self.checked_rows(vector)?;
-        let direct = match &self.scheme {
+        let direct = match &mut self.scheme {
             Scheme::Constant(value) => return Ok(value.wide().checked_mul(rows as i128)),
             Scheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.sum()),
+            Scheme::Sparse(decoder) => decoder.sum(vector)?,
             _ => None,
         };
         if direct.is_some() {
@@ -177,8 +187,9 @@ impl<E: Element> FixedDecoder<E> {
     /// No such vector, or wrong bytes.
     pub fn extremes(&mut self, vector: usize) -> Result<(E, E), Corrupt> {
         let rows = self.checked_rows(vector)?;
-        let direct = match &self.scheme {
+        let direct = match &mut self.scheme {
             Scheme::Constant(value) => return Ok((*value, *value)),
+            Scheme::Sparse(decoder) => return decoder.extremes(vector),
             Scheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.extremes()),
             _ => None,
         };

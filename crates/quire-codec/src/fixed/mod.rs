@@ -1,19 +1,26 @@
 //! The payload of a column of fixed-width values.
 //!
-//! Integers come as they are; a float column other than ALP comes as the integers with the same bits, which
-//! [`crate::float`] arranges. Codecs: plain, constant, RLE, PFOR, PFOR-DELTA, dictionary.
+//! Integers come as they are; a float column other than ALP and ALP-RD comes as the integers with the same bits, which
+//! [`crate::float`] arranges. Codecs: plain, constant, RLE, PFOR, PFOR-DELTA, dictionary, PDICT, sparse.
 
+mod aside;
 mod dictionary;
 mod fused;
+mod pdict;
 mod rle;
+mod sparse;
 
 use crate::int::element::{Element, Packed};
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 use crate::{vector_count, vector_rows};
 use dictionary::DictionaryDecoder;
-pub(crate) use dictionary::intern;
+pub(crate) use dictionary::{Interned, intern};
+use pdict::PdictDecoder;
+pub(crate) use pdict::bytes_with_rows_aside;
 use rle::RleDecoder;
 pub(crate) use rle::encoded_bytes as rle_bytes;
+use sparse::SparseDecoder;
+pub(crate) use sparse::{dominant, encoded_bytes as sparse_bytes};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,6 +64,8 @@ pub fn encode<E: Element>(codec: CodecId, values: &[E]) -> Result<Vec<u8>, Encod
         CodecId::Pfor => E::Packed::encode(values, false, &mut out),
         CodecId::PforDelta => E::Packed::encode(values, true, &mut out),
         CodecId::Dictionary => dictionary::encode(values, &mut out),
+        CodecId::Pdict => pdict::encode(values, &mut out),
+        CodecId::Sparse => sparse::encode(values, &mut out),
         _ => return Err(unsupported::<E>(codec)),
     }
     Ok(out)
@@ -72,6 +81,8 @@ pub fn encoded_bytes<E: Element>(codec: CodecId, values: &[E]) -> Result<usize, 
         CodecId::Pfor => Ok(E::Packed::encoded_bytes(values, false)),
         CodecId::PforDelta => Ok(E::Packed::encoded_bytes(values, true)),
         CodecId::Dictionary => Ok(dictionary::encoded_bytes(values)),
+        CodecId::Pdict => Ok(pdict::encoded_bytes(values)),
+        CodecId::Sparse => Ok(sparse::encoded_bytes(values)),
         _ => Err(unsupported::<E>(codec)),
     }
 }
@@ -98,6 +109,8 @@ enum Scheme<E: Element> {
     Rle(Box<RleDecoder<E>>),
     Packed(E::Packed),
     Dictionary(Box<DictionaryDecoder<E>>),
+    Pdict(Box<PdictDecoder<E>>),
+    Sparse(Box<SparseDecoder<E>>),
 }
 
 impl<E: Element> FixedDecoder<E> {
@@ -121,6 +134,12 @@ impl<E: Element> FixedDecoder<E> {
             CodecId::Dictionary => Scheme::Dictionary(Box::new(DictionaryDecoder::open(
                 image, payload, row_count,
             )?)),
+            CodecId::Pdict => {
+                Scheme::Pdict(Box::new(PdictDecoder::open(image, payload, row_count)?))
+            }
+            CodecId::Sparse => {
+                Scheme::Sparse(Box::new(SparseDecoder::open(image, payload, row_count)?))
+            }
             _ => {
                 return Err(Corrupt::new(
                     format!("codec {codec} does not hold integers"),
@@ -154,6 +173,8 @@ impl<E: Element> FixedDecoder<E> {
             Scheme::Rle(decoder) => decoder.decode_vector(vector, rows, out)?,
             Scheme::Packed(decoder) => return decoder.decode_vector(vector, out),
             Scheme::Dictionary(decoder) => return decoder.decode_vector(vector, out),
+            Scheme::Pdict(decoder) => return decoder.decode_vector(vector, out),
+            Scheme::Sparse(decoder) => decoder.decode_vector(vector, out)?,
         }
         Ok(rows)
     }
@@ -173,15 +194,24 @@ impl<E: Element> FixedDecoder<E> {
             Scheme::Rle(decoder) => decoder.value(row, vector_rows(self.row_count, row / 1024)),
             Scheme::Packed(decoder) => decoder.value(row),
             Scheme::Dictionary(decoder) => decoder.value(row),
+            Scheme::Pdict(decoder) => decoder.value(row),
+            Scheme::Sparse(decoder) => decoder.value(row),
         }
     }
 
-    /// The distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`].
-    pub fn dictionary(&self) -> Option<&[E]> {
+    /// The dictionary, if it has the values of all rows.
+    fn complete_dictionary(&self) -> Option<&DictionaryDecoder<E>> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Some(decoder.values()),
+            Scheme::Dictionary(decoder) => Some(decoder),
+            Scheme::Pdict(decoder) => decoder.complete(),
             _ => None,
         }
+    }
+
+    /// The distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`], or
+    /// [`CodecId::Pdict`] and no row is kept aside.
+    pub fn dictionary(&self) -> Option<&[E]> {
+        self.complete_dictionary().map(DictionaryDecoder::values)
     }
 
     /// The codes of vector `vector`, each below the length of the dictionary, and its rows.
@@ -190,11 +220,15 @@ impl<E: Element> FixedDecoder<E> {
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        match &self.scheme {
-            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
-            _ => Err(Corrupt::new("segment has no dictionary", 0)),
+        match self.complete_dictionary() {
+            Some(decoder) => decoder.decode_codes(vector, out),
+            None => Err(no_dictionary()),
         }
     }
+}
+
+fn no_dictionary() -> Corrupt {
+    Corrupt::new("segment has no dictionary of all its values", 0)
 }
 
 fn open_plain<E: Element>(

@@ -2,15 +2,18 @@
 //!
 //! Every codec gives back every bit: NaN payloads, −0.0, infinities and subnormals included. Plain, constant,
 //! RLE and dictionary hold the numbers as the integers with the same bits ([`crate::fixed`]); ALP holds them as
-//! decimals ([`alp`]).
+//! decimals ([`alp`]), and ALP-RD cuts them in two ([`alp_rd`]). PDICT and sparse are as for integers.
 
 pub mod alp;
+pub mod alp_rd;
 
 use crate::fixed::{self, FixedDecoder};
-use crate::int::element::Element;
+use crate::int::element::Lane;
 use crate::kernel::decimal::{self, Scale};
+use crate::kernel::glue;
 use crate::{CodecId, Corrupt, EncodeError, PhysicalType, VECTOR_VALUES};
 use alp::AlpDecoder;
+use alp_rd::AlpRdDecoder;
 use bytemuck::Pod;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 /// A floating point type.
 pub trait Floating: Pod + Debug + PartialEq + Send + Sync {
     /// The integer of the same size, which holds the bits, or the digits of ALP.
-    type Bits: Element + Pod;
+    type Bits: Lane + Pod;
     const PHYSICAL_TYPE: PhysicalType;
     /// Largest power of ten ALP tries.
     const EXPONENT_MAX: usize;
@@ -39,6 +42,9 @@ pub trait Floating: Pod + Debug + PartialEq + Send + Sync {
     /// Distance of two digits, as an unsigned number.
     #[doc(hidden)]
     fn distance(low: Self::Bits, high: Self::Bits) -> u64;
+    /// Puts the low bits of each value beside its high bits.
+    #[doc(hidden)]
+    fn add_low(low: &[Self::Bits; VECTOR_VALUES], high: &mut [Self::Bits; VECTOR_VALUES]);
 }
 
 impl Floating for f64 {
@@ -61,6 +67,9 @@ impl Floating for f64 {
     fn distance(low: i64, high: i64) -> u64 {
         high.wrapping_sub(low) as u64
     }
+    fn add_low(low: &[i64; VECTOR_VALUES], high: &mut [i64; VECTOR_VALUES]) {
+        glue::add_low_i64(low, high);
+    }
 }
 
 impl Floating for f32 {
@@ -82,6 +91,9 @@ impl Floating for f32 {
     }
     fn distance(low: i32, high: i32) -> u64 {
         u64::from(high.wrapping_sub(low) as u32)
+    }
+    fn add_low(low: &[i32; VECTOR_VALUES], high: &mut [i32; VECTOR_VALUES]) {
+        glue::add_low_i32(low, high);
     }
 }
 
@@ -117,19 +129,21 @@ fn check<F: Floating>(codec: CodecId) -> Result<(), EncodeError> {
 /// Too many rows, a codec that floats do not have, or [`CodecId::Constant`] for bits that differ.
 pub fn encode<F: Floating>(codec: CodecId, values: &[F]) -> Result<Vec<u8>, EncodeError> {
     check::<F>(codec)?;
-    if codec == CodecId::Alp {
-        return alp::encode(values);
+    match codec {
+        CodecId::Alp => alp::encode(values),
+        CodecId::AlpRd => alp_rd::encode(values),
+        _ => fixed::encode(codec, as_bits(values)).map_err(of_float::<F>),
     }
-    fixed::encode(codec, as_bits(values)).map_err(of_float::<F>)
 }
 
 /// Size of [`encode`]'s result, which is not written. Fails when `encode` would.
 pub fn encoded_bytes<F: Floating>(codec: CodecId, values: &[F]) -> Result<usize, EncodeError> {
     check::<F>(codec)?;
-    if codec == CodecId::Alp {
-        return alp::encoded_bytes(values);
+    match codec {
+        CodecId::Alp => alp::encoded_bytes(values),
+        CodecId::AlpRd => alp_rd::encoded_bytes(values),
+        _ => fixed::encoded_bytes(codec, as_bits(values)).map_err(of_float::<F>),
     }
-    fixed::encoded_bytes(codec, as_bits(values)).map_err(of_float::<F>)
 }
 
 /// Decoder of the payloads that [`encode`] writes.
@@ -137,6 +151,7 @@ pub fn encoded_bytes<F: Floating>(codec: CodecId, values: &[F]) -> Result<usize,
 pub enum FloatDecoder<F: Floating> {
     Bits(FixedDecoder<F::Bits>),
     Alp(AlpDecoder<F>),
+    AlpRd(AlpRdDecoder<F>),
 }
 
 impl<F: Floating> FloatDecoder<F> {
@@ -155,6 +170,7 @@ impl<F: Floating> FloatDecoder<F> {
         }
         match codec {
             CodecId::Alp => AlpDecoder::open(image, payload, row_count).map(Self::Alp),
+            CodecId::AlpRd => AlpRdDecoder::open(image, payload, row_count).map(Self::AlpRd),
             _ => FixedDecoder::open(codec, image, payload, row_count).map(Self::Bits),
         }
     }
@@ -168,6 +184,7 @@ impl<F: Floating> FloatDecoder<F> {
         match self {
             Self::Bits(decoder) => decoder.decode_vector(vector, bytemuck::cast_mut(out)),
             Self::Alp(decoder) => decoder.decode_vector(vector, out),
+            Self::AlpRd(decoder) => decoder.decode_vector(vector, out),
         }
     }
 
@@ -176,6 +193,7 @@ impl<F: Floating> FloatDecoder<F> {
         match self {
             Self::Bits(decoder) => decoder.value(row).map(bytemuck::cast),
             Self::Alp(decoder) => decoder.value(row),
+            Self::AlpRd(decoder) => decoder.value(row),
         }
     }
 
@@ -183,7 +201,7 @@ impl<F: Floating> FloatDecoder<F> {
     pub fn dictionary(&self) -> Option<&[F]> {
         match self {
             Self::Bits(decoder) => decoder.dictionary().map(bytemuck::cast_slice),
-            Self::Alp(_) => None,
+            Self::Alp(_) | Self::AlpRd(_) => None,
         }
     }
 
@@ -195,7 +213,7 @@ impl<F: Floating> FloatDecoder<F> {
     ) -> Result<usize, Corrupt> {
         match self {
             Self::Bits(decoder) => decoder.decode_codes(vector, out),
-            Self::Alp(_) => Err(Corrupt::new("segment has no dictionary", 0)),
+            Self::Alp(_) | Self::AlpRd(_) => Err(Corrupt::new("segment has no dictionary", 0)),
         }
     }
 }

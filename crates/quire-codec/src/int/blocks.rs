@@ -23,6 +23,12 @@ use zstd::bulk::{Compressor, Decompressor};
 const BLOCK_VALUES: usize = 8 * VECTOR_VALUES;
 const LEVEL: i32 = 3;
 
+/// The quickest level, to see whether it is worth the other.
+const PROBE_LEVEL: i32 = 1;
+
+/// That level may need this many per cent of what the other may.
+const PROBE_PERCENT: usize = 115;
+
 /// Compressed integers must take at most this part of what they take packed: they are slower to decode.
 const SHARE_MAX: (usize, usize) = (3, 4);
 
@@ -46,11 +52,15 @@ pub(super) fn encode<E: Element>(values: &[E], packed_bytes: usize) -> Option<Ve
     let mut planes = Vec::new();
     for (index, block) in values.chunks(BLOCK_VALUES).enumerate() {
         split(block, &mut planes);
-        let frame = compress(&planes)?;
+        // Packed sizes are nearly even over the blocks.
+        let share = packed_bytes * block.len() / values.len();
+        if index == 0 && compress(&planes, PROBE_LEVEL)?.len() > limit(share) * PROBE_PERCENT / 100
+        {
+            return None;
+        }
+        let frame = compress(&planes, LEVEL)?;
         out[4 * index..4 * index + 4].copy_from_slice(&(frame.len() as u32).to_le_bytes());
         out.extend_from_slice(&frame);
-        // Packed sizes are nearly even over the blocks.
-        let share = packed_bytes * (index * BLOCK_VALUES + block.len()) / values.len();
         if index == 0 && frame.len() > limit(share) {
             return None;
         }
@@ -58,7 +68,7 @@ pub(super) fn encode<E: Element>(values: &[E], packed_bytes: usize) -> Option<Ve
     (out.len() <= limit(packed_bytes)).then_some(out)
 }
 
-fn compress(raw: &[u8]) -> Option<Vec<u8>> {
+fn compress(raw: &[u8], level: i32) -> Option<Vec<u8>> {
     COMPRESSOR.with_borrow_mut(|slot| {
         let compressor = match slot {
             Some(compressor) => compressor,
@@ -70,6 +80,7 @@ fn compress(raw: &[u8]) -> Option<Vec<u8>> {
                 slot.insert(fresh)
             }
         };
+        compressor.set_compression_level(level).ok()?;
         compressor.compress(raw).ok()
     })
 }

@@ -23,9 +23,29 @@ enum Plan {
     Blocks(Vec<u8>),
 }
 
+/// Differences of longer sequences are first tried on this many vectors.
+const SAMPLE_VECTORS: usize = 4;
+
+/// Whether differences could be smaller than values.
+fn may_be_differences<E: Element>(values: &[E]) -> bool {
+    let vectors = values.len() / VECTOR_VALUES;
+    if vectors <= 2 * SAMPLE_VECTORS {
+        return true;
+    }
+    let mut sample = Vec::with_capacity(SAMPLE_VECTORS * VECTOR_VALUES);
+    for index in 0..SAMPLE_VECTORS {
+        let start = index * (vectors - 1) / (SAMPLE_VECTORS - 1) * VECTOR_VALUES;
+        sample.extend_from_slice(&values[start..start + VECTOR_VALUES]);
+    }
+    E::Packed::encoded_bytes(&sample, true) < E::Packed::encoded_bytes(&sample, false)
+}
+
 fn plan<E: Element>(values: &[E]) -> Plan {
     let plain = E::Packed::encoded_bytes(values, false);
-    let delta = E::Packed::encoded_bytes(values, true);
+    let delta = match may_be_differences(values) {
+        true => E::Packed::encoded_bytes(values, true),
+        false => plain,
+    };
     let is_delta = delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0;
     let bytes = if is_delta { delta } else { plain };
     match blocks::encode(values, bytes) {

@@ -14,6 +14,7 @@ pub(crate) mod decimal;
 pub(crate) mod digits;
 pub(crate) mod exceptions;
 pub(crate) mod gather;
+pub(crate) mod glue;
 pub(crate) mod packed_scan;
 pub(crate) mod running_sum;
 pub(crate) mod scan;

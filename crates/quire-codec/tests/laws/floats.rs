@@ -28,11 +28,14 @@ impl<F: Floating> Decode<Exact<F>> for FloatDecoder<F> {
     }
 }
 
-const CODECS: [CodecId; 4] = [
+const CODECS: [CodecId; 7] = [
     CodecId::Plain,
     CodecId::Rle,
     CodecId::Alp,
     CodecId::Dictionary,
+    CodecId::Pdict,
+    CodecId::Sparse,
+    CodecId::AlpRd,
 ];
 
 fn check<F: Floating>(codec: CodecId, values: &[F], name: &str) {
@@ -86,6 +89,7 @@ macro_rules! suite {
                         .map(|digits| (digits as f64 / 10f64.powi(places)) as $type)
                         .collect();
                     check(CodecId::Alp, &values, "decimals");
+                    check(CodecId::AlpRd, &values, "decimals");
                 }
             }
         }
@@ -106,4 +110,18 @@ fn decimals_take_the_bits_of_their_digits() {
         (8192 * 14 / 8..8192 * 14 / 8 * 102 / 100).contains(&bytes),
         "{bytes}"
     );
+}
+
+#[test]
+fn numbers_that_are_no_decimals_take_their_right_parts_and_a_code() {
+    let mut random = crate::random::Random(9);
+    // From 1 to 4: two exponents, so two left parts of 12 bits, or some more of a few bits more.
+    let values: Vec<f64> = (0..8192)
+        .map(|_| 1.0 + 3.0 * random.next() as f64 / u64::MAX as f64)
+        .collect();
+    let bytes = encoded_bytes(CodecId::AlpRd, &values).unwrap();
+    // Seven left bits or more are gone: sign, exponent of eleven bits less code of one, and the rest by luck.
+    assert!(bytes <= 8192 * 53 / 8 + 40, "{bytes}");
+    let decimal = encoded_bytes(CodecId::Alp, &values).unwrap();
+    assert!(bytes < decimal, "{bytes}, {decimal}");
 }

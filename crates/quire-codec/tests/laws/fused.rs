@@ -10,12 +10,14 @@ use quire_codec::{CodecId, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_count};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-const CODECS: [CodecId; 5] = [
+const CODECS: [CodecId; 7] = [
     CodecId::Plain,
     CodecId::Rle,
     CodecId::Pfor,
     CodecId::PforDelta,
     CodecId::Dictionary,
+    CodecId::Pdict,
+    CodecId::Sparse,
 ];
 
 fn open<E: Element>(codec: CodecId, payload: &[u8], row_count: usize) -> FixedDecoder<E> {

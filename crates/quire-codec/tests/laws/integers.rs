@@ -27,12 +27,14 @@ impl<E: Element> Decode<E> for FixedDecoder<E> {
     }
 }
 
-const CODECS: [CodecId; 5] = [
+const CODECS: [CodecId; 7] = [
     CodecId::Plain,
     CodecId::Rle,
     CodecId::Pfor,
     CodecId::PforDelta,
     CodecId::Dictionary,
+    CodecId::Pdict,
+    CodecId::Sparse,
 ];
 
 fn check<E: Element>(codec: CodecId, values: &[E], name: &str) {

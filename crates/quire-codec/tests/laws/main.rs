@@ -3,6 +3,7 @@
 //! a panic. (Text has its own suite; segments, with NULLs, are in `quire-format`.)
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
+mod aside;
 mod backends;
 mod booleans;
 mod exceptions;

@@ -102,6 +102,29 @@ fn uneven(rows: usize, seed: u64) -> Integers {
             "extremes",
             column(rows, seed, |random, _| extremes[random.below(8) as usize]),
         ),
+        (
+            "frequent and rare",
+            column(rows, seed, |random, _| match random.below(12) {
+                0 => random.next().into(),
+                _ => i128::from(random.below(20).wrapping_mul(0x1234_5678_9ABC_DEF1)),
+            }),
+        ),
+        (
+            "mostly one",
+            column(rows, seed, |random, _| match random.below(25) {
+                0 => random.below(4000) as i128 - 2000,
+                _ => 7,
+            }),
+        ),
+        (
+            "mostly one, by vector",
+            column(rows, seed, |random, row| match row / 1024 % 3 {
+                0 => 7,
+                1 if random.below(2) == 0 => random.below(100).into(),
+                1 => 7,
+                _ => random.next().into(),
+            }),
+        ),
     ]
 }
 
@@ -224,6 +247,13 @@ fn specials(rows: usize, seed: u64) -> Floats {
         (
             "any bits",
             column(rows, seed, |random, _| f64::from_bits(random.next())),
+        ),
+        (
+            "no decimals, and special",
+            column(rows, seed, |random, row| match row % 70 {
+                9 => any_special(random),
+                _ => 1.0 + random.next() as f64 / u64::MAX as f64,
+            }),
         ),
     ]
 }

@@ -1,0 +1,266 @@
+//! Patched dictionary: frequent values once, a code per row, and rare values aside (PDICT, Zukowski §6.2.2).
+//!
+//! | size | field |
+//! |---|---|
+//! | 4 | number of rows kept aside |
+//! | 4 | size of the dictionary payload |
+//! | … | a dictionary payload of all rows ([`super::dictionary`]); a row kept aside has the code of a neighbour |
+//! | … | the rows kept aside ([`super::aside`]) |
+//!
+//! Which values are in the dictionary follows from how often each occurs (§6.2.10): the 2^b most frequent for that
+//! `b` that makes codes, dictionary and rows aside cheapest together. The paper gives an exception's code to a chain of
+//! exceptions; we leave it a code that its frame holds anyway, and keep rows and values aside compressed.
+
+use super::aside::{Aside, RowsAside};
+use super::dictionary::{self, DictionaryDecoder, Interned};
+use crate::int::element::Element;
+use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows are kept aside only where that is smaller by one part in this than a dictionary of all values.
+const ASIDE_GAIN: usize = 32;
+
+/// Bits of the position of a row kept aside.
+const POSITION_BITS: usize = 10;
+
+/// A column as it will be stored.
+struct Planned<E> {
+    dictionary: dictionary::Coded<E>,
+    aside: RowsAside<E>,
+}
+
+fn plan<E: Element>(values: &[E], interned: &Interned<E>, members: &[bool]) -> Planned<E> {
+    let is_aside = |row: usize| !members[interned.places[row] as usize];
+    Planned {
+        dictionary: interned.coded(members),
+        aside: RowsAside::of(values, is_aside),
+    }
+}
+
+/// A choice of values for the dictionary.
+struct Split {
+    /// For each distinct value, whether it is in the dictionary.
+    members: Vec<bool>,
+    any_aside: bool,
+    /// What the rows take, roughly, the values of the dictionary not counted.
+    row_bits: usize,
+}
+
+/// The cheapest split. The histogram is ordered by how often values occur, most first; of values that occur equally
+/// often those that appear first are preferred.
+fn split<E: Element>(interned: &Interned<E>) -> Split {
+    let distinct_count = interned.distinct.len();
+    let mut counts = vec![0usize; distinct_count];
+    for &place in &interned.places {
+        counts[place as usize] += 1;
+    }
+    let histogram = values_by_count(&counts);
+    let costs = Costs::of(interned);
+    let mut row_bits = costs.row_bits(distinct_count, 0);
+    let full = row_bits + costs.dictionary_bits(distinct_count);
+    let (mut best, mut member_count) = (full - full / ASIDE_GAIN, distinct_count);
+    for width in 0.. {
+        let size = 1usize << width;
+        if size >= distinct_count {
+            break;
+        }
+        let (_, covered) = most_frequent(&histogram, size);
+        let of_rows = costs.row_bits(size, interned.places.len() - covered);
+        let bits = of_rows + costs.dictionary_bits(size);
+        if bits < best {
+            (best, member_count, row_bits) = (bits, size, of_rows);
+        }
+    }
+    let any_aside = member_count < distinct_count;
+    let (least, _) = most_frequent(&histogram, member_count);
+    let above = counts.iter().filter(|&&count| count > least).count();
+    let mut equal = member_count - above;
+    let mut is_member = |count: usize| {
+        let taken = count == least && equal > 0;
+        equal -= usize::from(taken);
+        count > least || taken
+    };
+    Split {
+        members: counts.iter().map(|&count| is_member(count)).collect(),
+        any_aside,
+        row_bits,
+    }
+}
+
+/// How often values occur, most first, and how many values occur that often.
+fn values_by_count(counts: &[usize]) -> Vec<(usize, usize)> {
+    let mut histogram = vec![0; counts.iter().max().map_or(0, |most| most + 1)];
+    counts.iter().for_each(|&count| histogram[count] += 1);
+    let by_count = histogram.into_iter().enumerate().rev();
+    by_count.filter(|&(_, values)| values > 0).collect()
+}
+
+/// How often the least frequent of the `size` most frequent values occurs, and how many rows all of them have.
+fn most_frequent(histogram: &[(usize, usize)], size: usize) -> (usize, usize) {
+    let (mut missing, mut covered) = (size, 0);
+    for &(count, values) in histogram {
+        let taken = values.min(missing);
+        covered += taken * count;
+        missing -= taken;
+        if missing == 0 {
+            return (count, covered);
+        }
+    }
+    (0, covered)
+}
+
+/// What a split into dictionary and rows aside costs.
+struct Costs {
+    row_count: usize,
+    /// Bits of a value in the frame of all.
+    value_bits: usize,
+}
+
+impl Costs {
+    fn of<E: Element>(interned: &Interned<E>) -> Self {
+        let low = interned.distinct.iter().min().copied().unwrap_or_default();
+        let high = interned.distinct.iter().max().copied().unwrap_or_default();
+        let range = high.wide().wrapping_sub(low.wide()) as u128;
+        Self {
+            row_count: interned.places.len(),
+            value_bits: (u128::BITS - range.leading_zeros()) as usize,
+        }
+    }
+
+    /// Bits of the codes of a dictionary of `size` values and of that many rows aside.
+    fn row_bits(&self, size: usize, aside_count: usize) -> usize {
+        let positions = (aside_count * POSITION_BITS).min(self.row_count);
+        self.row_count * code_bits(size) + positions + aside_count * self.value_bits
+    }
+
+    /// Bits of the values of a dictionary. As they ascend they are stored as differences, which are shorter the
+    /// more there are.
+    fn dictionary_bits(&self, size: usize) -> usize {
+        let difference_bits = (self.value_bits + 2).saturating_sub(code_bits(size));
+        size * difference_bits.min(self.value_bits)
+    }
+}
+
+/// Bits of the code of one of `size` values.
+fn code_bits(size: usize) -> usize {
+    size.max(1).next_power_of_two().trailing_zeros() as usize
+}
+
+/// Size of what [`encode`] writes.
+pub(crate) fn encoded_bytes<E: Element>(values: &[E]) -> usize {
+    let interned = dictionary::intern_all(values);
+    let planned = plan(values, &interned, &split(&interned).members);
+    8 + planned.dictionary.encoded_bytes().0 + planned.aside.encoded_bytes()
+}
+
+/// Size of the payload of interned `values`, and of the values of its dictionary, if rows are kept aside and it is
+/// not clearly above `limit_bytes`.
+pub(crate) fn bytes_with_rows_aside<E: Element>(
+    values: &[E],
+    interned: &Interned<E>,
+    limit_bytes: usize,
+) -> Option<(usize, usize)> {
+    let split = split(interned);
+    if !split.any_aside || split.row_bits / 8 > limit_bytes * 5 / 4 {
+        return None;
+    }
+    let planned = plan(values, interned, &split.members);
+    let (bytes, value_bytes) = planned.dictionary.encoded_bytes();
+    Some((8 + bytes + planned.aside.encoded_bytes(), value_bytes))
+}
+
+pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
+    let interned = dictionary::intern_all(values);
+    let planned = plan(values, &interned, &split(&interned).members);
+    let mut dictionary = Vec::new();
+    planned.dictionary.append(&mut dictionary);
+    out.extend_from_slice(&(planned.aside.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(dictionary.len() as u32).to_le_bytes());
+    out.extend_from_slice(&dictionary);
+    planned.aside.append(out);
+}
+
+/// Decoder of a patched dictionary payload.
+#[derive(Clone, Debug)]
+pub(crate) struct PdictDecoder<E: Element> {
+    dictionary: DictionaryDecoder<E>,
+    aside: Option<Aside<E>>,
+}
+
+impl<E: Element> PdictDecoder<E> {
+    pub(crate) fn open(
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
+        let end = payload.end;
+        let mut cursor = Cursor::new(&image, payload)?;
+        let aside_count = cursor.u32("number of rows kept aside")? as usize;
+        if aside_count > row_count {
+            return Err(cursor.corrupt("more rows kept aside than rows"));
+        }
+        let dictionary_bytes = cursor.u32("size of the dictionary payload")? as usize;
+        let dictionary = cursor.take(dictionary_bytes, "dictionary payload")?;
+        let rest = cursor.position()..end;
+        Ok(Self {
+            dictionary: DictionaryDecoder::open(image.clone(), dictionary, row_count)?,
+            aside: Aside::open(image, rest, row_count, aside_count)?,
+        })
+    }
+
+    /// The dictionary, if it has the values of all rows.
+    pub(crate) fn complete(&self) -> Option<&DictionaryDecoder<E>> {
+        self.aside.is_none().then_some(&self.dictionary)
+    }
+
+    pub(crate) fn decode_vector(
+        &mut self,
+        vector: usize,
+        out: &mut [E; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let rows = self.dictionary.decode_vector(vector, out)?;
+        if let Some(aside) = &mut self.aside {
+            aside.patch(vector, out)?;
+        }
+        Ok(rows)
+    }
+
+    pub(crate) fn decode_group(
+        &mut self,
+        group: usize,
+        out: &mut [E; GROUP_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let rows = self.dictionary.decode_group(group, out)?;
+        if let Some(aside) = &mut self.aside {
+            aside.patch_group(group, out)?;
+        }
+        Ok(rows)
+    }
+
+    /// Marks the rows whose values are from `low` to `high`: by their codes, and those aside by their values.
+    pub(crate) fn select_range(
+        &mut self,
+        vector: usize,
+        low: E,
+        high: E,
+        mask: &mut RowMask,
+    ) -> Result<(), Corrupt> {
+        self.dictionary.select_range(vector, low, high, mask)?;
+        match &mut self.aside {
+            Some(aside) => aside.mark(vector, low, high, mask),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn value(&mut self, row: usize) -> Result<E, Corrupt> {
+        let aside = match &mut self.aside {
+            Some(aside) => aside.value(row)?,
+            None => None,
+        };
+        match aside {
+            Some(value) => Ok(value),
+            None => self.dictionary.value(row),
+        }
+    }
+}
