@@ -147,7 +147,7 @@ impl<E: Element> FixedDecoder<E> {
     /// how many rows the vector has; bits beyond them are 0.
     ///
     /// # Errors
-    /// There is no [`FixedDecoder::dictionary`], there is no such vector, or wrong bytes.
+    /// The codec is not [`crate::CodecId::Dictionary`], there is no such vector, or wrong bytes.
     pub fn select_codes(
         &mut self,
         vector: usize,
@@ -155,7 +155,9 @@ impl<E: Element> FixedDecoder<E> {
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
         let rows = self.checked_rows(vector)?;
-        let decoder = self.complete_dictionary().ok_or_else(no_dictionary)?;
+        let Scheme::Dictionary(decoder) = &self.scheme else {
+            return Err(no_dictionary());
+        };
         *mask = decoder.select_codes(vector, wanted)?;
         clear_beyond(rows, mask);
         Ok(rows)

@@ -199,19 +199,13 @@ impl<E: Element> FixedDecoder<E> {
         }
     }
 
-    /// The dictionary, if it has the values of all rows.
-    fn complete_dictionary(&self) -> Option<&DictionaryDecoder<E>> {
+    /// The distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`]: under
+    /// [`CodecId::Pdict`] some values have no code.
+    pub fn dictionary(&self) -> Option<&[E]> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Some(decoder),
-            Scheme::Pdict(decoder) => decoder.complete(),
+            Scheme::Dictionary(decoder) => Some(decoder.values()),
             _ => None,
         }
-    }
-
-    /// The distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`], or
-    /// [`CodecId::Pdict`] and no row is kept aside.
-    pub fn dictionary(&self) -> Option<&[E]> {
-        self.complete_dictionary().map(DictionaryDecoder::values)
     }
 
     /// The codes of vector `vector`, each below the length of the dictionary, and its rows.
@@ -220,9 +214,9 @@ impl<E: Element> FixedDecoder<E> {
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        match self.complete_dictionary() {
-            Some(decoder) => decoder.decode_codes(vector, out),
-            None => Err(no_dictionary()),
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
+            _ => Err(no_dictionary()),
         }
     }
 }

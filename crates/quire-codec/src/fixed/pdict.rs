@@ -209,11 +209,6 @@ impl<E: Element> PdictDecoder<E> {
         })
     }
 
-    /// The dictionary, if it has the values of all rows.
-    pub(crate) fn complete(&self) -> Option<&DictionaryDecoder<E>> {
-        self.aside.is_none().then_some(&self.dictionary)
-    }
-
     pub(crate) fn decode_vector(
         &mut self,
         vector: usize,
