@@ -278,9 +278,9 @@ proptest! {
         let made = encode_map(&owned.input(types.1), &mut open()).unwrap();
         let can_lead = open().dictionary_len().is_some() || correlated::is_supported(types.0);
         prop_assert_eq!(made.is_some(), can_lead);
-        if let Some((codec, map)) = made {
-            let mut reader = SegmentReader::open_map(&map.into(), open()).unwrap();
-            prop_assert_eq!(reader.codec(), codec);
+        if let Some(made) = made {
+            let mut reader = SegmentReader::open_map(&made.image.into(), open()).unwrap();
+            prop_assert_eq!(reader.codec(), made.codec);
             assert_reads(&mut reader, &own);
         }
     }
@@ -315,7 +315,7 @@ fn maps() -> [(Vec<u8>, Arc<[u8]>); 2] {
             .into();
         let mut reader = SegmentReader::open(Arc::clone(&image)).unwrap();
         let map = encode_map(&input.input(PhysicalType::Bytes), &mut reader).unwrap();
-        (map.unwrap().1, image)
+        (map.unwrap().image, image)
     })
 }
 

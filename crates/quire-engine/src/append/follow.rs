@@ -20,6 +20,9 @@ use crate::definition::TableDefinition;
 /// reads it reads the references too.
 const FOLLOWING_PERCENT_MAX: usize = 85;
 
+/// Half bits of each row that a map saves at least if it takes longer to read than a dictionary.
+const SAVED_HALF_BITS_MIN: usize = 3;
+
 /// A column of a row group, not yet written.
 pub(super) struct Encoded {
     pub(super) choice: Choice,
@@ -115,17 +118,21 @@ fn mapped(
         return Ok(None);
     };
     let mut reference = SegmentReader::open(Arc::clone(leader))?;
-    let Some((codec, segment)) = encode_map(input, &mut reference)? else {
+    let Some(map) = encode_map(input, &mut reference)? else {
         return Ok(None);
     };
-    let choice = Choice {
-        codec,
-        estimated_bytes: segment.len(),
-        ..*alone
-    };
-    Ok(is_much_smaller(segment.len(), alone).then_some(Encoded {
-        choice,
-        segment,
+    let saved_bytes = alone.estimated_bytes.saturating_sub(map.image.len());
+    let is_worth_it = map.is_direct || saved_bytes * 16 >= input.values.len() * SAVED_HALF_BITS_MIN;
+    if !is_worth_it || !is_much_smaller(map.image.len(), alone) {
+        return Ok(None);
+    }
+    Ok(Some(Encoded {
+        choice: Choice {
+            codec: map.codec,
+            estimated_bytes: map.image.len(),
+            ..*alone
+        },
+        segment: map.image,
         relation: Some(relation),
     }))
 }

@@ -28,7 +28,19 @@ pub enum MapError {
     Encode(#[from] EncodeError),
 }
 
-/// The column as a map from the values of another, which `reference` reads, and the codec of its values; `None` if
+/// A column as a map from another.
+#[derive(Debug)]
+pub struct EncodedMap {
+    /// Of the values.
+    pub codec: CodecId,
+    /// The map segment.
+    pub image: Vec<u8>,
+    /// Whether rows are looked up by the codes of the other column alone: without integers for keys, and without
+    /// exceptions. Such a map is read as fast as a dictionary.
+    pub is_direct: bool,
+}
+
+/// The column as a map from the values of another, which `reference` reads; `None` if
 /// the other does not determine it, but for few rows, or has too many values for a map to be of use.
 ///
 /// # Errors
@@ -36,7 +48,7 @@ pub enum MapError {
 pub fn encode_map(
     input: &SegmentInput<'_>,
     reference: &mut SegmentReader,
-) -> Result<Option<(CodecId, Vec<u8>)>, MapError> {
+) -> Result<Option<EncodedMap>, MapError> {
     let rows = input.values.len();
     if reference.row_count() != rows || reference.has_relation() || rows == 0 {
         return Ok(None);
@@ -70,7 +82,11 @@ pub fn encode_map(
         Some(words) => (0..rows).filter(|&row| !is_valid(words, row)).count(),
     };
     let parts = [keys, values, positions, others];
-    Ok(Some((codec, assemble(form, rows, null_count, &parts)?)))
+    Ok(Some(EncodedMap {
+        codec,
+        image: assemble(form, rows, null_count, &parts)?,
+        is_direct: form == KEYS_ARE_CODES && map.exceptions.is_empty(),
+    }))
 }
 
 /// Positions and values of the exceptions, both empty if there are none.

@@ -48,7 +48,7 @@ mod reader;
 mod tests;
 mod validity;
 
-pub use encode_map::{MapError, encode_map};
+pub use encode_map::{EncodedMap, MapError, encode_map};
 pub use quire_codec::choose::{Choice, ChooseOptions, Effort};
 pub use reader::{SegmentReader, SegmentSizes};
 

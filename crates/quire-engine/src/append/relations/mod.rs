@@ -22,6 +22,9 @@ const SAVED_PERCENT_MIN: u64 = 20;
 /// A column does not take a relation that saves less than so much of what its best one saves.
 const OF_BEST_PERCENT_MIN: u64 = 75;
 
+/// What saves more by less than this part of it is taken for equal: so the row groups of a table agree.
+const NEARLY_EQUAL_PART: u64 = 16;
+
 /// A relation that would save much.
 #[derive(Debug, Clone, Copy)]
 struct Proposal {
@@ -92,7 +95,7 @@ fn choose(proposals: &[Proposal], column_count: usize) -> Vec<Option<Relation>> 
 /// Two columns, or one twice.
 type References = (usize, usize);
 
-/// The references that save most, and what follows them. Of equal ones the first in the table: they are more likely to
+/// The references that save most, and what follows them. Of nearly equal ones the first in the table: they are more likely to
 /// be read alone.
 fn best_references<'p>(free: &[&'p Proposal]) -> Option<(References, Vec<&'p Proposal>)> {
     let mut best_of: BTreeMap<usize, u64> = BTreeMap::new();
@@ -117,8 +120,8 @@ fn best_references<'p>(free: &[&'p Proposal]) -> Option<(References, Vec<&'p Pro
     }
     let mut best: Option<(u64, References)> = None;
     for (references, followers) in &groups {
-        let saved = followers.values().map(|one| one.saved_bits).sum();
-        if best.is_none_or(|(most, _)| saved > most) {
+        let saved: u64 = followers.values().map(|one| one.saved_bits).sum();
+        if best.is_none_or(|(most, _)| saved > most + most / NEARLY_EQUAL_PART) {
             best = Some((saved, *references));
         }
     }
