@@ -9,9 +9,11 @@ use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, UniversalTab
 
 fn field(byte: u8) -> Field {
     let field_type = match byte & 7 {
-        0 | 1 => FieldType::Int32,
+        0 => FieldType::Int16,
+        1 => FieldType::Int32,
         2 => FieldType::UInt32,
-        3 | 4 => FieldType::Int64,
+        3 => FieldType::Int64,
+        4 => FieldType::Int128,
         5 => FieldType::Date {
             base_days: (i32::from(byte) - 128) << 24,
         },

@@ -62,7 +62,9 @@ fn value(field: Field, seed: &mut u64) -> FieldValue {
         FieldType::Double => FieldValue::Double(small as f64 / 10.0),
         FieldType::UInt32 => FieldValue::Integer(small & 0xFF),
         FieldType::Date { base_days } => FieldValue::Integer(i64::from(base_days) + small % 2_500),
+        FieldType::Int16 => FieldValue::Integer(small & 0x7FFF),
         FieldType::Int32 | FieldType::Int64 => FieldValue::Integer(small),
+        FieldType::Int128 => FieldValue::Wide(i128::from(small)),
     }
 }
 
@@ -129,6 +131,7 @@ fn table(fields: Vec<Field>) -> Result<Table, Box<dyn std::error::Error>> {
         plain.extend(row.iter().flat_map(|value| match value {
             FieldValue::Null => [0; 8],
             FieldValue::Integer(value) => value.to_le_bytes(),
+            FieldValue::Wide(value) => (*value as i64).to_le_bytes(),
             FieldValue::Double(value) => value.to_le_bytes(),
         }));
         plain.extend(row.iter().map(|value| u8::from(*value == FieldValue::Null)));
@@ -150,6 +153,7 @@ fn bits(value: FieldValue) -> u64 {
     match value {
         FieldValue::Null => 0,
         FieldValue::Integer(value) => value as u64,
+        FieldValue::Wide(value) => value as u64,
         FieldValue::Double(value) => value.to_bits(),
     }
 }

@@ -1,6 +1,6 @@
 //! Values from length codes and bytes: one field, or all (paper 1 §3.3.3).
 
-use super::suppress::{sign_extend, widen_double, zero_extend};
+use super::suppress::{sign_extend, sign_extend_wide, widen_double, zero_extend};
 use super::{FieldLayout, FieldType, FieldValue, Place};
 use crate::Corrupt;
 
@@ -20,6 +20,14 @@ fn load_tail(rest: &[u8]) -> u64 {
     low_first.fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
+/// The integer of up to sixteen bytes at `place`. It is not part of `read`, which is short without it.
+#[inline(never)]
+fn read_wide(values: &[u8], place: Place) -> i128 {
+    let high = load(values, place.offset.saturating_add(8));
+    let word = u128::from(high) << 64 | u128::from(load(values, place.offset));
+    sign_extend_wide(word, place.length)
+}
+
 /// The value at `place`, which lies within `values`.
 #[inline]
 pub(super) fn read(field_type: FieldType, values: &[u8], place: Place) -> FieldValue {
@@ -29,7 +37,10 @@ pub(super) fn read(field_type: FieldType, values: &[u8], place: Place) -> FieldV
     }
     let word = load(values, place.offset);
     match field_type {
-        FieldType::Int32 | FieldType::Int64 => FieldValue::Integer(sign_extend(word, length)),
+        FieldType::Int128 => FieldValue::Wide(read_wide(values, place)),
+        FieldType::Int16 | FieldType::Int32 | FieldType::Int64 => {
+            FieldValue::Integer(sign_extend(word, length))
+        }
         FieldType::UInt32 => FieldValue::Integer(zero_extend(word, length) as i64),
         FieldType::Date { base_days } => {
             let days = (sign_extend(word, length) as i32).wrapping_add(base_days);
@@ -83,21 +94,41 @@ impl FieldLayout {
         values: &[u8],
         row: &mut [FieldValue],
     ) -> Result<usize, Corrupt> {
+        if row.len() != self.slots.len() {
+            return Err(wrong_row(row.len(), self.slots.len()));
+        }
+        let mut targets = row.iter_mut();
+        self.visit(codes, values, |_, value| {
+            if let Some(target) = targets.next() {
+                *target = value;
+            }
+        })
+    }
+
+    /// Hands the number and the value of each field to `sink`, in order, and returns how many bytes the values take of
+    /// `values`.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when `codes` are not length codes of this layout or the values leave `values`; `sink` has then
+    /// seen nothing.
+    #[inline]
+    pub fn visit(
+        &self,
+        codes: &[u8],
+        values: &[u8],
+        mut sink: impl FnMut(usize, FieldValue),
+    ) -> Result<usize, Corrupt> {
         let total = self.value_bytes(codes)?;
         if total > values.len() {
             return Err(values_cut_short(total, values.len()));
         }
-        if row.len() != self.slots.len() {
-            return Err(wrong_row(row.len(), self.slots.len()));
-        }
         let mut start = 0;
         for ((table, &code), slots) in self.tables.iter().zip(codes).zip(&self.slots_of_byte) {
             let ends = table[usize::from(code)];
-            let fields = self.slots[slots.clone()].iter();
-            for (slot, value) in fields.zip(&mut row[slots.clone()]) {
+            for (index, slot) in slots.clone().zip(&self.slots[slots.clone()]) {
                 let mut place = ends.place(slot.within);
                 place.offset += start;
-                *value = read(slot.field.field_type, values, place);
+                sink(index, read(slot.field.field_type, values, place));
             }
             start += ends.total();
         }

@@ -1,6 +1,7 @@
 //! A row becomes length codes and bytes (paper 1 §3.3.2).
 
-use super::suppress::{narrow_double, signed_bytes, unsigned_bytes};
+use super::layout::Slot;
+use super::suppress::{narrow_double, signed_bytes, signed_bytes_wide, unsigned_bytes};
 use super::{Field, FieldError, FieldLayout, FieldType, FieldValue};
 
 /// A value as stored: its bytes are the low `length` bytes of `word`.
@@ -9,60 +10,68 @@ struct Stored {
     length: u8,
 }
 
+impl Stored {
+    fn new(word: u64, length: u8) -> Self {
+        Self { word, length }
+    }
+}
+
 fn store_double(value: f64) -> Stored {
     let bits = value.to_bits();
     match narrow_double(bits) {
-        Some(narrow) => Stored {
-            word: u64::from(narrow),
-            length: 4,
-        },
-        None => Stored {
-            word: bits,
-            length: 8,
-        },
+        Some(narrow) => Stored::new(u64::from(narrow), 4),
+        None => Stored::new(bits, 8),
     }
 }
 
 /// Bytes of `value`; none when it is out of the range of `field_type`.
 fn store_integer(field_type: FieldType, value: i64) -> Option<Stored> {
     let stored = match field_type {
+        FieldType::Int16 => i64::from(i16::try_from(value).ok()?),
         FieldType::Int32 => i64::from(i32::try_from(value).ok()?),
         FieldType::Date { base_days } => {
             i64::from(i32::try_from(value).ok()?.wrapping_sub(base_days))
         }
         FieldType::UInt32 => {
             let word = u64::from(u32::try_from(value).ok()?);
-            let length = unsigned_bytes(word);
-            return Some(Stored { word, length });
+            return Some(Stored::new(word, unsigned_bytes(word)));
         }
-        FieldType::Int64 | FieldType::Double => value,
+        FieldType::Int64 | FieldType::Int128 | FieldType::Double => value,
     };
-    Some(Stored {
-        word: stored as u64,
-        length: signed_bytes(stored),
-    })
+    Some(Stored::new(stored as u64, signed_bytes(stored)))
 }
 
-fn store(index: usize, field: Field, value: FieldValue) -> Result<Stored, FieldError> {
+/// `value` as stored; none for an integer of sixteen bytes, and for what the field cannot hold.
+#[inline]
+fn store(field: Field, value: FieldValue) -> Option<Stored> {
+    match (value, field.field_type) {
+        (_, FieldType::Int128) if value != FieldValue::Null => None,
+        (FieldValue::Integer(_), FieldType::Double) => None,
+        (FieldValue::Integer(value), field_type) => store_integer(field_type, value),
+        (FieldValue::Double(value), FieldType::Double) => Some(store_double(value)),
+        (FieldValue::Null, _) if field.nullable => Some(Stored::new(0, 0)),
+        _ => None,
+    }
+}
+
+/// What `store` has not stored: an integer of sixteen bytes, or the error.
+#[cold]
+fn wide(index: usize, field: Field, value: FieldValue) -> Result<i128, FieldError> {
     let field_type = field.field_type;
     match (field_type, value) {
-        (_, FieldValue::Null) if field.nullable => Ok(Stored { word: 0, length: 0 }),
+        (FieldType::Int128, FieldValue::Wide(value)) => Ok(value),
         (_, FieldValue::Null) => Err(FieldError::NotNull { field: index }),
-        (FieldType::Double, FieldValue::Double(value)) => Ok(store_double(value)),
-        (FieldType::Double, FieldValue::Integer(_)) | (_, FieldValue::Double(_)) => {
-            Err(FieldError::WrongType {
-                field: index,
-                field_type,
-                value,
-            })
-        }
-        (_, FieldValue::Integer(value)) => {
-            store_integer(field_type, value).ok_or(FieldError::OutOfRange {
-                field: index,
-                field_type,
-                value,
-            })
-        }
+        (FieldType::Double | FieldType::Int128, _)
+        | (_, FieldValue::Double(_) | FieldValue::Wide(_)) => Err(FieldError::WrongType {
+            field: index,
+            field_type,
+            value,
+        }),
+        (_, FieldValue::Integer(value)) => Err(FieldError::OutOfRange {
+            field: index,
+            field_type,
+            value,
+        }),
     }
 }
 
@@ -85,6 +94,26 @@ fn write(values: &mut [u8], at: usize, stored: &Stored) -> bool {
     }
 }
 
+/// Writes `value` at `at` and says how many bytes it takes; none if they do not fit.
+#[inline(never)]
+fn write_wide(values: &mut [u8], at: usize, value: i128) -> Option<u8> {
+    let length = signed_bytes_wide(value);
+    let end = at + usize::from(length);
+    let target = values.get_mut(at..end)?;
+    target.copy_from_slice(value.to_le_bytes().get(..target.len())?);
+    Some(length)
+}
+
+/// Bytes that `value` takes.
+#[inline]
+fn stored_bytes(index: usize, field: Field, value: FieldValue) -> Result<usize, FieldError> {
+    let length = match store(field, value) {
+        Some(stored) => stored.length,
+        None => signed_bytes_wide(wide(index, field, value)?),
+    };
+    Ok(usize::from(length))
+}
+
 impl FieldLayout {
     fn check_field_count(&self, row: &[FieldValue]) -> Result<(), FieldError> {
         if row.len() == self.slots.len() {
@@ -104,7 +133,7 @@ impl FieldLayout {
         self.check_field_count(row)?;
         let mut total = 0;
         for (index, (slot, &value)) in self.slots.iter().zip(row).enumerate() {
-            total += usize::from(store(index, slot.field, value)?.length);
+            total += stored_bytes(index, slot.field, value)?;
         }
         Ok(total)
     }
@@ -127,16 +156,73 @@ impl FieldLayout {
         codes.fill(0);
         let mut end = 0;
         for (index, (slot, &value)) in self.slots.iter().zip(row).enumerate() {
-            let stored = store(index, slot.field, value)?;
-            codes[slot.byte] |= slot.field.code_of(stored.length) << slot.shift;
-            if !write(values, end, &stored) {
+            let written = match store(slot.field, value) {
+                Some(stored) => write(values, end, &stored).then_some(stored.length),
+                None => write_wide(values, end, wide(index, slot.field, value)?),
+            };
+            let Some(length) = written else {
                 return Err(self.wrong_room(row, codes.len(), values.len()));
-            }
-            end += usize::from(stored.length);
+            };
+            codes[slot.byte] |= slot.field.code_of(length) << slot.shift;
+            end += usize::from(length);
         }
         if end != values.len() {
             return Err(self.wrong_room(row, codes.len(), values.len()));
         }
+        Ok(())
+    }
+
+    fn field(&self, field: usize) -> Result<&Slot, FieldError> {
+        let field_count = self.slots.len();
+        let slot = self.slots.get(field);
+        slot.ok_or(FieldError::NoField { field, field_count })
+    }
+
+    /// Bytes that `value` takes in field `field`: 0 for NULL.
+    ///
+    /// # Errors
+    /// A value that the field cannot hold, and a field that is not there.
+    #[inline]
+    pub fn length(&self, field: usize, value: FieldValue) -> Result<usize, FieldError> {
+        stored_bytes(field, self.field(field)?.field, value)
+    }
+
+    /// Appends the bytes of `value` to `tuple` and sets the code of field `field` in the length bytes, which are
+    /// zeros at `codes_at` of `tuple` before the first field. Fields are appended in order, each once: so a tuple
+    /// is written without a row of its own for the compressed fields.
+    ///
+    /// # Errors
+    /// As [`Self::length`], and a tuple without room for the length bytes; `tuple` is then as it was.
+    #[inline]
+    pub fn append(
+        &self,
+        field: usize,
+        value: FieldValue,
+        codes_at: usize,
+        tuple: &mut Vec<u8>,
+    ) -> Result<(), FieldError> {
+        let slot = self.field(field)?;
+        let Some(code) = tuple.get_mut(codes_at.saturating_add(slot.byte)) else {
+            return Err(FieldError::WrongRoom {
+                codes_given: tuple.len().saturating_sub(codes_at),
+                codes_expected: self.code_bytes(),
+                values_given: 0,
+                values_expected: 0,
+            });
+        };
+        let Some(stored) = store(slot.field, value) else {
+            let value = wide(field, slot.field, value)?;
+            let length = signed_bytes_wide(value);
+            *code |= slot.field.code_of(length) << slot.shift;
+            let bytes = value.to_le_bytes();
+            tuple.extend_from_slice(bytes.get(..usize::from(length)).unwrap_or_default());
+            return Ok(());
+        };
+        *code |= slot.field.code_of(stored.length) << slot.shift;
+        let end = tuple.len() + usize::from(stored.length);
+        // Always eight bytes, then cut: a copy of fixed length is a store.
+        tuple.extend_from_slice(&stored.word.to_le_bytes());
+        tuple.truncate(end);
         Ok(())
     }
 

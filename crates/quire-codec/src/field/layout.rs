@@ -211,12 +211,17 @@ fn slots(byte: usize, fields: &[Field]) -> Vec<Slot> {
 /// The order of `fields`, as indexes into it, that needs the fewest length bytes. The paper keeps the order of the
 /// table; a layout keeps any. Fields with codes of equal length stay in their order.
 ///
-/// Codes of three bits come first, two in a byte, because nothing but a remainder of two bits is left there; codes
-/// of four, two and one bits then fill what is left, each put into the first byte with room.
+/// Codes of five bits come first, since only these leave room that another kind of three bits fills. Then those of three
+/// bits, two in a byte, because nothing but a remainder of two bits is left there; codes of four, two and one bits
+/// then fill what is left, each put into the first byte with room.
 pub fn order_of_fewest_bytes(fields: &[Field]) -> Vec<usize> {
     let bits_of = |index: usize| fields[index].code_bits();
     let mut order: Vec<usize> = (0..fields.len()).collect();
-    order.sort_by_key(|&index| (bits_of(index) != 3, std::cmp::Reverse(bits_of(index))));
+    order.sort_by_key(|&index| match bits_of(index) {
+        5 => 0,
+        3 => 1,
+        bits => 8 - bits,
+    });
     let mut bytes: Vec<(u32, Vec<usize>)> = Vec::new();
     for index in order {
         let bits = bits_of(index);

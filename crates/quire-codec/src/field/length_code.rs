@@ -6,14 +6,16 @@ use super::{Field, FieldType};
 fn lengths(field_type: FieldType) -> (u8, u8) {
     match field_type {
         FieldType::Int32 | FieldType::UInt32 | FieldType::Date { .. } => (4, 1),
+        FieldType::Int16 => (2, 1),
         FieldType::Int64 => (8, 1),
+        FieldType::Int128 => (16, 1),
         FieldType::Double => (8, 4),
     }
 }
 
 impl Field {
-    /// Bits of the length code. NOT NULL: 2 for integers of four bytes and dates, 3 for integers of eight, 1 for
-    /// doubles. Nullable: 3, 4 and 2.
+    /// Bits of the length code. NOT NULL: 1 for integers of two bytes and for doubles, 2 for integers of four and
+    /// dates, 3 for integers of eight, 4 for those of sixteen. Nullable: one more.
     ///
     /// ```
     /// use quire_codec::field::{Field, FieldType};

@@ -14,12 +14,16 @@ pub use universal::{UNIVERSAL_BITS_MAX, UniversalTable};
 /// What a compressed field holds, and so how its value is shortened and how its length is coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldType {
+    /// Integers from `i16::MIN` to `i16::MAX`: 1 or 2 bytes, the highest bit being the sign.
+    Int16,
     /// Integers from `i32::MIN` to `i32::MAX`: 1 to 4 bytes, the highest bit being the sign.
     Int32,
     /// Integers from 0 to `u32::MAX`, such as lengths of strings: 1 to 4 bytes without a sign.
     UInt32,
     /// Integers of 8 bytes: 1 to 8 bytes, the highest bit being the sign.
     Int64,
+    /// Integers of 16 bytes, such as decimals of more than 18 digits: 1 to 16 bytes, the highest bit being the sign.
+    Int128,
     /// Days since 1970-01-01 from `i32::MIN` to `i32::MAX`, stored as the distance from a base date: 1 to 4
     /// bytes, the highest bit being the sign. Distances wrap around, so that every date has one.
     Date {
@@ -43,8 +47,10 @@ pub struct Field {
 pub enum FieldValue {
     #[default]
     Null,
-    /// Value of an integer field; of a date, in days since 1970-01-01.
+    /// Value of an integer field of up to 8 bytes; of a date, in days since 1970-01-01.
     Integer(i64),
+    /// Value of an integer field of 16 bytes.
+    Wide(i128),
     Double(f64),
 }
 
@@ -54,6 +60,10 @@ pub enum FieldValue {
 pub enum FieldError {
     #[error("row has {given} values, but the layout has {expected} fields; pass one per field")]
     FieldCount { given: usize, expected: usize },
+    #[error(
+        "layout has {field_count} fields, and none with number {field}; use the layout of the row"
+    )]
+    NoField { field: usize, field_count: usize },
     #[error("field {field} is NULL, but its length code has no NULL; declare it nullable")]
     NotNull { field: usize },
     #[error("field {field} holds {field_type:?}, not {value:?}; convert the value first")]

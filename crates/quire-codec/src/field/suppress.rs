@@ -11,6 +11,14 @@ pub(super) fn signed_bytes(value: i64) -> u8 {
     bits.div_ceil(8) as u8
 }
 
+/// Bytes of `value` that hold it with its sign: 1 to 16.
+#[inline]
+pub(super) fn signed_bytes_wide(value: i128) -> u8 {
+    let magnitude = value ^ (value >> 127);
+    let bits = 129 - magnitude.leading_zeros();
+    bits.div_ceil(8) as u8
+}
+
 /// Bytes of `value` that hold it: 1 to 8.
 #[inline]
 pub(super) fn unsigned_bytes(value: u64) -> u8 {
@@ -23,6 +31,13 @@ pub(super) fn unsigned_bytes(value: u64) -> u8 {
 pub(super) fn sign_extend(word: u64, length: u8) -> i64 {
     let unused_bits = 64u32.wrapping_sub(8 * u32::from(length));
     (word.wrapping_shl(unused_bits) as i64).wrapping_shr(unused_bits)
+}
+
+/// The signed integer in the low `length` bytes of `word`, of which there are 1 to 16.
+#[inline]
+pub(super) fn sign_extend_wide(word: u128, length: u8) -> i128 {
+    let unused_bits = 128u32.wrapping_sub(8 * u32::from(length));
+    (word.wrapping_shl(unused_bits) as i128).wrapping_shr(unused_bits)
 }
 
 /// The unsigned integer in the low `length` bytes of `word`, of which there are 1 to 8.

@@ -17,7 +17,7 @@ fn lengths(fields: &[Field], byte: u8) -> Option<Vec<usize>> {
     for field in fields {
         let (code, next) = rest.split_at(field.code_bits() as usize);
         let entry = naive::table(*field)
-            .iter()
+            .into_iter()
             .find(|(_, known)| *known == code);
         lengths.push(entry?.0);
         rest = next;
@@ -29,10 +29,12 @@ fn lengths(fields: &[Field], byte: u8) -> Option<Vec<usize>> {
 fn every_byte_of_codes_means_what_the_tables_say_or_is_corrupt() {
     let date = FieldType::Date { base_days: 0 };
     for field_type in [
+        FieldType::Int16,
         FieldType::Int32,
         FieldType::UInt32,
         date,
         FieldType::Int64,
+        FieldType::Int128,
         FieldType::Double,
     ] {
         for nullable in [false, true] {

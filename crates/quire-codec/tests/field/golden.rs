@@ -147,7 +147,7 @@ fn doubles_take_four_bytes_where_nothing_is_lost() {
             assert_eq!(codes, [code + u8::from(nullable)], "{double:x}");
             assert_eq!(values.len(), length, "{double:x}");
             let back = layout.value(&codes, &values, 0).unwrap();
-            assert_eq!(bits(&[back]), [(2, double)]);
+            assert_eq!(bits(&[back]), [(2, u128::from(double))]);
         }
     }
     let layout = FieldLayout::new(&[field(FieldType::Double, false)]);

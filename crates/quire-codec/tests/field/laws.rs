@@ -40,6 +40,14 @@ proptest! {
         let (codes, values) = encode(&layout, &row);
         prop_assert_eq!((&codes, &values), (&naive::encode(&fields, &row).0, &naive::encode(&fields, &row).1));
         prop_assert_eq!(layout.value_bytes(&codes), Ok(values.len()));
+        let mut tuple = vec![0x77; 3];
+        tuple.resize(3 + codes.len(), 0);
+        for (index, value) in row.iter().enumerate() {
+            let before = tuple.len();
+            layout.append(index, *value, 3, &mut tuple).unwrap();
+            prop_assert_eq!(layout.length(index, *value), Ok(tuple.len() - before));
+        }
+        prop_assert_eq!(tuple, [&[0x77; 3][..], &codes, &values].concat());
         decodes(&layout, &codes, &values, &row);
     }
 
@@ -83,20 +91,21 @@ proptest! {
 }
 
 /// The fewest bytes that hold `counts[b]` codes of `b + 1` bits, by trying every content of the first byte.
-fn fewest_bytes(counts: [usize; 4], known: &mut HashMap<[usize; 4], usize>) -> usize {
-    if counts == [0; 4] {
+fn fewest_bytes(counts: [usize; 5], known: &mut HashMap<[usize; 5], usize>) -> usize {
+    if counts == [0; 5] {
         return 0;
     }
     if let Some(&bytes) = known.get(&counts) {
         return bytes;
     }
     let mut best = usize::MAX;
-    for choice in 0..9 * 5 * 3 * 3usize {
+    for choice in 0..9 * 5 * 3 * 3 * 2usize {
         let first = [
             choice % 9,
             choice / 9 % 5,
             choice / 45 % 3,
             choice / 135 % 3,
+            choice / 405 % 2,
         ];
         let bits: usize = (1..).zip(first).map(|(bits, count)| bits * count).sum();
         let fits = bits <= 8 && bits > 0 && first.iter().zip(&counts).all(|(a, b)| a <= b);
@@ -116,10 +125,17 @@ fn the_order_of_fewest_bytes_has_the_fewest() {
         field(FieldType::Int32, false),
         field(FieldType::Int32, true),
         field(FieldType::Int64, true),
+        field(FieldType::Int128, true),
     ];
     let mut known = HashMap::new();
-    for case in 0..5usize.pow(4) {
-        let counts = [case % 5, case / 5 % 5, case / 25 % 5, case / 125];
+    for case in 0..4usize.pow(5) {
+        let counts = [
+            case % 4,
+            case / 4 % 4,
+            case / 16 % 4,
+            case / 64 % 4,
+            case / 256,
+        ];
         let fields: Vec<_> = kinds
             .iter()
             .zip(counts)
@@ -140,7 +156,7 @@ fn every_length_of_every_type_comes_back() {
         for (field_type, most_bytes) in four
             .map(|kind| (kind, 4))
             .into_iter()
-            .chain([(FieldType::Int64, 8)])
+            .chain([(FieldType::Int16, 2), (FieldType::Int64, 8)])
         {
             let layout = FieldLayout::new(&[field(field_type, nullable); 3]);
             for bytes in 1..=most_bytes {
@@ -166,6 +182,21 @@ fn every_length_of_every_type_comes_back() {
 }
 
 #[test]
+fn every_length_of_integers_of_sixteen_bytes_comes_back() {
+    for nullable in [false, true] {
+        let layout = FieldLayout::new(&[field(FieldType::Int128, nullable); 3]);
+        for bytes in 1..=16 {
+            let most = (i128::MAX as u128 >> (128 - 8 * bytes)) as i128;
+            let row = [most, -most - 1, most / 300 + 1].map(FieldValue::Wide);
+            let (codes, values) = encode(&layout, &row);
+            let shorter = usize::from(bytes > 1);
+            assert_eq!(values.len(), 3 * bytes - shorter, "{most}");
+            decodes(&layout, &codes, &values, &row);
+        }
+    }
+}
+
+#[test]
 fn a_tuple_without_compressed_fields_has_no_bytes() {
     let layout = FieldLayout::new(&[]);
     assert_eq!((layout.code_bytes(), layout.encoded_bytes(&[])), (0, Ok(0)));
@@ -184,6 +215,8 @@ fn values_that_a_field_cannot_hold_are_refused() {
     };
     let integer = FieldValue::Integer;
     for (field_type, value) in [
+        (FieldType::Int16, i64::from(i16::MAX) + 1),
+        (FieldType::Int16, i64::from(i16::MIN) - 1),
         (FieldType::Int32, i64::from(i32::MAX) + 1),
         (FieldType::Int32, i64::from(i32::MIN) - 1),
         (FieldType::Date { base_days: 5 }, i64::from(i32::MAX) + 1),
@@ -198,6 +231,8 @@ fn values_that_a_field_cannot_hold_are_refused() {
     for (field_type, value) in [
         (FieldType::Double, integer(1)),
         (FieldType::Int64, FieldValue::Double(1.0)),
+        (FieldType::Int64, FieldValue::Wide(1)),
+        (FieldType::Int128, integer(1)),
     ] {
         let error = refused(field_type, true, value);
         assert!(matches!(error, FieldError::WrongType { field: 0, .. }));
@@ -211,6 +246,17 @@ fn values_that_a_field_cannot_hold_are_refused() {
         layout.encoded_bytes(&[integer(1), integer(2)]),
         Err(counted)
     );
+    let mut tuple = vec![9];
+    let missing = FieldError::NoField {
+        field: 1,
+        field_count: 1,
+    };
+    assert_eq!(layout.append(1, integer(1), 0, &mut tuple), Err(missing));
+    let no_room = layout.append(0, integer(1), 1, &mut tuple);
+    assert!(matches!(no_room, Err(FieldError::WrongRoom { .. })));
+    let null = layout.append(0, FieldValue::Null, 0, &mut tuple);
+    assert_eq!(null, Err(FieldError::NotNull { field: 0 }));
+    assert_eq!(tuple, [9]);
 }
 
 #[test]

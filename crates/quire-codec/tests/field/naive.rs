@@ -30,21 +30,40 @@ const EIGHT_NULLABLE: [(usize, &str); 9] = [
     (8, "1000"),
 ];
 
+/// The same continued to sixteen bytes, and cut to two.
+const SIXTEEN: [&str; 17] = [
+    "00000", "00001", "00010", "00011", "00100", "00101", "00110", "00111", "01000", "01001",
+    "01010", "01011", "01100", "01101", "01110", "01111", "10000",
+];
+const TWO_NOT_NULL: [(usize, &str); 2] = [(1, "0"), (2, "1")];
+const TWO_NULLABLE: [(usize, &str); 3] = [(0, "00"), (1, "01"), (2, "10")];
+
+fn sixteen(nullable: bool) -> Vec<(usize, &'static str)> {
+    if nullable {
+        return SIXTEEN.into_iter().enumerate().collect();
+    }
+    let four_bits = SIXTEEN[..16].iter().map(|code| &code[1..]);
+    (1..).zip(four_bits).collect()
+}
+
 /// Length and code, for each length the field can have.
-pub fn table(field: Field) -> &'static [(usize, &'static str)] {
+pub fn table(field: Field) -> Vec<(usize, &'static str)> {
     match (field.field_type, field.nullable) {
-        (FieldType::Double, false) => &TABLE_2_NOT_NULL,
-        (FieldType::Double, true) => &TABLE_2_NULLABLE,
-        (FieldType::Int64, false) => &EIGHT_NOT_NULL,
-        (FieldType::Int64, true) => &EIGHT_NULLABLE,
-        (_, false) => &TABLE_1_NOT_NULL,
-        (_, true) => &TABLE_1_NULLABLE,
+        (FieldType::Double, false) => TABLE_2_NOT_NULL.to_vec(),
+        (FieldType::Double, true) => TABLE_2_NULLABLE.to_vec(),
+        (FieldType::Int16, false) => TWO_NOT_NULL.to_vec(),
+        (FieldType::Int16, true) => TWO_NULLABLE.to_vec(),
+        (FieldType::Int64, false) => EIGHT_NOT_NULL.to_vec(),
+        (FieldType::Int64, true) => EIGHT_NULLABLE.to_vec(),
+        (FieldType::Int128, nullable) => sixteen(nullable),
+        (_, false) => TABLE_1_NOT_NULL.to_vec(),
+        (_, true) => TABLE_1_NULLABLE.to_vec(),
     }
 }
 
 /// The fewest low bytes of `value` from which the whole comes back.
 fn shortest(value: i128, signed: bool) -> Vec<u8> {
-    (1..=8)
+    (1..=16)
         .map(|length| value.to_le_bytes()[..length].to_vec())
         .find(|bytes| {
             let negative = signed && bytes.last().unwrap() & 0x80 != 0;
@@ -89,6 +108,7 @@ pub fn bytes(field: Field, value: FieldValue) -> Vec<u8> {
             let wrapped = (distance + (1 << 31)).rem_euclid(1 << 32) - (1 << 31);
             shortest(wrapped, true)
         }
+        (FieldType::Int128, FieldValue::Wide(value)) => shortest(value, true),
         (_, FieldValue::Integer(value)) => shortest(i128::from(value), true),
         other => panic!("{other:?}"),
     }
@@ -113,7 +133,7 @@ pub fn encode(fields: &[Field], row: &[FieldValue]) -> (Vec<u8>, Vec<u8>) {
     for (field, value) in fields.iter().zip(row) {
         let bytes = bytes(*field, *value);
         let code = table(*field)
-            .iter()
+            .into_iter()
             .find(|(length, _)| *length == bytes.len());
         codes.push(code.unwrap().1);
         values.extend(bytes);

@@ -12,7 +12,9 @@ pub fn field(field_type: FieldType, nullable: bool) -> Field {
 
 pub fn fields() -> impl Strategy<Value = Field> {
     let field_type = prop_oneof![
+        Just(FieldType::Int16),
         Just(FieldType::Int32),
+        Just(FieldType::Int128),
         Just(FieldType::UInt32),
         Just(FieldType::Int64),
         any::<i32>().prop_map(|base_days| FieldType::Date { base_days }),
@@ -35,6 +37,12 @@ fn integers(min: i64, max: i64) -> impl Strategy<Value = i64> {
         let within = (i128::from(value) - i128::from(min)).rem_euclid(span);
         (within + i128::from(min)) as i64
     })
+}
+
+/// Integers of every number of bits.
+fn wide_integers() -> impl Strategy<Value = i128> {
+    let any_width = (any::<i128>(), 0u32..128).prop_map(|(value, shift)| value >> shift);
+    prop_oneof![any_width, Just(i128::MIN), Just(i128::MAX)]
 }
 
 fn doubles() -> impl Strategy<Value = f64> {
@@ -61,9 +69,13 @@ fn doubles() -> impl Strategy<Value = f64> {
 pub fn values(field: Field) -> BoxedStrategy<FieldValue> {
     let (i32_min, i32_max) = (i64::from(i32::MIN), i64::from(i32::MAX));
     let present = match field.field_type {
+        FieldType::Int16 => integers(i64::from(i16::MIN), i64::from(i16::MAX)).boxed(),
         FieldType::Int32 | FieldType::Date { .. } => integers(i32_min, i32_max).boxed(),
         FieldType::UInt32 => integers(0, i64::from(u32::MAX)).boxed(),
         FieldType::Int64 => integers(i64::MIN, i64::MAX).boxed(),
+        FieldType::Int128 => {
+            return nullable(field, wide_integers().prop_map(FieldValue::Wide).boxed());
+        }
         FieldType::Double => {
             return nullable(field, doubles().prop_map(FieldValue::Double).boxed());
         }
@@ -95,11 +107,12 @@ pub fn encode(layout: &FieldLayout, row: &[FieldValue]) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// Values by their bits, since NaN is unequal to itself.
-pub fn bits(row: &[FieldValue]) -> Vec<(u8, u64)> {
+pub fn bits(row: &[FieldValue]) -> Vec<(u8, u128)> {
     let of = |value: &FieldValue| match value {
         FieldValue::Null => (0, 0),
-        FieldValue::Integer(value) => (1, *value as u64),
-        FieldValue::Double(value) => (2, value.to_bits()),
+        FieldValue::Integer(value) => (1, *value as u128),
+        FieldValue::Double(value) => (2, u128::from(value.to_bits())),
+        FieldValue::Wide(value) => (3, *value as u128),
     };
     row.iter().map(of).collect()
 }
