@@ -4,11 +4,13 @@
 pub mod catalog;
 pub mod distinct_sketch;
 pub mod document;
+pub mod key;
 pub mod relation;
 pub mod row_group;
 pub mod row_page;
 pub mod segment;
 pub mod table_root;
+pub mod tuple;
 pub mod volume;
 mod wire;
 pub mod zone;

@@ -1,0 +1,436 @@
+//! Values from a tuple: one, all, or one column of many tuples. A tuple is untrusted.
+
+use quire_codec::Corrupt;
+use quire_codec::field::FieldValue;
+
+use super::layout::TupleLayout;
+use super::section::{Fixed, FixedKind, LengthPlace, Place, Section, Small, SmallKind};
+use super::value::TupleValue;
+
+/// The `width` bits of part 1 from `bit` on, which are at most 16.
+#[inline]
+fn bits(tuple: &[u8], bit: usize, width: u32) -> usize {
+    let rest = tuple.get(bit / 8..).unwrap_or_default();
+    let word = match rest.first_chunk() {
+        Some(bytes) => u32::from_le_bytes(*bytes),
+        None => (rest.iter().rev()).fold(0, |word, &byte| word << 8 | u32::from(byte)),
+    };
+    (word >> (bit % 8)) as usize & ((1 << width) - 1)
+}
+
+#[inline]
+fn array<const N: usize>(tuple: &[u8], offset: usize) -> Result<[u8; N], Corrupt> {
+    let rest = tuple.get(offset..).and_then(<[u8]>::first_chunk);
+    rest.copied().ok_or_else(|| cut_short(tuple.len()))
+}
+
+#[cold]
+fn cut_short(given: usize) -> Corrupt {
+    Corrupt::new("tuple is cut short", given)
+}
+
+#[cold]
+fn no_column(column: usize, count: usize) -> Corrupt {
+    Corrupt::new(
+        format!("tuple has {count} columns, none with number {column}"),
+        0,
+    )
+}
+
+impl Fixed {
+    #[inline]
+    fn is_null(self, tuple: &[u8]) -> bool {
+        self.null_bit.is_some_and(|bit| bits(tuple, bit, 1) != 0)
+    }
+
+    /// Hands the value in a tuple that has all fixed parts to `sink`; of a string, its length.
+    ///
+    /// The value is not returned but handed on where its variant is known: so it goes straight to where it is needed,
+    /// and is not copied through memory.
+    #[inline(always)]
+    fn read<'a, R>(
+        self,
+        tuple: &[u8],
+        sink: impl FnOnce(TupleValue<'a>) -> R,
+    ) -> Result<R, Corrupt> {
+        if self.is_null(tuple) {
+            return Ok(sink(TupleValue::Null));
+        }
+        let at = self.offset;
+        let integer = |value: i64| TupleValue::Integer(value);
+        Ok(match self.kind {
+            FixedKind::Bool => match array(tuple, at)? {
+                [byte @ 0..=1] => sink(TupleValue::Bool(byte == 1)),
+                _ => return Err(Corrupt::new("boolean is neither 0 nor 1", at)),
+            },
+            FixedKind::Int16 => sink(integer(i16::from_le_bytes(array(tuple, at)?).into())),
+            FixedKind::Int32 => sink(integer(i32::from_le_bytes(array(tuple, at)?).into())),
+            FixedKind::Length => sink(integer(u32::from_le_bytes(array(tuple, at)?).into())),
+            FixedKind::Int64 => sink(integer(i64::from_le_bytes(array(tuple, at)?))),
+            FixedKind::Decimal => {
+                let value = i64::from_le_bytes(array(tuple, at)?);
+                sink(TupleValue::Wide(value.into()))
+            }
+            FixedKind::Wide => sink(TupleValue::Wide(i128::from_le_bytes(array(tuple, at)?))),
+            FixedKind::Float32 => sink(TupleValue::Float32(f32::from_le_bytes(array(tuple, at)?))),
+            FixedKind::Float64 => sink(TupleValue::Float64(f64::from_le_bytes(array(tuple, at)?))),
+        })
+    }
+}
+
+#[inline(always)]
+fn column_value<'a, R>(
+    kind: SmallKind,
+    value: FieldValue,
+    sink: impl FnOnce(TupleValue<'a>) -> R,
+) -> R {
+    match (value, kind) {
+        (FieldValue::Null, _) => sink(TupleValue::Null),
+        (FieldValue::Integer(value), SmallKind::Number) => sink(TupleValue::Integer(value)),
+        (FieldValue::Integer(value), _) => sink(TupleValue::Wide(i128::from(value))),
+        (FieldValue::Wide(value), _) => sink(TupleValue::Wide(value)),
+        (FieldValue::Double(value), _) => sink(TupleValue::Float64(value)),
+    }
+}
+
+/// A length as a number of bytes; NULL has none.
+#[inline]
+fn length(value: TupleValue<'_>) -> Result<Option<usize>, Corrupt> {
+    match value {
+        TupleValue::Null => Ok(None),
+        TupleValue::Integer(length) => usize::try_from(length)
+            .map(Some)
+            .map_err(|_| Corrupt::new("length of a string is negative", 0)),
+        _ => Err(Corrupt::new("length of a string is no integer", 0)),
+    }
+}
+
+impl Section {
+    /// `tuple`, which must have all parts of fixed length.
+    #[inline]
+    fn head<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
+        match tuple.len() < self.part_4 {
+            true => Err(cut_short(tuple.len())),
+            false => Ok(tuple),
+        }
+    }
+
+    /// The length codes, and the bytes from part 4 on.
+    #[inline]
+    fn small_parts<'a>(&self, tuple: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Corrupt> {
+        let codes = tuple.get(self.part_2..self.part_3);
+        let values = tuple.get(self.part_4..);
+        codes.zip(values).ok_or_else(|| cut_short(tuple.len()))
+    }
+
+    #[inline(always)]
+    fn small_value<'a, R>(
+        &self,
+        tuple: &[u8],
+        small: Small,
+        sink: impl FnOnce(TupleValue<'a>) -> R,
+    ) -> Result<R, Corrupt> {
+        let (codes, values) = self.small_parts(tuple)?;
+        let value = self.small.value(codes, values, small.field)?;
+        Ok(column_value(small.kind, value, sink))
+    }
+
+    #[inline]
+    fn code_value(
+        &self,
+        tuple: &[u8],
+        (bit, width): (usize, u32),
+        nullable: bool,
+        dictionary: usize,
+    ) -> Result<TupleValue<'_>, Corrupt> {
+        let code = bits(self.head(tuple)?, bit, width);
+        if nullable && code == 0 {
+            return Ok(TupleValue::Null);
+        }
+        let dictionary = self.dictionaries.get(dictionary);
+        let entry =
+            dictionary.and_then(|dictionary| dictionary.entry(code - usize::from(nullable)));
+        entry.ok_or_else(|| Corrupt::new(format!("dictionary has no code {code}"), bit / 8))
+    }
+
+    #[inline]
+    fn bit_value<'a>(
+        &self,
+        tuple: &[u8],
+        bit: usize,
+        null_bit: Option<usize>,
+    ) -> Result<TupleValue<'a>, Corrupt> {
+        let tuple = self.head(tuple)?;
+        if null_bit.is_some_and(|null_bit| bits(tuple, null_bit, 1) != 0) {
+            return Ok(TupleValue::Null);
+        }
+        Ok(TupleValue::Bool(bits(tuple, bit, 1) != 0))
+    }
+
+    #[inline]
+    fn text_bytes(&self, tuple: &[u8], place: LengthPlace) -> Result<Option<usize>, Corrupt> {
+        match place {
+            LengthPlace::Fixed(fixed) => fixed.read(self.head(tuple)?, length)?,
+            LengthPlace::Small(small) => self.small_value(tuple, small, length)?,
+        }
+    }
+
+    /// Where part 5 starts.
+    #[inline]
+    fn part_5(&self, tuple: &[u8]) -> Result<usize, Corrupt> {
+        let (codes, _) = self.small_parts(tuple)?;
+        Ok(self.part_4 + self.small.value_bytes(codes)?)
+    }
+
+    /// Where the strings before the first `count` end.
+    #[inline]
+    fn texts_end(&self, tuple: &[u8], count: usize) -> Result<usize, Corrupt> {
+        let mut end = self.part_5(tuple)?;
+        for text in self.texts.iter().take(count) {
+            let bytes = self.text_bytes(tuple, text.length)?;
+            end = end.saturating_add(bytes.unwrap_or(0));
+        }
+        Ok(end)
+    }
+
+    #[inline]
+    fn text_value<'a>(&self, tuple: &'a [u8], number: usize) -> Result<TupleValue<'a>, Corrupt> {
+        let Some(text) = self.texts.get(number) else {
+            return Err(no_column(number, self.texts.len()));
+        };
+        let Some(bytes) = self.text_bytes(tuple, text.length)? else {
+            return Ok(TupleValue::Null);
+        };
+        let start = self.texts_end(tuple, number)?;
+        let found = tuple.get(start..start.saturating_add(bytes));
+        found
+            .map(TupleValue::Bytes)
+            .ok_or_else(|| cut_short(tuple.len()))
+    }
+
+    #[inline]
+    fn value<'a>(&'a self, tuple: &'a [u8], index: usize) -> Result<TupleValue<'a>, Corrupt> {
+        match self.places.get(index) {
+            Some(Place::Fixed(fixed)) => fixed.read(self.head(tuple)?, |value| value),
+            Some(Place::Small(small)) => self.small_value(tuple, *small, |value| value),
+            Some(&Place::Code {
+                bit,
+                width,
+                nullable,
+                dictionary,
+            }) => self.code_value(tuple, (bit, width), nullable, dictionary),
+            Some(&Place::Bit { bit, null_bit }) => self.bit_value(tuple, bit, null_bit),
+            Some(&Place::Text { number }) => self.text_value(tuple, number),
+            None => Err(no_column(index, self.places.len())),
+        }
+    }
+
+    /// What follows the section at the start of `tuple`.
+    fn rest<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
+        let end = self.texts_end(tuple, self.texts.len())?;
+        tuple.get(end..).ok_or_else(|| cut_short(tuple.len()))
+    }
+
+    /// Writes the values of all columns to `values` and returns the bytes of the section.
+    #[inline]
+    fn decode<'a>(
+        &'a self,
+        tuple: &'a [u8],
+        values: &mut [TupleValue<'a>],
+    ) -> Result<usize, Corrupt> {
+        self.check_part_1(self.head(tuple)?)?;
+        let (codes, small) = self.small_parts(tuple)?;
+        let fields = &self.small_fields;
+        let bytes = self.small.visit(codes, small, |field, value| {
+            if let Some(field) = fields.get(field)
+                && let Some(target) = values.get_mut(field.column)
+            {
+                column_value(field.kind, value, |value| *target = value);
+            }
+        })?;
+        for (place, value) in self.places.iter().zip(values.iter_mut()) {
+            match *place {
+                Place::Small(_) | Place::Text { .. } => {}
+                Place::Fixed(fixed) => fixed.read(tuple, |read| *value = read)?,
+                Place::Bit { bit, null_bit } => *value = self.bit_value(tuple, bit, null_bit)?,
+                Place::Code {
+                    bit,
+                    width,
+                    nullable,
+                    dictionary,
+                } => *value = self.code_value(tuple, (bit, width), nullable, dictionary)?,
+            }
+        }
+        self.decode_texts(tuple, self.part_4 + bytes, values)
+    }
+
+    /// Replaces the lengths in `values` by the strings, of which the first starts at `start`. Lengths of part 3 are
+    /// read here.
+    #[inline]
+    fn decode_texts<'a>(
+        &self,
+        tuple: &'a [u8],
+        mut start: usize,
+        values: &mut [TupleValue<'a>],
+    ) -> Result<usize, Corrupt> {
+        for text in &self.texts {
+            let Some(value) = values.get_mut(text.column) else {
+                return Err(no_column(text.column, values.len()));
+            };
+            let stored = match text.length {
+                LengthPlace::Fixed(fixed) => fixed.read(tuple, length)??,
+                LengthPlace::Small(_) => length(*value)?,
+            };
+            *value = TupleValue::Null;
+            if let Some(bytes) = stored {
+                let end = start.saturating_add(bytes);
+                let found = tuple.get(start..end);
+                *value = TupleValue::Bytes(found.ok_or_else(|| cut_short(tuple.len()))?);
+                start = end;
+            }
+        }
+        Ok(start)
+    }
+
+    /// Bits of part 1 that mean nothing must be zeros, so that a later version may give them a meaning.
+    #[inline]
+    fn check_part_1(&self, tuple: &[u8]) -> Result<(), Corrupt> {
+        let used = self.part_1_bits % 8;
+        let last = self.part_1_bits / 8;
+        match tuple.get(last) {
+            Some(byte) if used != 0 && byte >> used != 0 => {
+                Err(Corrupt::new("unused bit of part 1 is set", last))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands the values of column `index` to `sink`. What kind of column it is, is asked once.
+    #[inline]
+    fn visit<'a>(
+        &'a self,
+        tuples: impl IntoIterator<Item = &'a [u8]>,
+        index: usize,
+        mut sink: impl FnMut(TupleValue<'a>),
+    ) -> Result<(), Corrupt> {
+        match self.places.get(index) {
+            Some(&Place::Fixed(fixed)) => {
+                for tuple in tuples {
+                    fixed.read(self.head(tuple)?, &mut sink)?;
+                }
+            }
+            Some(&Place::Small(small)) => {
+                for tuple in tuples {
+                    self.small_value(tuple, small, &mut sink)?;
+                }
+            }
+            Some(&Place::Text { number }) => {
+                for tuple in tuples {
+                    sink(self.text_value(tuple, number)?);
+                }
+            }
+            _ => {
+                for tuple in tuples {
+                    sink(self.value(tuple, index)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TupleLayout {
+    /// The value of column `column`.
+    ///
+    /// A dictionary code, a boolean or an uncompressed value is read where it is; a null-suppressed one after one
+    /// look-up for each length byte up to its own. A string costs the lengths of those before it besides. A column that was
+    /// added costs the length of the tuple as it was before.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes that are read for this column are not what an encoder writes, and when there is no such
+    /// column.
+    #[inline]
+    pub fn field<'a>(&'a self, tuple: &'a [u8], column: usize) -> Result<TupleValue<'a>, Corrupt> {
+        if column < self.first.places.len() {
+            self.first.value(tuple, column)
+        } else {
+            self.added_value(tuple, column)
+        }
+    }
+
+    fn added_value<'a>(
+        &'a self,
+        tuple: &'a [u8],
+        column: usize,
+    ) -> Result<TupleValue<'a>, Corrupt> {
+        let mut rest = self.first.rest(tuple)?;
+        for added in &self.added {
+            let index = column - added.first_column;
+            if index < added.section.places.len() {
+                let bytes = if rest.is_empty() {
+                    &added.missing
+                } else {
+                    rest
+                };
+                return added.section.value(bytes, index);
+            }
+            if !rest.is_empty() {
+                rest = added.section.rest(rest)?;
+            }
+        }
+        Err(no_column(column, self.column_count()))
+    }
+
+    /// Writes the values of all columns to `values`, which has room for exactly as many.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when `tuple` is not what an encoder writes, or `values` has another length; what `values` holds is then
+    /// unspecified.
+    #[inline]
+    pub fn decode_all<'a>(
+        &'a self,
+        tuple: &'a [u8],
+        values: &mut [TupleValue<'a>],
+    ) -> Result<(), Corrupt> {
+        let count = self.column_count();
+        if values.len() != count {
+            return Err(no_column(values.len(), count));
+        }
+        let (first, mut values) = values.split_at_mut(self.first.places.len());
+        let mut end = self.first.decode(tuple, first)?;
+        for added in &self.added {
+            let (mine, others) = values.split_at_mut(added.section.places.len());
+            let rest = tuple.get(end..).unwrap_or_default();
+            if rest.is_empty() {
+                added.section.decode(&added.missing, mine)?;
+            } else {
+                end += added.section.decode(rest, mine)?;
+            }
+            values = others;
+        }
+        match end == tuple.len() {
+            true => Ok(()),
+            false => Err(Corrupt::new("bytes follow the last column of a tuple", end)),
+        }
+    }
+
+    /// Hands the value of column `column` in each of `tuples` to `sink`, in order.
+    ///
+    /// # Errors
+    /// As [`Self::field`]; `sink` has then seen the values of the tuples before.
+    #[inline]
+    pub fn decode_column<'a>(
+        &'a self,
+        tuples: impl IntoIterator<Item = &'a [u8]>,
+        column: usize,
+        mut sink: impl FnMut(TupleValue<'a>),
+    ) -> Result<(), Corrupt> {
+        if column < self.first.places.len() {
+            return self.first.visit(tuples, column, sink);
+        }
+        for tuple in tuples {
+            sink(self.added_value(tuple, column)?);
+        }
+        Ok(())
+    }
+}

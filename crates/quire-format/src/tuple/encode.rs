@@ -1,0 +1,224 @@
+//! The values of a row become a tuple.
+
+use quire_codec::field::FieldValue;
+
+use super::layout::TupleLayout;
+use super::section::{Fixed, FixedKind, LengthPlace, Place, Section, SmallKind};
+use super::value::{TupleValue, ValueError};
+
+fn set_bit(part_1: &mut [u8], bit: usize) {
+    if let Some(byte) = part_1.get_mut(bit / 8) {
+        *byte |= 1 << (bit % 8);
+    }
+}
+
+/// Sets the bits of `code` from `bit` on.
+fn set_code(part_1: &mut [u8], bit: usize, code: usize) {
+    let bytes = (code << (bit % 8)).to_le_bytes();
+    for (target, byte) in part_1.iter_mut().skip(bit / 8).zip(bytes).take(3) {
+        *target |= byte;
+    }
+}
+
+/// Writes an uncompressed value. Nothing is written for NULL but its bit.
+fn set_fixed(head: &mut [u8], fixed: Fixed, value: TupleValue<'_>) {
+    let mut put = |bytes: &[u8]| {
+        let range = fixed.offset..fixed.offset + bytes.len();
+        if let Some(target) = head.get_mut(range) {
+            target.copy_from_slice(bytes);
+        }
+    };
+    match (fixed.kind, value) {
+        (_, TupleValue::Null) => {
+            if let Some(bit) = fixed.null_bit {
+                set_bit(head, bit);
+            }
+        }
+        (_, TupleValue::Bool(value)) => put(&[u8::from(value)]),
+        (FixedKind::Int16, TupleValue::Integer(value)) => put(&(value as i16).to_le_bytes()),
+        (FixedKind::Int32, TupleValue::Integer(value)) => put(&(value as i32).to_le_bytes()),
+        (_, TupleValue::Integer(value)) => put(&value.to_le_bytes()),
+        (FixedKind::Decimal, TupleValue::Wide(value)) => put(&(value as i64).to_le_bytes()),
+        (_, TupleValue::Wide(value)) => put(&value.to_le_bytes()),
+        (_, TupleValue::Float32(value)) => put(&value.to_le_bytes()),
+        (_, TupleValue::Float64(value)) => put(&value.to_le_bytes()),
+        (_, TupleValue::Bytes(bytes)) => put(&(bytes.len() as u32).to_le_bytes()),
+    }
+}
+
+/// What part 4 holds of a value that its column holds.
+fn field_value(kind: SmallKind, value: TupleValue<'_>) -> FieldValue {
+    match (kind, value) {
+        (_, TupleValue::Integer(value)) => FieldValue::Integer(value),
+        (SmallKind::Wide, TupleValue::Wide(value)) => FieldValue::Wide(value),
+        (_, TupleValue::Wide(value)) => FieldValue::Integer(value as i64),
+        (_, TupleValue::Float64(value)) => FieldValue::Double(value),
+        (_, TupleValue::Bytes(bytes)) => FieldValue::Integer(bytes.len() as i64),
+        (_, TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_)) => FieldValue::Null,
+    }
+}
+
+impl Section {
+    pub(super) fn check_count(
+        &self,
+        values: &[TupleValue<'_>],
+        first_column: usize,
+    ) -> Result<(), ValueError> {
+        if values.len() == self.columns.len() {
+            return Ok(());
+        }
+        Err(ValueError::ColumnCount {
+            given: first_column + values.len(),
+            expected: first_column + self.columns.len(),
+        })
+    }
+
+    fn check(&self, values: &[TupleValue<'_>], first_column: usize) -> Result<(), ValueError> {
+        for (index, (column, &value)) in self.columns.iter().zip(values).enumerate() {
+            let number = first_column + index;
+            column.column_type.check(column.nullable, number, value)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn encoded_bytes(
+        &self,
+        values: &[TupleValue<'_>],
+        first_column: usize,
+    ) -> Result<usize, ValueError> {
+        self.check(values, first_column)?;
+        let mut total = self.part_4;
+        for (index, &value) in values.iter().enumerate() {
+            if let TupleValue::Bytes(bytes) = value
+                && let Some(Place::Text { .. }) = self.places.get(index)
+            {
+                total += bytes.len();
+            }
+        }
+        for (field, small) in self.small_fields.iter().enumerate() {
+            let value = values.get(small.column).copied().unwrap_or_default();
+            let length = self.small.length(field, field_value(small.kind, value));
+            let column = first_column + small.column;
+            total += length.map_err(|source| ValueError::Field { column, source })?;
+        }
+        Ok(total)
+    }
+
+    /// Appends the five parts of `values`, of which there is one for each column.
+    pub(super) fn encode(
+        &self,
+        values: &[TupleValue<'_>],
+        first_column: usize,
+        tuple: &mut Vec<u8>,
+    ) -> Result<(), ValueError> {
+        let start = tuple.len();
+        tuple.resize(start + self.part_4, 0);
+        let (_, head) = tuple.split_at_mut(start);
+        let columns = self.columns.iter().zip(&self.places).zip(values);
+        for (index, ((column, place), &value)) in columns.enumerate() {
+            let number = first_column + index;
+            column.column_type.check(column.nullable, number, value)?;
+            self.set(head, *place, value, number)?;
+        }
+        let codes_at = start + self.part_2;
+        for (field, small) in self.small_fields.iter().enumerate() {
+            let value = values.get(small.column).copied().unwrap_or_default();
+            let stored = field_value(small.kind, value);
+            let appended = self.small.append(field, stored, codes_at, tuple);
+            let column = first_column + small.column;
+            appended.map_err(|source| ValueError::Field { column, source })?;
+        }
+        for text in &self.texts {
+            if let Some(TupleValue::Bytes(bytes)) = values.get(text.column) {
+                tuple.extend_from_slice(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what parts 1 and 3 hold of a value.
+    fn set(
+        &self,
+        head: &mut [u8],
+        place: Place,
+        value: TupleValue<'_>,
+        column: usize,
+    ) -> Result<(), ValueError> {
+        match place {
+            Place::Small(_) => {}
+            Place::Fixed(fixed) => set_fixed(head, fixed, value),
+            Place::Bit { bit, null_bit } => match (value, null_bit) {
+                (TupleValue::Null, Some(null_bit)) => set_bit(head, null_bit),
+                (TupleValue::Bool(true), _) => set_bit(head, bit),
+                _ => {}
+            },
+            Place::Text { number } => {
+                let length = self.texts.get(number).map(|text| text.length);
+                if let Some(LengthPlace::Fixed(fixed)) = length {
+                    set_fixed(head, fixed, value);
+                }
+            }
+            Place::Code {
+                bit,
+                nullable,
+                dictionary,
+                ..
+            } => {
+                if value != TupleValue::Null {
+                    let dictionary = self.dictionaries.get(dictionary);
+                    let entry = dictionary.and_then(|dictionary| dictionary.find(value));
+                    let entry = entry.ok_or(ValueError::NotInDictionary { column })?;
+                    set_code(head, bit, entry + usize::from(nullable));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TupleLayout {
+    /// `values` cut into those of each section.
+    fn cut<'v, 'a>(
+        &self,
+        values: &'v [TupleValue<'a>],
+    ) -> Result<impl Iterator<Item = (&Section, usize, &'v [TupleValue<'a>])>, ValueError> {
+        let (given, expected) = (values.len(), self.column_count());
+        if given != expected {
+            return Err(ValueError::ColumnCount { given, expected });
+        }
+        let added = self.added.iter();
+        let sections = std::iter::once((&self.first, 0))
+            .chain(added.map(|added| (&added.section, added.first_column)));
+        Ok(sections.map(|(section, first_column)| {
+            let range = first_column..first_column + section.columns.len();
+            (section, first_column, values.get(range).unwrap_or_default())
+        }))
+    }
+
+    /// Exactly the bytes that [`Self::encode`] appends for `values`.
+    ///
+    /// # Errors
+    /// As [`Self::encode`], but for values that a dictionary does not have.
+    pub fn encoded_bytes(&self, values: &[TupleValue<'_>]) -> Result<usize, ValueError> {
+        let mut total = 0;
+        for (section, first_column, values) in self.cut(values)? {
+            total += section.encoded_bytes(values, first_column)?;
+        }
+        Ok(total)
+    }
+
+    /// Appends the tuple of `values` to `tuple`.
+    ///
+    /// # Errors
+    /// Not one value for each column, or a value that its column does not hold; `tuple` is then as it was.
+    pub fn encode(&self, values: &[TupleValue<'_>], tuple: &mut Vec<u8>) -> Result<(), ValueError> {
+        let start = tuple.len();
+        for (section, first_column, values) in self.cut(values)? {
+            if let Err(error) = section.encode(values, first_column, tuple) {
+                tuple.truncate(start);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}

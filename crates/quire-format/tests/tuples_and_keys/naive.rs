@@ -1,0 +1,118 @@
+//! Tuples written the slow way, from the tables in the documentation: part 1 as a list of bits.
+
+use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, order_of_fewest_bytes};
+use quire_format::tuple::{TupleType, TupleValue};
+
+use crate::rows::{Cell, Column, Storage, exact};
+
+fn field_type(column: &Column) -> Option<FieldType> {
+    if !matches!(column.storage, Storage::Suppressed) {
+        return None;
+    }
+    Some(match column.column_type {
+        TupleType::Bool | TupleType::Float32 => return None,
+        TupleType::Int16 => FieldType::Int16,
+        TupleType::Int32 => FieldType::Int32,
+        TupleType::Int64 | TupleType::Timestamp => FieldType::Int64,
+        TupleType::Int128 { digits: 1..=4 } => FieldType::Int16,
+        TupleType::Int128 { digits: 5..=9 } => FieldType::Int32,
+        TupleType::Int128 { digits: 10..=18 } => FieldType::Int64,
+        TupleType::Int128 { .. } => FieldType::Int128,
+        TupleType::Float64 => FieldType::Double,
+        TupleType::Date { base_days } => FieldType::Date { base_days },
+        TupleType::Text | TupleType::Bytes => FieldType::UInt32,
+    })
+}
+
+fn small_value(kind: FieldType, cell: &Option<Cell>) -> FieldValue {
+    match cell {
+        None => FieldValue::Null,
+        Some(Cell::Integer(value)) => FieldValue::Integer(*value),
+        Some(Cell::Wide(value)) if kind == FieldType::Int128 => FieldValue::Wide(*value),
+        Some(Cell::Wide(value)) => FieldValue::Integer((*value).try_into().unwrap()),
+        Some(Cell::Float64(value)) => FieldValue::Double(*value),
+        Some(Cell::Bytes(bytes)) => FieldValue::Integer(bytes.len() as i64),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Bytes of part 3.
+fn fixed(column_type: TupleType, cell: &Option<Cell>) -> Vec<u8> {
+    let width = match column_type {
+        TupleType::Bool => 1,
+        TupleType::Int16 => 2,
+        TupleType::Int32 | TupleType::Float32 | TupleType::Date { .. } => 4,
+        TupleType::Text | TupleType::Bytes => 4,
+        TupleType::Int64 | TupleType::Float64 | TupleType::Timestamp => 8,
+        TupleType::Int128 { digits } => 8 * (1 + usize::from(digits > 18)),
+    };
+    let whole = match cell {
+        None => 0,
+        Some(Cell::Bool(value)) => i128::from(*value),
+        Some(Cell::Integer(value)) => i128::from(*value),
+        Some(Cell::Wide(value)) => *value,
+        Some(Cell::Float32(value)) => i128::from(value.to_bits()),
+        Some(Cell::Float64(value)) => i128::from(value.to_bits()),
+        Some(Cell::Bytes(bytes)) => bytes.len() as i128,
+    };
+    whole.to_le_bytes()[..width].to_vec()
+}
+
+/// Parts 2 and 4.
+fn small_parts(columns: &[Column], row: &[Option<Cell>]) -> (Vec<u8>, Vec<u8>) {
+    let (mut fields, mut values) = (Vec::new(), Vec::new());
+    for (column, cell) in columns.iter().zip(row) {
+        if let Some(kind) = field_type(column) {
+            fields.push(Field {
+                field_type: kind,
+                nullable: column.nullable,
+            });
+            values.push(small_value(kind, cell));
+        }
+    }
+    let order = order_of_fewest_bytes(&fields);
+    let ordered: Vec<_> = order.iter().map(|&index| fields[index]).collect();
+    if FieldLayout::new(&ordered).code_bytes() < FieldLayout::new(&fields).code_bytes() {
+        values = order.iter().map(|&index| values[index]).collect();
+        fields = ordered;
+    }
+    let layout = FieldLayout::new(&fields);
+    let mut codes = vec![0; layout.code_bytes()];
+    let mut bytes = vec![0; layout.encoded_bytes(&values).unwrap()];
+    layout.encode(&values, &mut codes, &mut bytes).unwrap();
+    (codes, bytes)
+}
+
+pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
+    let (mut bits, mut part_3, mut part_5) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, cell) in columns.iter().zip(row) {
+        let null = column.nullable.then_some(cell.is_none());
+        if let Storage::Dictionary(entries, width) = &column.storage {
+            let value = cell.as_ref().map_or(TupleValue::Null, Cell::value);
+            let entry = entries
+                .iter()
+                .position(|entry| exact(entry.value()) == exact(value));
+            let code = entry.map_or(0, |entry| entry + usize::from(column.nullable));
+            bits.extend((0..*width).map(|bit| code >> bit & 1 == 1));
+            continue;
+        }
+        if let Some(Cell::Bytes(bytes)) = cell {
+            part_5.extend_from_slice(bytes);
+        }
+        if field_type(column).is_some() {
+            continue;
+        }
+        bits.extend(null);
+        match (&column.storage, column.column_type) {
+            (Storage::Suppressed, TupleType::Bool) => {
+                bits.push(matches!(cell, Some(Cell::Bool(true))))
+            }
+            (_, column_type) => part_3.extend(fixed(column_type, cell)),
+        }
+    }
+    let byte =
+        |bits: &[bool]| (bits.iter().rev()).fold(0u8, |byte, &bit| byte << 1 | u8::from(bit));
+    let part_1: Vec<u8> = bits.chunks(8).map(byte).collect();
+    let (part_2, part_4) = small_parts(columns, row);
+    [part_1, part_2, part_3, part_4, part_5].concat()
+}
