@@ -65,12 +65,14 @@ pub enum Advice {
     Rebalance,
 }
 
-/// What to do about the neighbours `left` and `right`, which have the same parent.
+/// What to do about the neighbours `left` and `right`, which have the same parent. Pages whose tuples have different
+/// layouts stay apart.
 ///
 /// # Errors
 /// A length that contradicts itself.
 pub fn advise(left: &RowPage<'_>, right: &RowPage<'_>) -> Result<Advice, Corrupt> {
-    if !is_underfull(left) && !is_underfull(right) {
+    let full_enough = !is_underfull(left) && !is_underfull(right);
+    if full_enough || left.layout() != right.layout() {
         return Ok(Advice::Leave);
     }
     let capacity = left.page_bytes() - ROW_PAGE_HEADER_BYTES;

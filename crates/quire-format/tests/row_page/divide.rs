@@ -1,5 +1,6 @@
 //! Where pages are divided, and what does not go together.
 
+use quire_format::row_page::space::{self, Advice};
 use quire_format::row_page::{ApplyError, DivideError, PageSetup, RowPage, RowPageMut};
 
 use crate::random::Random;
@@ -143,4 +144,41 @@ fn pages_that_do_not_meet_are_not_merged_and_full_ones_neither() {
         );
     }
     assert_eq!(left.page().unwrap().len(), 5);
+}
+
+#[test]
+fn neighbours_are_merged_when_one_is_nearly_empty_and_both_leave_room() {
+    let setup = |lower, upper, layout| PageSetup {
+        lower,
+        upper,
+        layout,
+        ..PageSetup::default()
+    };
+    let keys: [&[u8]; 9] = [
+        b"b1", b"b2", b"b3", b"b4", b"b5", b"b6", b"b7", b"b8", b"b9",
+    ];
+    let advice = |left_count: usize, right_count: usize, layout| {
+        let left: Vec<Vec<u8>> = keys.iter().map(|key| [b"a", *key].concat()).collect();
+        let left: Vec<&[u8]> = left.iter().map(Vec::as_slice).collect();
+        let left = leaf(&left[..left_count], &setup(b"a", b"b", 0));
+        let right = leaf(&keys[..right_count], &setup(b"b", b"c", layout));
+        let (left, right) = (
+            RowPage::open(&left).unwrap(),
+            RowPage::open(&right).unwrap(),
+        );
+        space::advise(&left, &right).unwrap()
+    };
+    // An entry takes a tenth of the page: two are less than a quarter, seven less than three quarters.
+    for (left, right, expected) in [
+        (9, 9, Advice::Leave),
+        (3, 3, Advice::Leave),
+        (0, 0, Advice::Merge),
+        (2, 5, Advice::Merge),
+        (5, 2, Advice::Merge),
+        (2, 6, Advice::Rebalance),
+        (9, 0, Advice::Rebalance),
+    ] {
+        assert_eq!(advice(left, right, 0), expected, "{left} and {right}");
+        assert_eq!(advice(left, right, 1), Advice::Leave, "another layout");
+    }
 }
