@@ -11,7 +11,7 @@ XTASK := $(CARGO_TARGET_DIR)/release/xtask
 SCALE ?= 1
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-files bench-bits clean-data
+.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -19,6 +19,7 @@ help:
 	@echo "make demo DATA=f the same for a file of your own"
 	@echo "make test        everything that has to hold"
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
+	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
 
@@ -71,6 +72,11 @@ demo:
 bench: setup build
 	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
 	$(PYTHON) bench/run.py --scale $(SCALE)
+	@$(MAKE) --no-print-directory bench-codecs
+
+# Its own build: no DataFusion, no Python.
+bench-codecs:
+	$(CARGO) run --release --locked -p quire-codec --example bench_codecs
 
 bench-files: setup build
 	$(PYTHON) bench/files.py

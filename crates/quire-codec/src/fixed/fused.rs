@@ -17,6 +17,7 @@ impl<E: Element> FixedDecoder<E> {
     ///
     /// # Errors
     /// No such rows, or wrong bytes.
+    #[inline]
     pub fn decode_group(
         &mut self,
         group: usize,
@@ -93,6 +94,7 @@ impl<E: Element> FixedDecoder<E> {
     /// assert_eq!(mask[0], 0b111 << 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn select_range(
         &mut self,
         vector: usize,
@@ -117,9 +119,7 @@ impl<E: Element> FixedDecoder<E> {
                 *mask = [if all { u64::MAX } else { 0 }; 16];
                 true
             }
-            Scheme::Packed(decoder) => decoder
-                .line(vector)?
-                .is_some_and(|line| line.select(low.wide(), high.wide(), mask)),
+            Scheme::Packed(decoder) => decoder.select(vector, low, high, mask)?,
             Scheme::Dictionary(decoder) => {
                 decoder.select_range(vector, low, high, mask)?;
                 true

@@ -11,8 +11,8 @@ mod rle;
 mod sparse;
 
 use crate::int::element::{Element, Packed};
+use crate::vector_rows;
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
-use crate::{vector_count, vector_rows};
 use dictionary::DictionaryDecoder;
 pub(crate) use dictionary::{Interned, intern};
 use pdict::PdictDecoder;
@@ -158,7 +158,7 @@ impl<E: Element> FixedDecoder<E> {
         out: &mut [E; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
         let rows = vector_rows(self.row_count, vector);
-        if vector >= vector_count(self.row_count) {
+        if rows == 0 {
             return Err(Corrupt::new("vector is beyond the segment", 0));
         }
         match &mut self.scheme {
@@ -180,6 +180,7 @@ impl<E: Element> FixedDecoder<E> {
     }
 
     /// The value of row `row`, decoding at most its vector.
+    #[inline]
     pub fn value(&mut self, row: usize) -> Result<E, Corrupt> {
         if row >= self.row_count {
             return Err(Corrupt::new("row is beyond the segment", 0));

@@ -18,15 +18,14 @@ pub(crate) fn append(numbers: impl Iterator<Item = u64>, width: usize, out: &mut
     for number in numbers {
         pending |= u128::from(number & mask) << pending_bits;
         pending_bits += width;
-        while pending_bits >= 8 {
-            out.push(pending as u8);
-            pending >>= 8;
-            pending_bits -= 8;
+        if pending_bits >= 64 {
+            out.extend_from_slice(&(pending as u64).to_le_bytes());
+            pending >>= 64;
+            pending_bits -= 64;
         }
     }
-    if pending_bits > 0 {
-        out.push(pending as u8);
-    }
+    let rest = (pending as u64).to_le_bytes();
+    out.extend_from_slice(&rest[..pending_bits.div_ceil(8)]);
 }
 
 /// Number `index` of a stream of `width` ≤ 64 bits; bits beyond its end read as 0.

@@ -4,7 +4,7 @@ use super::line::Line;
 use super::scaled::ScaledDecoder;
 use super::wide::WideDecoder;
 use crate::kernel::exceptions::{self, Lists};
-use crate::kernel::{bits, gather, running_sum, scan, select};
+use crate::kernel::{bits, gather, packed_steps, running_sum, scan, select};
 use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -70,6 +70,12 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
     fn decode_group(&self, group: usize, out: &mut [E; GROUP_VALUES]) -> Result<usize, Corrupt>;
     /// The codes of a full vector, if its values rise evenly with them.
     fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt>;
+    /// Marks the values of a vector from `low` to `high`, which is not below `low`; false, and `mask` arbitrary, if
+    /// they must be decoded to tell.
+    fn select(&self, vector: usize, low: E, high: E, mask: &mut RowMask) -> Result<bool, Corrupt> {
+        let line = self.line(vector)?;
+        Ok(line.is_some_and(|line| line.select(low.wide(), high.wide(), mask)))
+    }
 }
 
 /// An integer that is packed directly, in lanes of at most 64 bits.
@@ -98,14 +104,22 @@ pub trait Lane: Element {
         group: usize,
         out: &mut [Self; GROUP_VALUES],
     );
-    /// Whether codes of `width` bits are packed in lanes of 32 bits.
-    fn has_lanes_of_32(width: usize) -> bool;
+    /// Bits of the lanes in which codes of `width` bits are packed.
+    fn lane_bits(width: usize) -> usize;
     /// [`exceptions::of_i32::patch`] for the type.
     fn patch(lists: &Lists<'_>, out: &mut [Self; VECTOR_VALUES]) -> Option<bool>;
     /// [`exceptions::of_i32::patch_group`] for the type.
     fn patch_group(lists: &Lists<'_>, group: usize, out: &mut [Self; GROUP_VALUES]) -> Option<()>;
     fn differences(values: &[Self; VECTOR_VALUES], out: &mut [Self; VECTOR_VALUES]);
     fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]);
+    /// Unpacks differences and adds them up at once; false, and nothing done, if there is no kernel for them.
+    fn running_sum_of_packed(
+        width: usize,
+        packed: &[u8],
+        base: Self,
+        start: Self,
+        out: &mut [Self; VECTOR_VALUES],
+    ) -> bool;
     /// The product, wrapping.
     fn times(self, other: Self) -> Self;
     /// Replaces each value by `origin` plus `unit` times it, wrapping.
@@ -226,7 +240,7 @@ element!(
 );
 
 macro_rules! lane {
-    ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $narrow_bits:literal: $narrow:ident) => {
+    ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $packed_sum:expr, $narrow_bits:literal: $narrow:ident) => {
         impl Lane for $type {
             const BITS: usize = <$bits>::BITS as usize;
             #[inline]
@@ -270,12 +284,14 @@ macro_rules! lane {
                     false => bits::$kernels::unpack(width, packed, base, out),
                 }
             }
+            #[inline]
             fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self {
                 match width <= $narrow_bits {
                     true => bits::$narrow::unpack_one(width, packed, base, index),
                     false => bits::$kernels::unpack_one(width, packed, base, index),
                 }
             }
+            #[inline]
             fn unpack_group(
                 width: usize,
                 packed: &[u8],
@@ -288,8 +304,12 @@ macro_rules! lane {
                     false => bits::$kernels::unpack_group(width, packed, base, group, out),
                 }
             }
-            fn has_lanes_of_32(width: usize) -> bool {
-                Self::BITS == 32 || width <= $narrow_bits
+            #[inline]
+            fn lane_bits(width: usize) -> usize {
+                match width <= $narrow_bits {
+                    true => 32,
+                    false => <$bits>::BITS as usize,
+                }
             }
             fn patch(lists: &Lists<'_>, out: &mut [Self; VECTOR_VALUES]) -> Option<bool> {
                 exceptions::$kernels::patch(lists, out)
@@ -307,6 +327,15 @@ macro_rules! lane {
             fn running_sum(start: Self, values: &mut [Self; VECTOR_VALUES]) {
                 running_sum::$running_sum(start, values)
             }
+            fn running_sum_of_packed(
+                width: usize,
+                packed: &[u8],
+                base: Self,
+                start: Self,
+                out: &mut [Self; VECTOR_VALUES],
+            ) -> bool {
+                $packed_sum(width, packed, base, start, out)
+            }
             #[inline]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
@@ -317,6 +346,6 @@ macro_rules! lane {
         }
     };
 }
-lane!(i16, u16, of_i16, running_sum_i16, 0: of_i16);
-lane!(i32, u32, of_i32, running_sum_i32, 0: of_i32);
-lane!(i64, u64, of_i64, running_sum_i64, 32: of_i64_narrow);
+lane!(i16, u16, of_i16, running_sum_i16, |_, _: &[u8], _, _, _| false, 0: of_i16);
+lane!(i32, u32, of_i32, running_sum_i32, packed_steps::sum_i32, 0: of_i32);
+lane!(i64, u64, of_i64, running_sum_i64, packed_steps::sum_i64, 32: of_i64_narrow);

@@ -4,7 +4,7 @@
 //! have the same order: a range of values is a range of codes, the extremes are those of the codes, and the sum
 //! follows from theirs.
 
-use crate::kernel::{bits, packed_scan};
+use crate::kernel::{bits, packed_scan, packed_select};
 use crate::{RowMask, VECTOR_VALUES};
 
 /// A full vector of which value `i` is `first + unit · code[i]`, without wrapping in the type of its values.
@@ -17,8 +17,8 @@ pub struct Line<'a> {
     pub width: usize,
     /// The codes in FastLanes order.
     pub packed: &'a [u8],
-    /// Whether they are in lanes of 32 bits.
-    pub lanes_of_32: bool,
+    /// Bits of a lane.
+    pub lane_bits: usize,
 }
 
 impl Line<'_> {
@@ -45,9 +45,15 @@ impl Line<'_> {
             *mask = [u64::MAX; 16];
             return true;
         }
-        let span = (code_high - code_low) as u32;
-        self.lanes_of_32
-            && packed_scan::select(self.width, self.packed, code_low as u32, span, mask)
+        let span = code_high - code_low;
+        packed_select::select(
+            self.lane_bits,
+            self.width,
+            self.packed,
+            code_low,
+            span,
+            mask,
+        )
     }
 
     /// The lowest and the highest code with a value from `low` to `high`; `None` if there can be none.
@@ -74,7 +80,7 @@ impl Line<'_> {
     pub(crate) fn sum(&self) -> Option<i128> {
         let codes = match self.width {
             0 => 0,
-            _ if self.lanes_of_32 => packed_scan::sum(self.width, self.packed)?,
+            _ if self.lane_bits == 32 => packed_scan::sum(self.width, self.packed)?,
             _ => return None,
         };
         let above = self.unit.checked_mul(codes.into())?;
@@ -87,7 +93,7 @@ impl Line<'_> {
     pub(crate) fn extremes(&self) -> Option<(i128, i128)> {
         let (low, high) = match self.width {
             0 => (0, 0),
-            _ if self.lanes_of_32 => packed_scan::extremes(self.width, self.packed)?,
+            _ if self.lane_bits == 32 => packed_scan::extremes(self.width, self.packed)?,
             _ => return None,
         };
         let value = |code: u32| self.first + self.unit * i128::from(code);
@@ -97,7 +103,7 @@ impl Line<'_> {
     /// Unpacks into 32-bit integers; false, and nothing done, unless all values surely fit.
     pub(crate) fn unpack_i32(&self, out: &mut [i32; VECTOR_VALUES]) -> bool {
         let fits = self.within((i32::MIN.into(), i32::MAX.into())).is_some();
-        if !fits || self.unit != 1 || !self.lanes_of_32 {
+        if !fits || self.unit != 1 || self.lane_bits != 32 {
             return false;
         }
         bits::of_i32::unpack(self.width, self.packed, self.first as i32, out);

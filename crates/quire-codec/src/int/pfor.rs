@@ -25,9 +25,12 @@ use super::frame::{Frame, POSITION_BITS};
 use super::line::Line;
 use super::references;
 use crate::kernel::exceptions::Lists;
-use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES, vector_count, vector_rows};
+use crate::kernel::packed_select;
+use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
+
+const VECTOR_GROUPS: usize = VECTOR_VALUES / GROUP_VALUES;
 
 /// A vector as it will be stored.
 struct Planned<L> {
@@ -136,21 +139,30 @@ fn append_vector<L: Lane>(
     if frame.exception_count == 0 {
         return;
     }
-    let exceptions = || {
-        let distances = values[..rows].iter().map(distance).enumerate();
-        distances.filter(|(_, distance)| distance >> width != 0)
-    };
+    let code_max = u64::MAX.checked_shr(64 - width as u32).unwrap_or(0);
+    let near = L::select(values, frame.base, frame.base.plus(L::from_bits(code_max)));
+    let mut exceptions = [0u16; VECTOR_VALUES];
+    let mut count = 0;
+    for (word, near) in near.iter().enumerate() {
+        let mut far = !near;
+        while far != 0 {
+            let row = word * 64 + far.trailing_zeros() as usize;
+            far &= far - 1;
+            if row < rows {
+                exceptions[count] = row as u16;
+                count += 1;
+            }
+        }
+    }
     assert_eq!(
-        exceptions().count(),
+        count,
         usize::from(frame.exception_count),
         "exceptions of a vector"
     );
-    bitstream::append(exceptions().map(|(row, _)| row as u64), POSITION_BITS, out);
-    bitstream::append(
-        exceptions().map(|(_, high)| high >> width),
-        frame.high_width.into(),
-        out,
-    );
+    let exceptions = &exceptions[..count];
+    let high = |&row: &u16| distance(&values[usize::from(row)]) >> width;
+    bitstream::append(exceptions.iter().map(|&row| row.into()), POSITION_BITS, out);
+    bitstream::append(exceptions.iter().map(high), frame.high_width.into(), out);
 }
 
 /// One vector of an open payload.
@@ -160,6 +172,8 @@ struct Entry<L> {
     start: L,
     /// Offset of the codes in the image.
     offset: usize,
+    /// A full vector of values without exceptions: its codes and its frame are all there is.
+    direct: bool,
 }
 
 /// Decoder of PFOR and PFOR-DELTA payloads of 16, 32 and 64-bit integers.
@@ -212,17 +226,119 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
 
     #[inline]
     fn decode_vector(&self, vector: usize, out: &mut [L; VECTOR_VALUES]) -> Result<usize, Corrupt> {
+        match self.direct(vector) {
+            Some((frame, codes)) => {
+                L::unpack(frame.width.into(), codes, frame.base, out);
+                Ok(VECTOR_VALUES)
+            }
+            None => self.decode_further(vector, out),
+        }
+    }
+
+    #[inline]
+    fn value(&self, row: usize) -> Result<L, Corrupt> {
+        match self.direct(row / VECTOR_VALUES) {
+            Some((frame, codes)) => {
+                let index = row % VECTOR_VALUES;
+                Ok(L::unpack_one(frame.width.into(), codes, frame.base, index))
+            }
+            None => self.value_further(row),
+        }
+    }
+
+    fn reads_one(&self) -> bool {
+        !self.delta
+    }
+
+    #[inline]
+    fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
+        match self.direct(group / VECTOR_GROUPS) {
+            Some((frame, codes)) => {
+                let group = group % VECTOR_GROUPS;
+                L::unpack_group(frame.width.into(), codes, frame.base, group, out);
+                Ok(GROUP_VALUES)
+            }
+            None => self.decode_group_further(group, out),
+        }
+    }
+
+    fn select(&self, vector: usize, low: L, high: L, mask: &mut RowMask) -> Result<bool, Corrupt> {
+        let Some((frame, codes)) = self.direct(vector) else {
+            return Ok(false);
+        };
+        Ok(select_codes(frame, codes, low, high, mask))
+    }
+
+    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+        let entry = self.entry(vector)?;
+        let rows = vector_rows(self.row_count, vector);
+        if self.delta || rows < VECTOR_VALUES || entry.frame.exception_count > 0 {
+            return Ok(None);
+        }
+        let width = usize::from(entry.frame.width);
+        let line = Line {
+            first: entry.frame.base.wide(),
+            unit: 1,
+            width,
+            packed: self.codes(entry, rows)?,
+            lane_bits: L::lane_bits(width),
+        };
+        Ok(line.within((L::RANGE.0.wide(), L::RANGE.1.wide())))
+    }
+}
+
+impl<L: Lane> PforDecoder<L> {
+    /// Frame and codes of a vector that is no more than those: full, without exceptions, no differences.
+    #[inline]
+    fn direct(&self, vector: usize) -> Option<(&Frame<L>, &[u8])> {
+        let entry = self.entries.get(vector).filter(|entry| entry.direct)?;
+        let codes = self.image.get(entry.offset..)?;
+        let codes = codes.get(..VECTOR_VALUES / 8 * usize::from(entry.frame.width))?;
+        Some((&entry.frame, codes))
+    }
+
+    /// Decodes a vector that is partial, has exceptions or holds differences.
+    #[inline(never)]
+    fn decode_further(
+        &self,
+        vector: usize,
+        out: &mut [L; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
         let entry = self.entry(vector)?;
         let rows = vector_rows(self.row_count, vector);
         let codes = self.codes(entry, rows)?;
-        if rows == VECTOR_VALUES && entry.frame.exception_count == 0 && !self.delta {
-            L::unpack(entry.frame.width.into(), codes, entry.frame.base, out);
-            return Ok(VECTOR_VALUES);
+        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
+        if rows == VECTOR_VALUES {
+            if self.delta
+                && entry.frame.exception_count == 0
+                && L::running_sum_of_packed(width, codes, base, entry.start, out)
+            {
+                return Ok(rows);
+            }
+            L::unpack(width, codes, base, out);
+        } else {
+            let mut codes = bitstream::Reader::new(codes, width);
+            for value in &mut out[..rows] {
+                *value = base.plus(L::from_bits(codes.read()));
+            }
         }
-        self.decode_further(entry, rows, codes, out)
+        if entry.frame.exception_count > 0
+            && !exceptions::patch(&self.exceptions(entry, rows)?, rows, out)
+        {
+            return Err(Corrupt::new(
+                "exception positions do not ascend within the vector",
+                entry.offset,
+            ));
+        }
+        if self.delta {
+            L::running_sum(entry.start, out);
+        }
+        Ok(rows)
     }
 
-    fn value(&self, row: usize) -> Result<L, Corrupt> {
+    /// The value of a row of such a vector.
+    #[inline(never)]
+    fn value_further(&self, row: usize) -> Result<L, Corrupt> {
         if row >= self.row_count {
             return Err(Corrupt::new("row is beyond the segment", 0));
         }
@@ -247,13 +363,14 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         Ok(low.plus(exceptions::high_bits(&self.exceptions(entry, rows)?, index)))
     }
 
-    fn reads_one(&self) -> bool {
-        !self.delta
-    }
-
-    fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
-        let groups = VECTOR_VALUES / GROUP_VALUES;
-        let (vector, group) = (group / groups, group % groups);
+    /// A group of such a vector.
+    #[inline(never)]
+    fn decode_group_further(
+        &self,
+        group: usize,
+        out: &mut [L; GROUP_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let (vector, group) = (group / VECTOR_GROUPS, group % VECTOR_GROUPS);
         let entry = self.entry(vector)?;
         let rows = vector_rows(self.row_count, vector);
         if self.delta || rows < VECTOR_VALUES {
@@ -263,67 +380,12 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
             return Ok(rows.saturating_sub(group * GROUP_VALUES).min(GROUP_VALUES));
         }
         let codes = self.codes(entry, rows)?;
-        L::unpack_group(
-            entry.frame.width.into(),
-            codes,
-            entry.frame.base,
-            group,
-            out,
-        );
+        let width = entry.frame.width.into();
+        L::unpack_group(width, codes, entry.frame.base, group, out);
         if entry.frame.exception_count > 0 {
             exceptions::patch_group(&self.exceptions(entry, rows)?, group, out);
         }
         Ok(GROUP_VALUES)
-    }
-
-    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
-        let entry = self.entry(vector)?;
-        let rows = vector_rows(self.row_count, vector);
-        if self.delta || rows < VECTOR_VALUES || entry.frame.exception_count > 0 {
-            return Ok(None);
-        }
-        let width = usize::from(entry.frame.width);
-        let line = Line {
-            first: entry.frame.base.wide(),
-            unit: 1,
-            width,
-            packed: self.codes(entry, rows)?,
-            lanes_of_32: L::has_lanes_of_32(width),
-        };
-        Ok(line.within((L::RANGE.0.wide(), L::RANGE.1.wide())))
-    }
-}
-
-impl<L: Lane> PforDecoder<L> {
-    /// Decodes a vector that is partial, has exceptions or holds differences.
-    fn decode_further(
-        &self,
-        entry: &Entry<L>,
-        rows: usize,
-        codes: &[u8],
-        out: &mut [L; VECTOR_VALUES],
-    ) -> Result<usize, Corrupt> {
-        let (base, width) = (entry.frame.base, usize::from(entry.frame.width));
-        if rows == VECTOR_VALUES {
-            L::unpack(width, codes, base, out);
-        } else {
-            let mut codes = bitstream::Reader::new(codes, width);
-            for value in &mut out[..rows] {
-                *value = base.plus(L::from_bits(codes.read()));
-            }
-        }
-        if entry.frame.exception_count > 0
-            && !exceptions::patch(&self.exceptions(entry, rows)?, rows, out)
-        {
-            return Err(Corrupt::new(
-                "exception positions do not ascend within the vector",
-                entry.offset,
-            ));
-        }
-        if self.delta {
-            L::running_sum(entry.start, out);
-        }
-        Ok(rows)
     }
 
     #[inline]
@@ -359,6 +421,35 @@ impl<L: Lane> PforDecoder<L> {
             high_width: frame.high_width.into(),
         })
     }
+}
+
+/// Marks the values from `low` to `high` by comparing codes; false if the values must be looked at.
+fn select_codes<L: Lane>(
+    frame: &Frame<L>,
+    codes: &[u8],
+    low: L,
+    high: L,
+    mask: &mut RowMask,
+) -> bool {
+    let (base, width) = (frame.base, usize::from(frame.width));
+    let code_max = u64::MAX.checked_shr(64 - width as u32).unwrap_or(0);
+    if code_max > L::RANGE.1.minus(base).bits() {
+        // Values wrap, and have not the order of their codes.
+        return false;
+    }
+    // Where a bound is below the base, so is its code below all.
+    let code = |bound: L| bound.minus(base).bits();
+    let code_low = if low < base { 0 } else { code(low) };
+    if high < base || code_low > code_max {
+        *mask = [0; 16];
+        return true;
+    }
+    let span = code(high).min(code_max) - code_low;
+    if span == code_max {
+        *mask = [u64::MAX; 16];
+        return true;
+    }
+    packed_select::select(L::lane_bits(width), width, codes, code_low, span, mask)
 }
 
 fn outside(offset: usize) -> Corrupt {
@@ -409,6 +500,7 @@ fn read_directory<L: Lane>(
             frame,
             start,
             offset,
+            direct: rows == VECTOR_VALUES && exception_count == 0 && !delta,
         });
     }
     Ok(entries)

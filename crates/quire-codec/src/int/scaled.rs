@@ -14,7 +14,7 @@
 use super::element::{Lane, Packed};
 use super::line::Line;
 use super::pfor::PforDecoder;
-use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES};
+use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -173,6 +173,7 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
         Ok(rows)
     }
 
+    #[inline]
     fn value(&self, row: usize) -> Result<L, Corrupt> {
         let value = self.quotients.value(row)?;
         Ok(match self.scale {
@@ -185,6 +186,7 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
         self.quotients.reads_one()
     }
 
+    #[inline]
     fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
         let rows = self.quotients.decode_group(group, out)?;
         if let Some((origin, unit)) = self.scale {
@@ -193,6 +195,14 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
             }
         }
         Ok(rows)
+    }
+
+    fn select(&self, vector: usize, low: L, high: L, mask: &mut RowMask) -> Result<bool, Corrupt> {
+        if self.scale.is_none() {
+            return self.quotients.select(vector, low, high, mask);
+        }
+        let line = self.line(vector)?;
+        Ok(line.is_some_and(|line| line.select(low.wide(), high.wide(), mask)))
     }
 
     fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {

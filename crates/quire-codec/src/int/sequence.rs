@@ -168,11 +168,10 @@ impl<E: Element> Sequence<E> {
         high: E,
         mask: &mut RowMask,
     ) -> Result<bool, Corrupt> {
-        let Stored::Packed(packed) = &self.stored else {
-            return Ok(false);
-        };
-        let line = packed.line(vector)?;
-        Ok(line.is_some_and(|line| line.select(low.wide(), high.wide(), mask)))
+        match &self.stored {
+            Stored::Packed(packed) => packed.select(vector, low, high, mask),
+            Stored::Blocks(_) => Ok(false),
+        }
     }
 
     /// All values.

@@ -34,7 +34,7 @@ const fn row_of(index: usize, lanes: usize) -> usize {
 /// lanes; everything that depends on the width is computed once per position, for all lanes. With AVX-512
 /// widths from `$own_from` on have unpacking functions of their own ([`super::bits512`]).
 macro_rules! lane_kernels {
-    ($module:ident, $element:ty, $word:ty, $bits:literal, $own_from:literal) => {
+    ($module:ident, $element:ty, $word:ty, $bits:literal, $own_from:literal, $own_group:expr) => {
         pub(crate) mod $module {
             #[cfg(target_arch = "x86_64")]
             use super::super::{bits512, has_avx512};
@@ -98,6 +98,34 @@ macro_rules! lane_kernels {
                 }
             }
 
+            /// One block of a group that is asked for at random: whether its fields straddle two words cannot be
+            /// predicted, so both are always read. They are the same word when the fields lie within one.
+            #[inline(always)]
+            fn unpack_block_unpredicted(
+                width: usize,
+                rows: &[Row],
+                position: usize,
+                base: $element,
+                target: &mut [$element; LANES],
+            ) {
+                let mask = mask(width);
+                let (word, next, shift) = words_of(width, position);
+                let (low, high) = (&rows[word], &rows[next]);
+                for lane in 0..LANES {
+                    let low = <$word>::from_le_bytes(low[lane]) >> shift;
+                    let high = <$word>::from_le_bytes(high[lane]) << 1 << ($bits - 1 - shift);
+                    target[lane] = base.wrapping_add(((low | high) & mask) as $element);
+                }
+            }
+
+            /// The words with the first and the last bit of the field at a position, and its shift in the first.
+            #[inline(always)]
+            fn words_of(width: usize, position: usize) -> (usize, usize, usize) {
+                let bit = position * width;
+                let (word, shift) = (bit / $bits, bit % $bits);
+                (word, word + usize::from(shift + width > $bits), shift)
+            }
+
             #[inline(always)]
             fn unpack_group_rows(
                 width: usize,
@@ -111,7 +139,7 @@ macro_rules! lane_kernels {
                 for eighth in 0..$bits / 8 {
                     let block = FL_ORDER[eighth] * 16 / LANES;
                     let target = &mut out[block % ($bits / 8)];
-                    unpack_block(width, rows, eighth * 8 + group, base, target);
+                    unpack_block_unpredicted(width, rows, eighth * 8 + group, base, target);
                 }
             }
 
@@ -189,6 +217,25 @@ macro_rules! lane_kernels {
                 unpack_any_width(width, packed, base, out);
             }
 
+            /// Unpacks with a kernel of AVX-512, which was detected; false if there is none.
+            #[cfg(target_arch = "x86_64")]
+            #[inline]
+            fn own_group(
+                width: usize,
+                packed: &[u8],
+                base: $element,
+                group: usize,
+                out: &mut [$element; 128],
+            ) -> bool {
+                let kernel: Option<bits512::UnpackGroup<$element>> = $own_group;
+                let Some(kernel) = kernel else {
+                    return false;
+                };
+                // SAFETY: the caller has detected AVX-512.
+                unsafe { kernel(width, packed, base, group, out) };
+                true
+            }
+
             dispatch! {
                 fn unpack_group_any_width(
                     width: usize,
@@ -209,10 +256,14 @@ macro_rules! lane_kernels {
                 out: &mut [$element; 128],
             ) {
                 assert!(width <= $bits && packed.len() == ROW_BYTES * width && group < 8);
-                match width {
-                    0 => out.fill(base),
-                    _ => unpack_group_any_width(width, packed, base, group, out),
+                if width == 0 {
+                    return out.fill(base);
                 }
+                #[cfg(target_arch = "x86_64")]
+                if has_avx512() && own_group(width, packed, base, group, out) {
+                    return;
+                }
+                unpack_group_any_width(width, packed, base, group, out);
             }
 
             dispatch! {
@@ -226,6 +277,7 @@ macro_rules! lane_kernels {
             }
 
             /// Value `index` < 1024 of a packed vector plus `base`, wrapping; the others are not touched.
+            #[inline]
             pub(crate) fn unpack_one(
                 width: usize,
                 packed: &[u8],
@@ -237,19 +289,17 @@ macro_rules! lane_kernels {
                     return base;
                 }
                 let (rows, lane) = (rows(packed), index % LANES);
-                let bit = row_of(index, LANES) * width;
-                let (word, shift) = (bit / $bits, bit % $bits);
-                let mut bits = <$word>::from_le_bytes(rows[word][lane]) >> shift;
-                if shift + width > $bits {
-                    bits |= <$word>::from_le_bytes(rows[word + 1][lane]) << ($bits - shift);
-                }
+                let (word, next, shift) = words_of(width, row_of(index, LANES));
+                let low = <$word>::from_le_bytes(rows[word][lane]) >> shift;
+                let high = <$word>::from_le_bytes(rows[next][lane]) << 1 << ($bits - 1 - shift);
+                let bits = low | high;
                 base.wrapping_add((bits & mask(width)) as $element)
             }
         }
     };
 }
-lane_kernels!(of_i16, i16, u16, 16, 1);
-lane_kernels!(of_i32, i32, u32, 32, 1);
-lane_kernels!(of_i64, i64, u64, 64, 33);
+lane_kernels!(of_i16, i16, u16, 16, 1, Some(bits512::group_i16));
+lane_kernels!(of_i32, i32, u32, 32, 1, Some(bits512::group_i32));
+lane_kernels!(of_i64, i64, u64, 64, 33, Some(bits512::group_i64));
 // 64-bit values of at most 32 bits travel in 32-bit lanes: half the work.
-lane_kernels!(of_i64_narrow, i64, u32, 32, 1);
+lane_kernels!(of_i64_narrow, i64, u32, 32, 1, None);

@@ -8,10 +8,9 @@ use super::bits::{FL_ORDER, ROW_BYTES};
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castsi512_si256, _mm512_cvtepi32_epi64, _mm512_cvtepu32_epi64,
-    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_set1_epi16, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_shrdv_epi16, _mm512_shrdv_epi32, _mm512_shrdv_epi64,
-    _mm512_srlv_epi16, _mm512_srlv_epi32, _mm512_srlv_epi64, _mm512_storeu_si512,
-    _mm512_ternarylogic_epi64,
+    _mm512_extracti64x4_epi64, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_shrdv_epi16, _mm512_shrdv_epi32, _mm512_shrdv_epi64, _mm512_srlv_epi16,
+    _mm512_srlv_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
 };
 
 /// Three-operand logic: `(a & b) | c`.
@@ -50,8 +49,8 @@ macro_rules! row {
         // the start of the kernel.
         unsafe {
             [
-                _mm512_loadu_si512(at.cast::<__m512i>()),
-                _mm512_loadu_si512(at.wrapping_add(64).cast::<__m512i>()),
+                std::arch::x86_64::_mm512_loadu_si512(at.cast()),
+                std::arch::x86_64::_mm512_loadu_si512(at.wrapping_add(64).cast()),
             ]
         }
     }};
@@ -82,11 +81,34 @@ macro_rules! fields_at {
 
 pub(super) use fields_at;
 
+/// The fields at one position, at the top of their lanes with other bits below; steps to the next row.
+macro_rules! top_fields_at {
+    ($position:literal, $width:ident in $bits:literal, $packed:ident, $row:ident,
+     $set:ident, $shift_left:ident, $double_shift:ident) => {{
+        let (word, shift) = ($position * $width / $bits, $position * $width % $bits);
+        let low = $row;
+        if shift + $width >= $bits && word + 1 < $width {
+            $row = row!($packed, word + 1);
+        }
+        if shift + $width > $bits {
+            let count = $set((2 * $bits - shift - $width) as _);
+            [
+                $double_shift($row[0], low[0], count),
+                $double_shift($row[1], low[1], count),
+            ]
+        } else {
+            let count = $set(($bits - shift - $width) as _);
+            [$shift_left(low[0], count), $shift_left(low[1], count)]
+        }
+    }};
+}
+pub(super) use top_fields_at;
+
 /// Stores 64 bytes from value `$index` on.
 macro_rules! put {
     ($out:ident, $index:expr, $values:expr) => {{
         let at = $out.as_mut_ptr().wrapping_add($index);
-        // SAFETY: `$index` is a multiple of the values in 64 bytes, below the 1,024 of the vector.
+        // SAFETY: `$index` is a multiple of the values in 64 bytes, below the values of `$out`.
         unsafe { _mm512_storeu_si512(at.cast::<__m512i>(), $values) }
     }};
 }
@@ -151,6 +173,63 @@ same_width!(
     step
 );
 
+macro_rules! group {
+    ($name:ident, $element:ty, $bits:literal, $set:ident, $add:ident, $double_shift:ident) => {
+        /// The 128 neighbours of one group, for every width. Whether fields straddle two rows is left to no branch,
+        /// which would be mispredicted: the rows with the first and the last bit are read, even if they are one.
+        ///
+        /// # Safety
+        /// The processor has the features of [`super::Backend::Avx512`].
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
+        pub(super) unsafe fn $name(
+            width: usize,
+            packed: &[u8],
+            base: $element,
+            group: usize,
+            out: &mut [$element; 128],
+        ) {
+            assert!((1..=$bits).contains(&width) && packed.len() == ROW_BYTES * width && group < 8);
+            let masks = $set(mask(width, $bits) as $element);
+            let bases = $set(base);
+            for eighth in 0..$bits / 8 {
+                let start = (eighth * 8 + group) * width;
+                let low = row!(packed, start / $bits);
+                let high = row!(packed, (start + width - 1) / $bits);
+                let count = $set((start % $bits) as $element);
+                for half in 0..2 {
+                    let fields = $double_shift(low[half], high[half], count);
+                    let values = $add(_mm512_and_si512(fields, masks), bases);
+                    put!(out, FL_ORDER[eighth] * 16 + half * (512 / $bits), values);
+                }
+            }
+        }
+    };
+}
+group!(
+    group_i16,
+    i16,
+    16,
+    _mm512_set1_epi16,
+    _mm512_add_epi16,
+    _mm512_shrdv_epi16
+);
+group!(
+    group_i32,
+    i32,
+    32,
+    _mm512_set1_epi32,
+    _mm512_add_epi32,
+    _mm512_shrdv_epi32
+);
+group!(
+    group_i64,
+    i64,
+    64,
+    _mm512_set1_epi64,
+    _mm512_add_epi64,
+    _mm512_shrdv_epi64
+);
+
 /// 64-bit elements in 32-bit lanes. `NEAR`: the sums fit 32 bits and are made there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
 fn unpack_i64_narrow<const WIDTH: usize, const NEAR: bool>(
@@ -194,6 +273,8 @@ pub(super) const fn mask(width: usize, bits: usize) -> u64 {
 /// Unpacks into elements of one type and adds a base.
 // SAFETY: whoever calls one has detected the features of `Backend::Avx512`.
 type Unpack<E> = unsafe fn(&[u8], E, &mut [E; 1024]);
+/// Unpacks one group at any width.
+pub(super) type UnpackGroup<E> = unsafe fn(usize, &[u8], E, usize, &mut [E; 128]);
 
 /// One kernel at every width listed.
 macro_rules! table {

@@ -62,7 +62,7 @@ mod avx512 {
     use std::arch::x86_64::{
         __m256i, __m512i, _mm256_loadu_si256, _mm512_cvtepu32_epi64, _mm512_i32gather_epi32,
         _mm512_i32gather_epi64, _mm512_loadu_si512, _mm512_mask_blend_epi32,
-        _mm512_maskz_loadu_epi32, _mm512_maskz_loadu_epi64, _mm512_max_epu32,
+        _mm512_maskz_loadu_epi32, _mm512_maskz_loadu_epi64, _mm512_max_epu32, _mm512_min_epu32,
         _mm512_permutex2var_epi32, _mm512_permutex2var_epi64, _mm512_reduce_max_epu32,
         _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_test_epi32_mask,
     };
@@ -121,13 +121,16 @@ mod avx512 {
         codes: &[i32; 1024],
         out: &mut [i32; 1024],
     ) -> bool {
+        if dictionary.len() > 64 {
+            return gather_many_i32(dictionary, codes, out);
+        }
         if !all_below(dictionary.len(), codes) {
             return false;
         }
         let (a, b) = (sixteen(dictionary, 0), sixteen(dictionary, 16));
         if dictionary.len() <= 32 {
             look_up_32!(codes, out, |code| _mm512_permutex2var_epi32(a, code, b));
-        } else if dictionary.len() <= 64 {
+        } else {
             let (c, d) = (sixteen(dictionary, 32), sixteen(dictionary, 48));
             let upper = _mm512_set1_epi32(32);
             look_up_32!(codes, out, |code| _mm512_mask_blend_epi32(
@@ -135,11 +138,34 @@ mod avx512 {
                 _mm512_permutex2var_epi32(a, code, b),
                 _mm512_permutex2var_epi32(c, code, d),
             ));
-        } else {
-            let values = dictionary.as_ptr();
-            look_up_32!(codes, out, |code| _mm512_i32gather_epi32::<4>(code, values));
         }
         true
+    }
+
+    /// For more values than registers hold. Codes are checked on the way: those too high read the last value, and
+    /// are found out by the highest of all.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    fn gather_many_i32(dictionary: &[i32], codes: &[i32; 1024], out: &mut [i32; 1024]) -> bool {
+        let values = dictionary.as_ptr();
+        let last = _mm512_set1_epi32((dictionary.len() - 1) as i32);
+        let mut highest = _mm512_setzero_si512();
+        for (codes, out) in codes
+            .as_chunks::<16>()
+            .0
+            .iter()
+            .zip(out.as_chunks_mut::<16>().0)
+        {
+            // SAFETY: 16 codes have 64 bytes.
+            let code = unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) };
+            highest = _mm512_max_epu32(highest, code);
+            let below = _mm512_min_epu32(code, last);
+            // SAFETY: `below` is below the length of the dictionary, and 16 values have 64 bytes.
+            unsafe {
+                let found = _mm512_i32gather_epi32::<4>(below, values);
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), found);
+            }
+        }
+        (_mm512_reduce_max_epu32(highest) as usize) < dictionary.len()
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]

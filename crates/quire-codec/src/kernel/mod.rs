@@ -5,7 +5,8 @@
 //! Where that is not enough there is a second version in AVX-512 instructions. All give the same values and
 //! the same bytes. This module and its children are the only code of the crate that may say `unsafe`: to
 //! enter a function compiled for features that were detected, to gather from a dictionary after all codes
-//! were checked at once, and to load and store whole registers.
+//! were checked at once or limited to it, to load and store whole registers, and to read a buffer that a kernel has
+//! just filled.
 
 pub(crate) mod bits;
 #[cfg(target_arch = "x86_64")]
@@ -16,6 +17,8 @@ pub(crate) mod exceptions;
 pub(crate) mod gather;
 pub(crate) mod glue;
 pub(crate) mod packed_scan;
+pub(crate) mod packed_select;
+pub(crate) mod packed_steps;
 pub(crate) mod running_sum;
 pub(crate) mod scan;
 pub(crate) mod select;

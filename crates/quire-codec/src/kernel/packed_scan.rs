@@ -1,23 +1,6 @@
-//! Questions about packed codes that are answered without storing them: which lie in a range, their sum, their
-//! extremes.
+//! The sum and the extremes of packed codes, without storing them.
 //!
-//! For codes in 32-bit lanes, with AVX-512; `None` tells the caller to unpack. To compare codes they need not
-//! be cut out: each is shifted to the top of its lane, and the bits left below it decide nothing if the bounds
-//! have zeros and ones there.
-
-use crate::RowMask;
-
-/// Marks the codes from `low` to `low + span`, both below 2^`width`, of `128 · width` bytes; false if it cannot.
-pub(crate) fn select(width: usize, packed: &[u8], low: u32, span: u32, mask: &mut RowMask) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if (1..=32).contains(&width) && super::has_avx512() {
-        // SAFETY: AVX-512 was detected.
-        unsafe { avx512::select(width, packed, low, span, mask) };
-        return true;
-    }
-    let _ = (width, packed, low, span, mask);
-    false
-}
+//! For codes in 32-bit lanes, with AVX-512; `None` tells the caller to unpack.
 
 /// The sum of all 1,024 codes.
 pub(crate) fn sum(width: usize, packed: &[u8]) -> Option<u64> {
@@ -44,68 +27,19 @@ pub(crate) fn extremes(width: usize, packed: &[u8]) -> Option<(u32, u32)> {
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::super::bits::ROW_BYTES;
-    use super::super::bits512::{fields_at, first_value, mask, positions, row, table, table_to_32};
-    use crate::RowMask;
+    use super::super::bits512::{
+        fields_at, mask, positions, row, table, table_to_32, top_fields_at,
+    };
     use std::arch::x86_64::{
-        __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si256,
-        _mm512_cmple_epu32_mask, _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64,
-        _mm512_loadu_si512, _mm512_max_epu32, _mm512_min_epu32, _mm512_reduce_add_epi64,
-        _mm512_reduce_max_epu32, _mm512_reduce_min_epu32, _mm512_set1_epi32, _mm512_setzero_si512,
-        _mm512_shldv_epi32, _mm512_shrdv_epi32, _mm512_sllv_epi32, _mm512_srlv_epi32,
-        _mm512_sub_epi32,
+        _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si256,
+        _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_max_epu32, _mm512_min_epu32,
+        _mm512_reduce_add_epi64, _mm512_reduce_max_epu32, _mm512_reduce_min_epu32,
+        _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shldv_epi32, _mm512_shrdv_epi32,
+        _mm512_sllv_epi32, _mm512_srlv_epi32,
     };
 
     /// Up to this width the 32 codes of a lane add up within it.
     pub(super) const SUM_WIDTH_MAX: usize = 27;
-
-    /// The fields at one position, at the top of their lanes with other bits below; steps to the next row.
-    macro_rules! top_fields_at {
-        ($position:literal, $packed:ident, $row:ident) => {{
-            let (word, shift) = ($position * WIDTH / 32, $position * WIDTH % 32);
-            let low = $row;
-            if shift + WIDTH >= 32 && word + 1 < WIDTH {
-                $row = row!($packed, word + 1);
-            }
-            if shift + WIDTH > 32 {
-                let count = _mm512_set1_epi32((64 - shift - WIDTH) as i32);
-                [
-                    _mm512_shldv_epi32($row[0], low[0], count),
-                    _mm512_shldv_epi32($row[1], low[1], count),
-                ]
-            } else {
-                let count = _mm512_set1_epi32((32 - shift - WIDTH) as i32);
-                [
-                    _mm512_sllv_epi32(low[0], count),
-                    _mm512_sllv_epi32(low[1], count),
-                ]
-            }
-        }};
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
-    fn select_width<const WIDTH: usize>(
-        packed: &[u8],
-        low: u32,
-        span: u32,
-        halves: &mut [u16; 64],
-    ) {
-        assert!(packed.len() == ROW_BYTES * WIDTH);
-        let below = 32 - WIDTH;
-        let lows = _mm512_set1_epi32((low << below) as i32);
-        let spans = _mm512_set1_epi32((span << below | ((1 << below) - 1)) as i32);
-        let mut row = row!(packed, 0);
-        macro_rules! step {
-            ($position:literal) => {
-                let fields = top_fields_at!($position, packed, row);
-                for (half, fields) in fields.into_iter().enumerate() {
-                    let above = _mm512_sub_epi32(fields, lows);
-                    halves[first_value($position) / 16 + half] =
-                        _mm512_cmple_epu32_mask(above, spans);
-                }
-            };
-        }
-        positions!(32, step);
-    }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
     fn extremes_width<const WIDTH: usize>(packed: &[u8]) -> (u32, u32) {
@@ -115,7 +49,8 @@ mod avx512 {
         let mut row = row!(packed, 0);
         macro_rules! step {
             ($position:literal) => {
-                let fields = top_fields_at!($position, packed, row);
+                let fields = top_fields_at!($position, WIDTH in 32, packed, row, _mm512_set1_epi32,
+                    _mm512_sllv_epi32, _mm512_shldv_epi32);
                 for (half, fields) in fields.into_iter().enumerate() {
                     lowest[half] = _mm512_min_epu32(lowest[half], fields);
                     highest[half] = _mm512_max_epu32(highest[half], fields);
@@ -154,28 +89,12 @@ mod avx512 {
     }
 
     // SAFETY: whoever calls one of these has detected the features of `Backend::Avx512`.
-    type Select = unsafe fn(&[u8], u32, u32, &mut [u16; 64]);
     type Sum = unsafe fn(&[u8]) -> u64;
     type Extremes = unsafe fn(&[u8]) -> (u32, u32);
 
-    static SELECT: [Select; 32] = table_to_32!(select_width);
     static EXTREMES: [Extremes; 32] = table_to_32!(extremes_width);
     static SUM: [Sum; SUM_WIDTH_MAX] = table!(sum_width: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21
         22 23 24 25 26 27);
-
-    /// # Safety
-    /// The processor has the features of [`crate::Backend::Avx512`].
-    pub(super) unsafe fn select(
-        width: usize,
-        packed: &[u8],
-        low: u32,
-        span: u32,
-        mask: &mut RowMask,
-    ) {
-        // SAFETY: as promised by the caller; the kernel checks the length of `packed`. The halves of 16 bits
-        // are in the order of this little-endian processor.
-        unsafe { SELECT[width - 1](packed, low, span, bytemuck::cast_mut(mask)) }
-    }
 
     /// # Safety
     /// The processor has the features of [`crate::Backend::Avx512`].

@@ -78,3 +78,30 @@ fn any_number_of_exceptions_is_undone() {
         }
     });
 }
+
+/// As above for narrower values, of which sixteen are read at a time unless their high bits are too many.
+#[test]
+fn any_number_of_exceptions_in_narrow_values_is_undone() {
+    on_every_backend(|backend| {
+        for count in (0..40).chain([100, 300]) {
+            for high_bits in [3, 12, 25, 26, 27] {
+                let mut values: Vec<i32> = (0..VECTOR_VALUES as i32).map(|row| row % 16).collect();
+                for exception in 0..count {
+                    values[exception * 3 + 1] = (1 << (4 + high_bits - 1)) + exception as i32;
+                }
+                let payload = encode(CodecId::Pfor, &values).unwrap();
+                let bytes = 0..payload.len();
+                let mut decoder =
+                    FixedDecoder::<i32>::open(CodecId::Pfor, payload.into(), bytes, 1024).unwrap();
+                let mut out = [0; VECTOR_VALUES];
+                decoder.decode_vector(0, &mut out).unwrap();
+                assert!(out[..] == values, "{count} of {high_bits}, {backend:?}");
+                for (group, expected) in values.chunks(128).enumerate() {
+                    let mut out = [0; 128];
+                    decoder.decode_group(group, &mut out).unwrap();
+                    assert!(out[..] == *expected, "{count} of {high_bits}, {backend:?}");
+                }
+            }
+        }
+    });
+}

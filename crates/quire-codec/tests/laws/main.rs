@@ -10,6 +10,7 @@ mod exceptions;
 mod floats;
 mod fused;
 mod integers;
+mod packed;
 mod random;
 mod shapes;
 mod subject;
