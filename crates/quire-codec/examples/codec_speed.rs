@@ -7,7 +7,7 @@
 use bitpacking::{BitPacker, BitPacker8x};
 use quire_codec::choose::{ChooseOptions, choose};
 use quire_codec::fixed::{self, FixedDecoder};
-use quire_codec::float::{self, FloatDecoder};
+use quire_codec::float::{self, FloatDecoder, Floating};
 use quire_codec::int::Element;
 use quire_codec::{Backend, CodecId, GROUP_VALUES, VECTOR_VALUES, Values, limit_backend};
 use std::hint::black_box;
@@ -162,24 +162,24 @@ impl Report {
         );
     }
 
-    fn floats(&self, name: &str, codec: CodecId, values: &[f64]) {
+    fn floats<F: Floating>(&self, name: &str, codec: CodecId, values: &[F]) {
         let Ok(payload) = float::encode(codec, values) else {
             return;
         };
         let ratio = size_of_val(values) as f64 / payload.len() as f64;
         let image: Arc<[u8]> = payload.into();
         let range = 0..image.len();
-        let Ok(mut decoder) = FloatDecoder::<f64>::open(codec, image, range, values.len()) else {
+        let Ok(mut decoder) = FloatDecoder::<F>::open(codec, image, range, values.len()) else {
             return;
         };
-        let Aligned(out) = &mut Aligned([0f64; VECTOR_VALUES]);
+        let Aligned(out) = &mut Aligned([F::zeroed(); VECTOR_VALUES]);
         let ns = ns_per_value(values.len(), || {
             for vector in 0..values.len() / VECTOR_VALUES {
                 black_box(decoder.decode_vector(vector, out).is_ok());
                 black_box(&mut *out);
             }
         });
-        self.line(&format!("decode {codec} {name}"), ns, 8, ratio);
+        self.line(&format!("decode {codec} {name}"), ns, size_of::<F>(), ratio);
     }
 
     /// Times choosing and encoding; `encode` writes the column and returns its size.
@@ -319,11 +319,35 @@ fn few_values(report: &Report) {
         );
         report.integers(&format!("i64 of {count} values"), CodecId::Dictionary, &few);
     }
-    report.integers(
-        "i32 runs of 20",
-        CodecId::Rle,
-        &column(|_, row| row as i64 / 20 * 7),
-    );
+    for length in [4, 20, 100] {
+        let runs = column(|_, row| row as i64 / length * 7919 % 1_000_003);
+        report.integers(&format!("i64 runs of {length}"), CodecId::Rle, &runs);
+    }
+    other_widths(report);
+}
+
+/// What the chooser's table of costs has beside the columns above.
+fn other_widths(report: &Report) {
+    let few = column(|random, _| (random % 200) as i64 * 123);
+    let short: Vec<i16> = few.iter().map(|&value| value as i16).collect();
+    let long: Vec<i128> = few.iter().map(|&value| i128::from(value) << 40).collect();
+    for codec in [
+        CodecId::Constant,
+        CodecId::Plain,
+        CodecId::PforDelta,
+        CodecId::Dictionary,
+    ] {
+        let is_constant = codec == CodecId::Constant;
+        let name = |bytes| format!("i{bytes} of 200 values");
+        let (short, long) = match is_constant {
+            true => (&vec![7; ROWS], &vec![7; ROWS]),
+            false => (&short, &long),
+        };
+        report.integers(&name(16), codec, short);
+        report.integers(&name(128), codec, long);
+    }
+    let prices: Vec<f32> = few.iter().map(|&cents| cents as f32 / 100.0).collect();
+    report.floats("f32 prices", CodecId::Alp, &prices);
 }
 
 /// Columns with a few frequent values, under the codecs that compete for them.

@@ -68,8 +68,8 @@ fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
             out[..rows].iter().map(|value| value.to_bits()).collect(),
         ));
         let options = ChooseOptions {
-            forced: None,
             effort: Effort::Thorough,
+            ..ChooseOptions::default()
         };
         let choice = choose(&Values::Int64(column), &options);
         results.push((

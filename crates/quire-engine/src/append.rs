@@ -16,6 +16,7 @@ mod cutter;
 mod encode;
 mod follow;
 mod pipeline;
+mod precedent;
 mod relations;
 mod statistics;
 mod validate;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
+use quire_format::segment::Beneath;
 use quire_format::table_root::TableRoot;
 use quire_format::zone::Zone;
 
@@ -53,6 +55,8 @@ pub struct AppendOptions {
     pub row_group_rows: usize,
     /// Raw bytes at which a row group is full.
     pub row_group_bytes: usize,
+    /// What the volume's file lies on: codecs are ranked by what it leaves of them. A volume keeps segments as they are.
+    pub beneath: Beneath,
 }
 
 impl Default for AppendOptions {
@@ -61,6 +65,7 @@ impl Default for AppendOptions {
             workers: None,
             row_group_rows: ROW_GROUP_ROWS,
             row_group_bytes: ROW_GROUP_BYTES,
+            beneath: Beneath::Nothing,
         }
     }
 }
@@ -102,7 +107,11 @@ impl<'txn> Appender<'txn> {
             held_rows: 0,
             held_bytes: 0,
             cutter: Cutter::new(&options),
-            encoder: Arc::new(Encoder::new(Arc::clone(&entry.definition), pages)),
+            encoder: Arc::new(Encoder::new(
+                Arc::clone(&entry.definition),
+                pages,
+                options.beneath,
+            )),
             entry,
             state,
             pipeline: None,

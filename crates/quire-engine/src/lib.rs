@@ -24,7 +24,9 @@ pub use error::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
 };
 pub use predicate::Predicate;
-pub use quire_format::row_group::{ColumnChunk, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
+pub use quire_codec::block::BlockCodecId;
+pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
+pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use table::{ColumnStatistics, ColumnTable};

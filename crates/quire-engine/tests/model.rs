@@ -66,6 +66,7 @@ impl World {
                     workers: Some(1 + self.random.below(3)),
                     row_group_rows: self.random.choose(&[100, 1_024, 9_000, 131_072]),
                     row_group_bytes: self.random.choose(&[10_000, 1 << 20, 128 << 20]),
+                    ..AppendOptions::default()
                 };
                 let model = tables.get_mut(&name).unwrap();
                 let mut appender = transaction.appender_with(&name, options).unwrap();

@@ -24,6 +24,9 @@ pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
 
 const HAS_RUNNER_UP: u8 = 1;
 const HAS_RELATION: u8 = 2;
+/// Bits 2 to 4 of the flags are the [`Decision`].
+const DECISION_SHIFT: u32 = 2;
+const DECISION_MASK: u8 = 7 << DECISION_SHIFT;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Row group (page kind 3)",
@@ -38,7 +41,8 @@ pub(crate) const STRUCTURE: Structure = Structure {
         Field::next(
             "1",
             "flags",
-            "bit 0: a runner-up follows; bit 1: a relation",
+            "bit 0: a runner-up follows; bit 1: a relation; bits 2 to 4: why this codec (0 analysed, 1 asked for, \
+             2 as the row group before, 3 to 5 analysed since it looked different, took more, took less)",
         ),
         Field::next(
             "list of varint",
@@ -119,12 +123,57 @@ pub struct ColumnChunk {
     pub estimated_bytes: u64,
     /// The second-best codec and what the chooser expected of it.
     pub runner_up: Option<(CodecId, u64)>,
+    /// Why this codec.
+    pub decision: Decision,
     /// What the values follow from besides the segment.
     pub relation: Option<Relation>,
     /// Bounds of all rows.
     pub zone: Zone,
     /// Bounds of every [`GROUP_ROWS`] rows.
     pub group_zones: Vec<Zone>,
+}
+
+/// Why a column chunk has its codec.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Decision {
+    /// The values were analysed: no row group was written before this one, or the last analysis was long ago.
+    #[default]
+    Analysed = 0,
+    /// The user asked for it.
+    Asked = 1,
+    /// It is that of the row group before, whose values looked alike.
+    Followed = 2,
+    /// The values were analysed since they looked different from those of the row group before.
+    Different = 3,
+    /// They were analysed since they took more bytes a row than those of the row group before.
+    Larger = 4,
+    /// They were analysed since they took fewer bytes a row than those of the row group before.
+    Smaller = 5,
+}
+
+impl Decision {
+    /// Every decision, in the order of the stored number.
+    pub const ALL: [Self; 6] = [
+        Self::Analysed,
+        Self::Asked,
+        Self::Followed,
+        Self::Different,
+        Self::Larger,
+        Self::Smaller,
+    ];
+
+    /// Lower-case name, as shown in SQL.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Analysed => "analysed",
+            Self::Asked => "asked",
+            Self::Followed => "followed",
+            Self::Different => "different",
+            Self::Larger => "larger",
+            Self::Smaller => "smaller",
+        }
+    }
 }
 
 impl RowGroup {
@@ -187,7 +236,7 @@ impl ColumnChunk {
         writer.byte(self.codec as u8);
         let runner_up = u8::from(self.runner_up.is_some()) * HAS_RUNNER_UP;
         let relation = u8::from(self.relation.is_some()) * HAS_RELATION;
-        writer.byte(runner_up | relation);
+        writer.byte(runner_up | relation | (self.decision as u8) << DECISION_SHIFT);
         write_pages(writer, &self.pages);
         writer.varint(self.encoded_bytes);
         writer.varint(self.raw_bytes);
@@ -212,9 +261,11 @@ impl ColumnChunk {
             return Err(reader.corrupt(format!("codec {codec} of a {physical_type} column")));
         }
         let flags = reader.byte()?;
-        if flags & !(HAS_RUNNER_UP | HAS_RELATION) != 0 {
+        let decision = Decision::ALL.get(usize::from((flags & DECISION_MASK) >> DECISION_SHIFT));
+        let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK;
+        let Some(&decision) = decision.filter(|_| flags & !known == 0) else {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
-        }
+        };
         let pages = read_pages(reader)?;
         let encoded_bytes = reader.varint()?;
         let raw_bytes = reader.varint()?;
@@ -238,6 +289,7 @@ impl ColumnChunk {
             raw_bytes,
             estimated_bytes,
             runner_up,
+            decision,
             relation,
             zone,
             group_zones,

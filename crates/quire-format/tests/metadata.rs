@@ -6,7 +6,7 @@ use quire_codec::{CodecId, PhysicalType, Scalar};
 use quire_format::catalog::{CatalogRecord, ColumnRecord, TableRecord, TypeRecord};
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::Relation;
-use quire_format::row_group::{ColumnChunk, RowGroup};
+use quire_format::row_group::{ColumnChunk, Decision, RowGroup};
 use quire_format::table_root::{ColumnSummary, RowGroupPointer, TableRoot};
 use quire_format::volume::PageId;
 use quire_format::zone::Zone;
@@ -65,6 +65,7 @@ fn row_group() -> RowGroup {
         raw_bytes: 80_000,
         estimated_bytes: 4_999_999,
         runner_up: Some((CodecId::Plain, 80_000)),
+        decision: Decision::Followed,
         relation: None,
         zone,
         group_zones,

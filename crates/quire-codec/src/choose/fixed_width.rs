@@ -1,16 +1,16 @@
 //! Candidates for integers and floating point numbers.
 
-use super::{Candidate, ChooseOptions, cost};
+use super::{Candidate, ChooseOptions, Effort, cost, distinct};
 use crate::fixed;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};
 use crate::{CodecId, PhysicalType, VECTOR_VALUES, vector_count};
 use std::borrow::Cow;
 
-/// RLE is sized when there are at most this many runs per hundred rows.
+/// RLE is sized when there are at most this many runs per hundred rows, and if everything is to be looked at.
 const RUNS_PERCENT_MAX: usize = 50;
 
-/// A dictionary is sized when at most this many per cent of the sampled values are distinct …
+/// The same of a dictionary: when at most this many per cent of all values may be distinct …
 const DISTINCT_PERCENT_MAX: usize = 50;
 
 /// … and proposed when it takes at most this many per cent of the smallest other candidate: reading it means
@@ -32,14 +32,18 @@ const DOMINANT_PERCENT_MIN: usize = 60;
 const ALP_PERCENT_MIN: usize = 60;
 
 /// Whole vectors spread evenly over a column.
-struct Sample<'a, T: Copy> {
-    values: Cow<'a, [T]>,
+pub(super) struct Sample<'a, T: Copy> {
+    pub(super) values: Cow<'a, [T]>,
     row_count: usize,
     physical_type: PhysicalType,
 }
 
 impl<'a, T: Copy> Sample<'a, T> {
-    fn take(values: &'a [T], physical_type: PhysicalType, options: &ChooseOptions) -> Self {
+    pub(super) fn take(
+        values: &'a [T],
+        physical_type: PhysicalType,
+        options: &ChooseOptions,
+    ) -> Self {
         let all = vector_count(values.len());
         let taken = options.effort.sample_vectors(all);
         let row_count = values.len();
@@ -73,11 +77,7 @@ impl<'a, T: Copy> Sample<'a, T> {
 
     fn candidate(&self, codec: CodecId, estimated_bytes: usize) -> Candidate {
         let decode_ns_per_value = cost::decode_ns_per_value(codec, self.physical_type);
-        Candidate {
-            codec,
-            estimated_bytes,
-            decode_ns_per_value,
-        }
+        Candidate::new(codec, estimated_bytes, decode_ns_per_value)
     }
 
     fn sized(&self, codec: CodecId, sample_bytes: usize) -> Candidate {
@@ -85,7 +85,7 @@ impl<'a, T: Copy> Sample<'a, T> {
     }
 }
 
-const fn integer_type<E: Element>() -> PhysicalType {
+pub(super) const fn integer_type<E: Element>() -> PhysicalType {
     match E::BYTES {
         2 => PhysicalType::Int16,
         4 => PhysicalType::Int32,
@@ -125,7 +125,9 @@ pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<
     let decimals = of_sample(CodecId::Alp);
     candidates.extend(decimals.map(|bytes| sample.sized(CodecId::Alp, bytes)));
     let few = size_of_val(&*sample.values) * ALP_PERCENT_MIN / 100;
-    if decimals.is_none_or(|bytes| bytes >= few) || options.forced == Some(CodecId::AlpRd) {
+    let looks_at_all = options.beneath.compresses().is_some() || options.effort == Effort::Thorough;
+    let is_forced = options.forced == Some(CodecId::AlpRd);
+    if decimals.is_none_or(|bytes| bytes >= few) || looks_at_all || is_forced {
         let bytes = of_sample(CodecId::AlpRd);
         candidates.extend(bytes.map(|bytes| sample.sized(CodecId::AlpRd, bytes)));
     }
@@ -148,15 +150,22 @@ fn repeating<E: Element>(
     candidates: &mut Vec<Candidate>,
 ) {
     let forced = |codec| options.forced == Some(codec);
+    // A block codec beneath ranks candidates in ways that their own sizes do not tell.
+    let is_compressed = options.beneath.compresses().is_some();
+    let looks_at_all = is_compressed || options.effort == Effort::Thorough;
     let changes = sample
         .values
         .windows(2)
         .filter(|pair| pair[0] != pair[1])
         .count();
-    if changes * 100 <= sample.values.len() * RUNS_PERCENT_MAX || forced(CodecId::Rle) {
-        candidates.push(sample.sized(CodecId::Rle, fixed::rle_bytes(&sample.values)));
+    let has_runs = changes * 100 <= sample.values.len() * RUNS_PERCENT_MAX;
+    if has_runs || looks_at_all || forced(CodecId::Rle) {
+        let mut rle = sample.sized(CodecId::Rle, fixed::rle_bytes(&sample.values));
+        let runs_per_value = changes as f32 / sample.values.len().max(1) as f32;
+        rle.decode_ns_per_value += cost::runs_ns_per_value(runs_per_value);
+        candidates.push(rle);
     }
-    if has_dominant(&sample.values) || forced(CodecId::Sparse) {
+    if has_dominant(&sample.values) || looks_at_all || forced(CodecId::Sparse) {
         let bytes = fixed::sparse_bytes(&sample.values);
         candidates.push(sample.sized(CodecId::Sparse, bytes));
     }
@@ -168,8 +177,17 @@ fn repeating<E: Element>(
         }
     }
     let smallest = candidates.iter().map(|one| one.estimated_bytes).min();
-    let worthwhile = smallest.unwrap_or(0) * DICTIONARY_PERCENT_MAX / 100;
-    dictionaries(values, sample, worthwhile, candidates);
+    let limits = DictionaryLimits {
+        distinct_percent: match looks_at_all {
+            false => DISTINCT_PERCENT_MAX,
+            true => 100,
+        },
+        bytes: match is_compressed {
+            false => smallest.unwrap_or(0) * DICTIONARY_PERCENT_MAX / 100,
+            true => UNLIMITED_BYTES,
+        },
+    };
+    dictionaries(values, sample, &limits, candidates);
 }
 
 fn has_dominant<E: Element>(values: &[E]) -> bool {
@@ -178,24 +196,37 @@ fn has_dominant<E: Element>(values: &[E]) -> bool {
     count * 100 >= values.len() * DOMINANT_PERCENT_MIN
 }
 
-fn distinct_limit(row_count: usize) -> usize {
-    row_count * DISTINCT_PERCENT_MAX / 100
+/// What a dictionary must not pass to be proposed.
+struct DictionaryLimits {
+    distinct_percent: usize,
+    bytes: usize,
 }
 
-/// Adds a dictionary of all values and one of the frequent values, if they take no more than `worthwhile` bytes.
+/// More than any payload takes, and products of it with a number of rows are still numbers.
+const UNLIMITED_BYTES: usize = 1 << 40;
+
+impl DictionaryLimits {
+    fn distinct_max(&self, row_count: usize) -> usize {
+        row_count * self.distinct_percent / 100
+    }
+}
+
+/// Adds a dictionary of all values and one of the frequent values, if they are within the limits.
 fn dictionaries<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
-    worthwhile: usize,
+    limits: &DictionaryLimits,
     candidates: &mut Vec<Candidate>,
 ) {
-    let limit = distinct_limit(sample.values.len());
-    let Some(sampled) = fixed::intern(&sample.values, limit) else {
+    let Some(sampled) = fixed::intern(&sample.values, limits.distinct_max(values.len())) else {
         return;
     };
-    let of_all = dictionary_bytes(values, sample, &sampled, worthwhile);
+    let of_all = dictionary_bytes(values, sample, &sampled, limits);
     candidates.extend(of_all.map(|bytes| sample.candidate(CodecId::Dictionary, bytes)));
-    let worthwhile = of_all.map_or(worthwhile, |bytes| bytes * PDICT_PERCENT_MAX / 100);
+    if sampled.distinct_count() > limits.distinct_max(sample.values.len()) {
+        return;
+    }
+    let worthwhile = of_all.map_or(limits.bytes, |bytes| bytes * PDICT_PERCENT_MAX / 100);
     let of_sample = worthwhile * sample.values.len() / sample.row_count.max(1);
     // What is rare in the sample may repeat elsewhere, so this is pessimistic.
     let of_frequent = fixed::bytes_with_rows_aside(&sample.values, &sampled, of_sample);
@@ -204,31 +235,38 @@ fn dictionaries<E: Element>(
     candidates.extend(of_frequent.map(|bytes| sample.candidate(CodecId::Pdict, bytes)));
 }
 
-/// Size of a dictionary payload, if it is at most `worthwhile`. From the sample alone when its second half brought
-/// next to no new values; otherwise all rows are counted.
+/// Size of a dictionary payload, if it is within the limits. From the sample alone when its second half brought
+/// next to no new values; otherwise all rows are counted, unless they have too many distinct values for sure.
 fn dictionary_bytes<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
     sampled: &fixed::Interned<E>,
-    worthwhile: usize,
+    limits: &DictionaryLimits,
 ) -> Option<usize> {
+    let distinct_max = limits.distinct_max(values.len());
+    let frequencies = distinct::frequencies(sampled);
+    let at_least = frequencies.distinct_at_least(values.len());
+    if at_least > distinct_max {
+        return None;
+    }
     let (sample_bytes, value_bytes) = sampled.encoded_bytes();
     let sampled_rows = sample.values.len();
     if sampled_rows == values.len() {
-        return Some(sample_bytes).filter(|&bytes| bytes <= worthwhile);
+        return Some(sample_bytes).filter(|&bytes| bytes <= limits.bytes);
     }
-    // The whole column has no fewer distinct values than the sample, so this is optimistic.
-    let bytes = sample.extrapolate(sample_bytes - value_bytes) + value_bytes;
-    if bytes > worthwhile {
-        return None;
-    }
+    let code_bytes = sample.extrapolate(sample_bytes - value_bytes);
     let (distinct, before) = sampled.distinct_counts(sampled_rows / 2);
     let halves_to_come = (values.len() - sampled_rows).div_ceil((sampled_rows / 2).max(1));
     let missing = (distinct - before) * halves_to_come;
     if missing * MISSING_SHARE <= distinct {
-        let bytes = bytes + value_bytes * missing / distinct.max(1);
-        return Some(bytes).filter(|&bytes| bytes <= worthwhile);
+        let bytes = code_bytes + value_bytes + value_bytes * missing / distinct.max(1);
+        return Some(bytes).filter(|&bytes| bytes <= limits.bytes);
     }
-    let interned = fixed::intern(values, distinct_limit(values.len()))?;
-    Some(interned.encoded_bytes().0).filter(|&bytes| bytes <= worthwhile)
+    // Optimistic: codes of more distinct values are wider, too.
+    let bytes = code_bytes + distinct::values_bytes(value_bytes, distinct, at_least);
+    if bytes > limits.bytes {
+        return None;
+    }
+    let interned = fixed::intern(values, distinct_max)?;
+    Some(interned.encoded_bytes().0).filter(|&bytes| bytes <= limits.bytes)
 }

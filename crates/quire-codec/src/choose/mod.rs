@@ -1,13 +1,23 @@
 //! Which codec a column of one row group should get, and how large the result will be.
 //!
 //! Every codec that can hold the type is sized on a sample of whole vectors with the encoder's own planning
-//! code, so an estimate is exact for what was sampled. A dictionary is different: how many distinct values there
-//! are cannot always be told from a sample, so when the sample makes it look best and its second half brought new
-//! values, all rows are counted. The smallest candidate wins, unless another is nearly as small and decodes much faster
-//! (`cost`).
+//! code, so an estimate is exact for what was sampled. A dictionary is different: the sample only tells how many
+//! distinct values there are at least (`distinct`). Where that rules a dictionary out, that is all; where it looks
+//! best, all rows are counted. The smallest candidate wins, unless another is nearly as small and decodes much faster
+//! (`cost`). Where storage compresses what it is given, candidates are ranked by what it leaves of them ([`Beneath`]).
+//!
+//! Columns are written row group by row group, and most stay as they are: a [`Sketch`] of the values, and the size
+//! they took, tell the caller when a choice must be made anew.
 
+mod beneath;
 mod cost;
+mod distinct;
 mod fixed_width;
+mod sketch;
+
+pub use beneath::{Beneath, encode};
+pub(crate) use distinct::Frequencies;
+pub use sketch::Sketch;
 
 use crate::{CodecId, Values, boolean, text};
 
@@ -40,6 +50,8 @@ pub struct ChooseOptions {
     /// The codec the user asked for; it is not questioned. Encoding fails if it cannot hold the values.
     pub forced: Option<CodecId>,
     pub effort: Effort,
+    /// What the encoded values are stored on.
+    pub beneath: Beneath,
 }
 
 /// The codec for a column of one row group, and why.
@@ -48,6 +60,8 @@ pub struct Choice {
     pub codec: CodecId,
     /// Expected size of the encoded values.
     pub estimated_bytes: usize,
+    /// What storage is expected to make of that; the same if it compresses nothing.
+    pub remaining_bytes: usize,
     /// The next smallest of the others and its expected size.
     pub runner_up: Option<(CodecId, usize)>,
     /// Size of the values uncompressed.
@@ -59,7 +73,21 @@ pub struct Choice {
 struct Candidate {
     codec: CodecId,
     estimated_bytes: usize,
+    /// After storage compressed it.
+    remaining_bytes: usize,
     decode_ns_per_value: f32,
+}
+
+impl Candidate {
+    /// On storage that compresses nothing.
+    fn new(codec: CodecId, estimated_bytes: usize, decode_ns_per_value: f32) -> Self {
+        Self {
+            codec,
+            estimated_bytes,
+            remaining_bytes: estimated_bytes,
+            decode_ns_per_value,
+        }
+    }
 }
 
 /// Chooses a codec for `values`.
@@ -81,49 +109,35 @@ struct Candidate {
 /// ```
 pub fn choose(values: &Values<'_>, options: &ChooseOptions) -> Choice {
     let mut candidates = candidates(values, options);
-    candidates.sort_by_key(|candidate| candidate.estimated_bytes);
+    beneath::weigh(&mut candidates, values, options);
+    candidates.sort_by_key(|one| (one.remaining_bytes, one.estimated_bytes));
     let raw_bytes = values.raw_bytes();
-    if let Some(codec) = options.forced {
-        let found = candidates.iter().find(|candidate| candidate.codec == codec);
-        let estimated_bytes = found.map_or(raw_bytes, |candidate| candidate.estimated_bytes);
-        return Choice {
-            codec,
-            estimated_bytes,
-            runner_up: None,
-            raw_bytes,
-        };
-    }
-    let chosen = match values {
-        Values::Bytes(_) => pick_text(&candidates),
-        _ => pick(&candidates),
+    let found = match (options.forced, values) {
+        (Some(codec), _) => candidates.iter().find(|one| one.codec == codec).copied(),
+        (None, Values::Bytes(_)) => pick_text(&candidates),
+        (None, _) => pick(&candidates),
     };
-    let Some(chosen) = chosen else {
-        return Choice {
-            codec: CodecId::Plain,
-            estimated_bytes: raw_bytes,
-            runner_up: None,
-            raw_bytes,
-        };
-    };
-    let runner_up = candidates
-        .iter()
-        .find(|candidate| candidate.codec != chosen.codec);
+    let unknown = || Candidate::new(options.forced.unwrap_or(CodecId::Plain), raw_bytes, 0.0);
+    let chosen = found.unwrap_or_else(unknown);
+    let mut others = candidates.iter().filter(|one| one.codec != chosen.codec);
+    let runner_up = others.next().filter(|_| options.forced.is_none());
     Choice {
         codec: chosen.codec,
         estimated_bytes: chosen.estimated_bytes,
-        runner_up: runner_up.map(|candidate| (candidate.codec, candidate.estimated_bytes)),
+        remaining_bytes: chosen.remaining_bytes,
+        runner_up: runner_up.map(|one| (one.codec, one.estimated_bytes)),
         raw_bytes,
     }
 }
 
-/// The smallest candidate, or one that is nearly as small and much faster; `candidates` ascend by size.
+/// The smallest candidate, or one that is nearly as small and much faster; `candidates` ascend by what remains.
 fn pick(candidates: &[Candidate]) -> Option<Candidate> {
     let smallest = *candidates.first()?;
-    let bytes_max = smallest.estimated_bytes * (100 + cost::SIZE_TOLERANCE_PERCENT) / 100;
+    let bytes_max = smallest.remaining_bytes * (100 + cost::SIZE_TOLERANCE_PERCENT) / 100;
     let fast_enough = smallest.decode_ns_per_value / cost::DECODE_ADVANTAGE;
     let faster = candidates
         .iter()
-        .filter(|one| one.estimated_bytes <= bytes_max && one.decode_ns_per_value <= fast_enough)
+        .filter(|one| one.remaining_bytes <= bytes_max && one.decode_ns_per_value <= fast_enough)
         .min_by(|left, right| {
             left.decode_ns_per_value
                 .total_cmp(&right.decode_ns_per_value)
@@ -137,7 +151,7 @@ fn pick_text(candidates: &[Candidate]) -> Option<Candidate> {
         .iter()
         .map(|one| text::Candidate {
             codec: one.codec,
-            estimated_bytes: one.estimated_bytes,
+            estimated_bytes: one.remaining_bytes,
             decode_cost_ns_per_value: one.decode_ns_per_value,
         })
         .collect();
@@ -146,6 +160,9 @@ fn pick_text(candidates: &[Candidate]) -> Option<Candidate> {
 }
 
 fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {
+    let of_text = |one: text::Candidate| {
+        Candidate::new(one.codec, one.estimated_bytes, one.decode_cost_ns_per_value)
+    };
     match values {
         Values::Bool(values) => booleans(values),
         Values::Int16(values) => fixed_width::integers(values, options),
@@ -156,11 +173,7 @@ fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {
         Values::Float64(values) => fixed_width::floats(values, options),
         Values::Bytes(values) => text::candidates(values, options.effort)
             .into_iter()
-            .map(|one| Candidate {
-                codec: one.codec,
-                estimated_bytes: one.estimated_bytes,
-                decode_ns_per_value: one.decode_cost_ns_per_value,
-            })
+            .map(of_text)
             .collect(),
     }
 }
@@ -171,11 +184,7 @@ fn booleans(values: &[bool]) -> Vec<Candidate> {
     let candidate = |codec| {
         let bytes = boolean::encoded_bytes(codec, &words, values.len()).ok()?;
         let decode_ns = cost::decode_ns_per_value(codec, crate::PhysicalType::Bool);
-        Some(Candidate {
-            codec,
-            estimated_bytes: bytes,
-            decode_ns_per_value: decode_ns,
-        })
+        Some(Candidate::new(codec, bytes, decode_ns))
     };
     CodecId::ALL.into_iter().filter_map(candidate).collect()
 }

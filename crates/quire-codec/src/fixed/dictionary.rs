@@ -101,6 +101,16 @@ pub(crate) fn intern<E: Element>(values: &[E], limit: usize) -> Option<Interned<
 }
 
 impl<E: Element> Interned<E> {
+    /// Number of distinct values.
+    pub(crate) fn distinct_count(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// For each row the place of its value among the distinct ones.
+    pub(crate) fn places(&self) -> &[i32] {
+        &self.places
+    }
+
     /// Size of the dictionary payload, and of the part of it that holds the distinct values.
     pub(crate) fn encoded_bytes(&self) -> (usize, usize) {
         self.coded(&vec![true; self.distinct.len()]).encoded_bytes()

@@ -5,8 +5,8 @@ use super::{
     DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, phrases, shape, words,
     zstd_blocks,
 };
-use crate::choose::Effort;
-use crate::{BytesSlice, CodecId, VECTOR_VALUES, vector_count};
+use crate::choose::{Effort, Frequencies};
+use crate::{BytesSlice, BytesVector, CodecId, VECTOR_VALUES, vector_count};
 
 /// A codec, and what it would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,23 +147,35 @@ fn plain(values: &BytesSlice) -> Candidate {
     Candidate::new(CodecId::Plain, bytes, 1.0 + 0.1 * mean_bytes(values))
 }
 
-/// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than
-/// three in four rows are distinct at first, or more than half of all: such a dictionary is larger than
-/// what it stands for.
+/// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than half of the
+/// rows are distinct, or, after so many rows, will be: such a dictionary is larger than what it stands for.
 fn distinct_values<'a>(values: &BytesSlice<'a>, effort: Effort) -> Option<Vec<&'a [u8]>> {
+    let distinct_max = values.len().max(16) / 2;
     let mut interner = Interner::new();
+    let mut counts: Vec<u32> = Vec::new();
     let mut row = 0;
     while row < values.len() {
-        interner.intern(values.get(row));
+        let number = interner.intern(values.get(row)) as usize;
         let distinct = interner.values().len();
-        let tried = row >= DISTINCT_TRIAL_ROWS;
-        if (tried && distinct * 4 > row * 3) || distinct * 2 > values.len().max(16) {
+        if row <= DISTINCT_TRIAL_ROWS {
+            counts.resize(distinct, 0);
+            counts[number] += 1;
+        }
+        let is_trial_over = row == DISTINCT_TRIAL_ROWS;
+        if distinct > distinct_max || is_trial_over && expected(&counts, values) > distinct_max {
             return None;
         }
-        let few = tried && effort != Effort::Thorough && distinct * 2 * FEW_DISTINCT < row;
+        let few = row >= DISTINCT_TRIAL_ROWS
+            && effort != Effort::Thorough
+            && distinct * 2 * FEW_DISTINCT < row;
         row += if few { DISTINCT_STRIDE } else { 1 };
     }
     Some(interner.values().to_vec())
+}
+
+/// Distinct values to expect at least, after those of a trial occurred so often.
+fn expected(counts: &[u32], values: &BytesSlice) -> usize {
+    Frequencies::of(counts.iter().copied()).distinct_at_least(values.len())
 }
 
 /// Whether more than half of the values have no bytes, as in a column of NULLs.
@@ -188,6 +200,21 @@ fn shapes(values: &BytesSlice, effort: Effort) -> Candidate {
     let parts = shape::parts(&sample);
     let bytes = parts.shared_bytes + (parts.row_bytes as f64 * scale) as usize;
     Candidate::new(CodecId::Shape, bytes, parts.decode_ns_per_value)
+}
+
+/// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together; all rows if they have no more.
+pub(crate) fn sample(values: &BytesSlice, bytes: usize) -> BytesVector {
+    let all_bytes = values.data_bytes();
+    // No run is full with all of them.
+    let of_each_run = match all_bytes <= bytes {
+        true => all_bytes + 1,
+        false => bytes / SAMPLE_RUNS,
+    };
+    let sample = Sample::take(values, of_each_run * SAMPLE_RUNS);
+    BytesVector {
+        offsets: sample.offsets,
+        data: sample.data,
+    }
 }
 
 /// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together.

@@ -14,6 +14,7 @@ mod shape;
 mod words;
 mod zstd_blocks;
 
+pub(crate) use candidates::sample;
 pub use candidates::{Candidate, candidates, pick};
 
 use crate::{BytesSlice, BytesVector, CodecId, Corrupt, Cursor, EncodeError, PhysicalType};

@@ -7,6 +7,7 @@ use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
 use super::AppendOptions;
 use super::batch_bytes::{batch_bytes, rows_within};
+use super::precedent::{PrecedentChain, Precedents};
 use super::relations::Relations;
 
 /// Rows that become one row group.
@@ -16,6 +17,7 @@ pub(super) struct RowGroupRows {
     pub(super) raw_bytes: usize,
     /// How columns may follow others; found when the first column is encoded.
     pub(super) relations: OnceLock<Relations>,
+    pub(super) precedents: Precedents,
 }
 
 /// Gathers rows until a row group is full: by rows, or by raw bytes.
@@ -25,6 +27,7 @@ pub(super) struct Cutter {
     batches: Vec<RecordBatch>,
     row_count: usize,
     raw_bytes: usize,
+    chain: PrecedentChain,
 }
 
 impl Cutter {
@@ -35,6 +38,7 @@ impl Cutter {
             batches: Vec::new(),
             row_count: 0,
             raw_bytes: 0,
+            chain: PrecedentChain::default(),
         }
     }
 
@@ -72,11 +76,13 @@ impl Cutter {
         let batches = std::mem::take(&mut self.batches);
         let row_count = std::mem::take(&mut self.row_count);
         let raw_bytes = std::mem::take(&mut self.raw_bytes);
-        (row_count > 0).then_some(RowGroupRows {
+        let column_count = batches.first()?.num_columns();
+        Some(RowGroupRows {
             batches,
             row_count,
             raw_bytes,
             relations: OnceLock::new(),
+            precedents: self.chain.next(column_count),
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quire_codec::EncodeError;
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
-use quire_format::segment::{ChooseOptions, SegmentInput, choose_and_encode};
+use quire_format::segment::{Beneath, ChooseOptions, SegmentInput};
 use quire_format::table_root::RowGroupPointer;
 use quire_store::PageKind;
 
@@ -22,6 +22,7 @@ use crate::pages::TransactionPages;
 pub(super) struct Encoder {
     pub(super) definition: Arc<TableDefinition>,
     pages: Arc<TransactionPages>,
+    beneath: Beneath,
 }
 
 /// A column of a row group, written.
@@ -41,8 +42,16 @@ pub(super) struct EncodedRowGroup {
 }
 
 impl Encoder {
-    pub(super) fn new(definition: Arc<TableDefinition>, pages: Arc<TransactionPages>) -> Self {
-        Encoder { definition, pages }
+    pub(super) fn new(
+        definition: Arc<TableDefinition>,
+        pages: Arc<TransactionPages>,
+        beneath: Beneath,
+    ) -> Self {
+        Encoder {
+            definition,
+            pages,
+            beneath,
+        }
     }
 
     /// Encodes and writes all columns of a row group, then its metadata.
@@ -85,9 +94,14 @@ impl Encoder {
         let input = input_of(&values, rows);
         let relations = self.relations(rows);
         let encoded = match relations.of(index) {
-            Some(relation) => encode_following(&self.definition, rows, relation, leader, &input)
+            Some(relation) => {
+                rows.precedents.leave_none(index);
+                encode_following(&self.definition, rows, relation, leader, &input)
+                    .map_err(|error| encode_error(column, error))?
+            }
+            None => self
+                .encode_alone(rows, index, &input)
                 .map_err(|error| encode_error(column, error))?,
-            None => encode_alone(column, &input).map_err(|error| encode_error(column, error))?,
         };
         let (choice, segment) = (encoded.choice, encoded.segment);
         let chunk = ColumnChunk {
@@ -98,6 +112,7 @@ impl Encoder {
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,
             runner_up: choice.runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
+            decision: encoded.decision,
             relation: encoded.relation,
             zone: statistics.zone,
             group_zones: statistics.group_zones,
@@ -106,6 +121,33 @@ impl Encoder {
             chunk,
             sketch: statistics.sketch,
             leading: relations.mapped_from(index).next().map(|_| segment.into()),
+        })
+    }
+
+    /// Encodes as the user asked for, or as the chooser does.
+    fn encode_alone(
+        &self,
+        rows: &RowGroupRows,
+        index: usize,
+        input: &SegmentInput<'_>,
+    ) -> Result<Encoded, EncodeError> {
+        let mut options = ChooseOptions {
+            forced: self.definition.columns[index].compression,
+            beneath: self.beneath,
+            ..ChooseOptions::default()
+        };
+        let mut decided = rows.precedents.encode(index, input, &options);
+        if matches!(decided, Err(EncodeError::NotConstant)) {
+            // Not every row group of a column declared constant need be.
+            options.forced = None;
+            decided = rows.precedents.encode(index, input, &options);
+        }
+        let decided = decided?;
+        Ok(Encoded {
+            choice: decided.choice,
+            segment: decided.segment,
+            decision: decided.decision,
+            relation: None,
         })
     }
 
@@ -134,33 +176,6 @@ impl Encoder {
             sketches,
         })
     }
-}
-
-/// Encodes as the user asked for, or as the chooser does.
-fn encode_alone(
-    column: &ColumnDefinition,
-    input: &SegmentInput<'_>,
-) -> Result<Encoded, EncodeError> {
-    let options = ChooseOptions {
-        forced: column.compression,
-        ..ChooseOptions::default()
-    };
-    let (choice, segment) = match choose_and_encode(input, &options) {
-        // Not every row group of a column declared constant need be.
-        Err(EncodeError::NotConstant) => choose_and_encode(
-            input,
-            &ChooseOptions {
-                forced: None,
-                ..options
-            },
-        )?,
-        result => result?,
-    };
-    Ok(Encoded {
-        choice,
-        segment,
-        relation: None,
-    })
 }
 
 fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'v> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use quire_codec::correlated::{self, Combination};
 use quire_codec::{EncodeError, Values};
 use quire_format::relation::Relation;
+use quire_format::row_group::Decision;
 use quire_format::segment::{
     Choice, ChooseOptions, MapError, SegmentInput, SegmentReader, choose_codec, encode_map,
     encode_segment,
@@ -27,6 +28,7 @@ const SAVED_HALF_BITS_MIN: usize = 3;
 pub(super) struct Encoded {
     pub(super) choice: Choice,
     pub(super) segment: Vec<u8>,
+    pub(super) decision: Decision,
     pub(super) relation: Option<Relation>,
 }
 
@@ -52,6 +54,7 @@ pub(super) fn encode_following(
     Ok(Encoded {
         segment: encode_segment(input, alone.codec)?,
         choice: alone,
+        decision: Decision::Analysed,
         relation: None,
     })
 }
@@ -83,6 +86,7 @@ fn combined(
     Ok(Some(Encoded {
         segment: encode_segment(&left, choice.codec)?,
         choice,
+        decision: Decision::Analysed,
         relation: Some(relation),
     }))
 }
@@ -133,6 +137,7 @@ fn mapped(
             ..*alone
         },
         segment: map.image,
+        decision: Decision::Analysed,
         relation: Some(relation),
     }))
 }

@@ -189,7 +189,8 @@ impl Shared {
         let relations = self.encoder.relations(&job.rows);
         let leader = task.leader.as_ref();
         if leader.is_none() && relations.is_map(task.column) {
-            // Queued again once the column it follows is encoded.
+            // Queued again once the column it follows is encoded; until then nothing may wait for it.
+            job.rows.precedents.leave_none(task.column);
             return Ok(());
         }
         let mut encoded = self.encoder.encode_column(&job.rows, task.column, leader)?;

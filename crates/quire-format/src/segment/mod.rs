@@ -49,13 +49,12 @@ mod tests;
 mod validity;
 
 pub use encode_map::{EncodedMap, MapError, encode_map};
-pub use quire_codec::choose::{Choice, ChooseOptions, Effort};
+pub use quire_codec::choose::{Beneath, Choice, ChooseOptions, Effort, Sketch};
 pub use reader::{SegmentReader, SegmentSizes};
 
 use fill::Filled;
-use quire_codec::choose::choose;
+use quire_codec::choose::{choose, encode};
 use quire_codec::{CodecId, EncodeError, PhysicalType, ROWS_MAX, Values};
-use quire_codec::{boolean, fixed, float, text};
 use validity::Validity;
 
 /// The version this code writes, and the only one it reads.
@@ -106,40 +105,66 @@ pub fn choose_and_encode(
     input: &SegmentInput<'_>,
     options: &ChooseOptions,
 ) -> Result<(Choice, Vec<u8>), EncodeError> {
-    let validity = Validity::of(input)?;
-    let filled = Filled::for_choice(&input.values, &validity);
-    let choice = choose(&filled.values(), options);
-    let image = if filled.serves(choice.codec) {
-        assemble(&filled.values(), &validity, choice.codec)?
-    } else {
-        drop(filled);
-        let filled = Filled::new(&input.values, &validity, fill::repeats(choice.codec));
-        assemble(&filled.values(), &validity, choice.codec)?
-    };
-    Ok((whole_segment(choice, &validity), image))
+    let mut values = SegmentValues::new(input)?;
+    let choice = values.choose(options);
+    let image = values.encode(choice.codec)?;
+    Ok((choice, image))
+}
+
+/// The values of a segment that is to be written, with NULL rows filled: for callers that look before they choose.
+pub struct SegmentValues<'a> {
+    input: SegmentInput<'a>,
+    validity: Validity<'a>,
+    filled: Filled<'a>,
+}
+
+impl<'a> SegmentValues<'a> {
+    /// Prepares the values.
+    ///
+    /// # Errors
+    /// More than [`ROWS_MAX`] rows, or a validity of another length than the values.
+    pub fn new(input: &SegmentInput<'a>) -> Result<Self, EncodeError> {
+        let validity = Validity::of(input)?;
+        let filled = Filled::for_choice(&input.values, &validity);
+        Ok(Self {
+            input: *input,
+            validity,
+            filled,
+        })
+    }
+
+    /// What the values look like.
+    pub fn sketch(&self) -> Sketch {
+        Sketch::of(&self.filled.values())
+    }
+
+    /// Chooses a codec, as [`choose_codec`].
+    pub fn choose(&self, options: &ChooseOptions) -> Choice {
+        whole_segment(choose(&self.filled.values(), options), &self.validity)
+    }
+
+    /// Encodes with that codec.
+    ///
+    /// # Errors
+    /// As [`encode_segment`].
+    pub fn encode(&mut self, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
+        if !self.filled.serves(codec) {
+            let repeats = fill::repeats(codec);
+            self.filled = Filled::new(&self.input.values, &self.validity, repeats);
+        }
+        assemble(&self.filled.values(), &self.validity, codec)
+    }
 }
 
 /// Adds what surrounds the payload.
 fn whole_segment(mut choice: Choice, validity: &Validity<'_>) -> Choice {
     let around = SEGMENT_HEADER_BYTES + validity.section().len();
     choice.estimated_bytes += around;
+    choice.remaining_bytes += around;
     choice.runner_up = choice
         .runner_up
         .map(|(codec, bytes)| (codec, bytes + around));
     choice
-}
-
-fn encode_payload(values: &Values<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
-    match values {
-        Values::Bool(values) => boolean::encode(codec, &boolean::to_words(values), values.len()),
-        Values::Int16(values) => fixed::encode(codec, values),
-        Values::Int32(values) => fixed::encode(codec, values),
-        Values::Int64(values) => fixed::encode(codec, values),
-        Values::Int128(values) => fixed::encode(codec, values),
-        Values::Float32(values) => float::encode(codec, values),
-        Values::Float64(values) => float::encode(codec, values),
-        Values::Bytes(values) => text::encode(codec, values),
-    }
 }
 
 fn assemble(
@@ -154,7 +179,7 @@ fn assemble(
             physical_type,
         });
     }
-    let payload = encode_payload(values, codec)?;
+    let payload = encode(values, codec)?;
     let section = validity.section();
     let limit = u32::MAX as usize;
     let payload_bytes = u32::try_from(payload.len()).map_err(|_| EncodeError::TooManyBytes {

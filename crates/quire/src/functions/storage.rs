@@ -104,6 +104,8 @@ struct StorageRows {
     estimated_bytes: Vec<Option<i64>>,
     runner_up: Vec<Option<&'static str>>,
     runner_up_bytes: Vec<Option<i64>>,
+    /// Why the codec was chosen.
+    decision: Vec<&'static str>,
 }
 
 fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
@@ -129,6 +131,7 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
                 .push(chunk.runner_up.map(|(codec, _)| codec.name()));
             rows.runner_up_bytes
                 .push(chunk.runner_up.and_then(|(_, bytes)| integer(bytes)));
+            rows.decision.push(chunk.decision.name());
         }
     }
     let text = |values: Vec<Option<&str>>| Arc::new(StringViewArray::from(values)) as ArrayRef;
@@ -155,6 +158,10 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
         ("estimated_bytes", integers(rows.estimated_bytes)),
         ("runner_up", text(rows.runner_up)),
         ("runner_up_bytes", integers(rows.runner_up_bytes)),
+        (
+            "decision",
+            text(rows.decision.into_iter().map(Some).collect()),
+        ),
     ])
 }
 
