@@ -267,6 +267,13 @@ fn packed_integers(report: &Report) {
         report.integers(&format!("i32 of {bits} bits"), CodecId::Pfor, &narrow);
         report.integers(&format!("i64 of {bits} bits"), CodecId::Pfor, &values);
     }
+    for width in [3, 5, 8] {
+        let bytes: Vec<u8> = column(|random, _| (random >> (64 - width)) as i64)
+            .iter()
+            .map(|&v| v as u8)
+            .collect();
+        report.integers(&format!("u8 of {width} bits"), CodecId::Pfor, &bytes);
+    }
     let short: Vec<i16> = column(|random, _| (random >> 55) as i64)
         .iter()
         .map(|&v| v as i16)

@@ -85,17 +85,8 @@ impl<'a, T: Copy> Sample<'a, T> {
     }
 }
 
-pub(super) const fn integer_type<E: Element>() -> PhysicalType {
-    match E::BYTES {
-        2 => PhysicalType::Int16,
-        4 => PhysicalType::Int32,
-        8 => PhysicalType::Int64,
-        _ => PhysicalType::Int128,
-    }
-}
-
 pub(super) fn integers<E: Element>(values: &[E], options: &ChooseOptions) -> Vec<Candidate> {
-    let sample = Sample::take(values, integer_type::<E>(), options);
+    let sample = Sample::take(values, E::PHYSICAL_TYPE, options);
     if let Some(constant) = constant(values, &sample) {
         return vec![constant];
     }

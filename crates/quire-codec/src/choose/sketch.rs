@@ -90,7 +90,7 @@ fn sampled<T: Copy>(values: &[T], physical_type: PhysicalType) -> Sample<'_, T> 
 
 /// Size packed, as values and as differences; how often values change, and how many are distinct.
 fn of_integers<E: Element>(values: &[E]) -> Vec<f32> {
-    let sample = sampled(values, super::fixed_width::integer_type::<E>());
+    let sample = sampled(values, E::PHYSICAL_TYPE);
     let packed = |delta| {
         share(
             E::Packed::encoded_bytes(&sample.values, delta),

@@ -4,8 +4,8 @@ use super::line::Line;
 use super::scaled::ScaledDecoder;
 use super::wide::WideDecoder;
 use crate::kernel::exceptions::{self, Lists};
-use crate::kernel::{bits, gather, packed_steps, running_sum, scan, select};
-use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES};
+use crate::kernel::{bits, gather, order, packed_steps, running_sum, scan, select};
+use crate::{Corrupt, GROUP_VALUES, PhysicalType, RowMask, VECTOR_VALUES};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::Range;
@@ -17,6 +17,8 @@ pub trait Element:
 {
     /// Bytes of a value.
     const BYTES: usize;
+    /// The smallest type of columns that holds every number of the type.
+    const PHYSICAL_TYPE: PhysicalType;
     /// The smallest and the largest number of the type.
     const RANGE: (Self, Self);
     /// Decoder of patched frame-of-reference payloads of this type.
@@ -81,6 +83,10 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
 /// An integer that is packed directly, in lanes of at most 64 bits.
 pub trait Lane: Element {
     const BITS: usize;
+    /// The signed type of the same width: differences of neighbours are on both sides of 0.
+    type Difference: Lane;
+    /// Wrapped differences as what they stand for.
+    fn as_differences(differences: &[Self]) -> &[Self::Difference];
     fn minus(self, other: Self) -> Self;
     fn plus(self, other: Self) -> Self;
     /// The bits, extended with zeros.
@@ -126,8 +132,9 @@ pub trait Lane: Element {
     fn rescale(origin: Self, unit: Self, values: &mut [Self; VECTOR_VALUES]);
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
+    impl Sealed for i8 {}
     impl Sealed for i16 {}
     impl Sealed for i32 {}
     impl Sealed for i64 {}
@@ -135,9 +142,10 @@ mod sealed {
 }
 
 macro_rules! element {
-    ($type:ty, $packed:ty, $gather:path, $select:expr, $sum:expr, $as_i32:expr, $seed:expr) => {
+    ($type:ty, $physical_type:ident, $packed:ty, $gather:path, $select:expr, $sum:expr, $as_i32:expr, $seed:expr) => {
         impl Element for $type {
             const BYTES: usize = size_of::<$type>();
+            const PHYSICAL_TYPE: PhysicalType = PhysicalType::$physical_type;
             const RANGE: (Self, Self) = (<$type>::MIN, <$type>::MAX);
             type Packed = $packed;
             #[inline]
@@ -190,20 +198,31 @@ macro_rules! element {
     };
 }
 /// The sum of values whose sum fits 64 bits.
-fn sum_of_narrow<T: Copy + Into<i64>>(values: &[T]) -> Option<i128> {
+pub(super) fn sum_of_narrow<T: Copy + Into<i64>>(values: &[T]) -> Option<i128> {
     Some(i128::from(
         values.iter().map(|&value| value.into()).sum::<i64>(),
     ))
 }
 
-fn sum_of_wide<T: Copy + Into<i128>>(values: &[T]) -> Option<i128> {
+pub(super) fn sum_of_wide<T: Copy + Into<i128>>(values: &[T]) -> Option<i128> {
     values
         .iter()
         .try_fold(0i128, |sum, &value| sum.checked_add(value.into()))
 }
 
 element!(
+    i8,
+    Int16,
+    ScaledDecoder<i8>,
+    gather::gather_i8,
+    select::select_i8,
+    sum_of_narrow,
+    |_| None,
+    |value: i8| value as u8 as u64
+);
+element!(
     i16,
+    Int16,
     ScaledDecoder<i16>,
     gather::gather_i16,
     select::select_i16,
@@ -213,6 +232,7 @@ element!(
 );
 element!(
     i32,
+    Int32,
     ScaledDecoder<i32>,
     gather::gather_i32,
     select::select_i32,
@@ -222,6 +242,7 @@ element!(
 );
 element!(
     i64,
+    Int64,
     ScaledDecoder<i64>,
     gather::gather_i64,
     select::select_i64,
@@ -231,6 +252,7 @@ element!(
 );
 element!(
     i128,
+    Int128,
     WideDecoder,
     gather::gather_i128,
     select::select_i128,
@@ -243,6 +265,10 @@ macro_rules! lane {
     ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $packed_sum:expr, $narrow_bits:literal: $narrow:ident) => {
         impl Lane for $type {
             const BITS: usize = <$bits>::BITS as usize;
+            type Difference = Self;
+            fn as_differences(differences: &[Self]) -> &[Self] {
+                differences
+            }
             #[inline]
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
@@ -260,13 +286,13 @@ macro_rules! lane {
                 bits as $type
             }
             fn extremes(values: &[Self]) -> (Self, Self) {
-                scan::$kernels::extremes(values)
+                order::$kernels::extremes(values)
             }
             fn minus_saturating(self, other: Self) -> Self {
                 self.saturating_sub(other)
             }
             fn least_from(values: &[Self], floor: Self) -> Self {
-                scan::$kernels::least_from(values, floor)
+                order::$kernels::least_from(values, floor)
             }
             fn bit_lengths(values: &[Self], base: Self, lengths: &mut [u8; VECTOR_VALUES]) {
                 scan::$kernels::bit_lengths(values, base, lengths)
@@ -346,6 +372,7 @@ macro_rules! lane {
         }
     };
 }
+lane!(i8, u8, of_i8, running_sum_i8, |_, _: &[u8], _, _, _| false, 0: of_i8);
 lane!(i16, u16, of_i16, running_sum_i16, |_, _: &[u8], _, _, _| false, 0: of_i16);
 lane!(i32, u32, of_i32, running_sum_i32, packed_steps::sum_i32, 0: of_i32);
 lane!(i64, u64, of_i64, running_sum_i64, packed_steps::sum_i64, 32: of_i64_narrow);

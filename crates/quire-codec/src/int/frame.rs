@@ -45,6 +45,16 @@ impl<L: Lane> Frame<L> {
         }
     }
 
+    /// The frame of the same bits as numbers of another type of the same width.
+    pub(crate) fn on_bits<M: Lane>(self) -> Frame<M> {
+        Frame {
+            base: M::from_bits(self.base.bits()),
+            width: self.width,
+            high_width: self.high_width,
+            exception_count: self.exception_count,
+        }
+    }
+
     /// Bytes of the packed codes of `row_count` values.
     pub(crate) fn code_bytes(&self, row_count: usize) -> usize {
         stream_bytes(row_count, self.width.into())

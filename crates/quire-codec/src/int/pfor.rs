@@ -9,14 +9,15 @@
 //! | 3 · vectors | only if so: width of the high bits (1 byte) and number of exceptions (2 bytes) of each vector |
 //! | … | the vectors, one after the other: codes, exception positions of 10 bits, exception high bits |
 //!
-//! Codes of a full vector are packed in FastLanes order ([`crate::kernel::bits`]), in lanes of 16 bits for
-//! 16-bit values, of 64 bits for 64-bit values of more than 32 code bits, and of 32 bits otherwise. Codes of
-//! a partial last vector, positions and high bits are bit streams ([`bitstream`]), so that a table of a few
-//! rows takes a few bytes.
+//! Codes of a full vector are packed in FastLanes order ([`crate::kernel::bits`]), in lanes of 8 bits for
+//! 8-bit and of 16 bits for 16-bit values, of 64 bits for 64-bit values of more than 32 code bits, and of 32 bits
+//! otherwise. Codes of a partial last vector, positions and high bits are bit streams ([`bitstream`]), so that a
+//! table of a few rows takes a few bytes.
 //!
 //! PFOR-DELTA: code `i` stands for the difference of value `i` from the value before it, and value `i` is the
 //! start plus the sum of differences 0 to `i`. The first difference repeats the second, so that it costs no
-//! more than the others; the start makes up for it.
+//! more than the others; the start makes up for it. A base of values is the smallest in the order of their type; one
+//! of differences is so in the signed order, whatever the type of the values.
 
 use super::bitstream::{self, stream_bytes};
 use super::element::{Lane, Packed};
@@ -62,7 +63,7 @@ fn for_each_vector<L: Lane>(
                 &differences,
                 rows,
                 Planned {
-                    frame: Frame::choose(&differences[..rows]),
+                    frame: Frame::choose(L::as_differences(&differences[..rows])).on_bits(),
                     start,
                 },
             );
@@ -87,12 +88,22 @@ fn for_each_vector<L: Lane>(
     }
 }
 
+fn bases<L: Lane>(planned: &[Planned<L>]) -> Vec<L> {
+    planned.iter().map(|one| one.frame.base).collect()
+}
+
+fn starts<L: Lane>(planned: &[Planned<L>]) -> Vec<L> {
+    planned.iter().map(|one| one.start).collect()
+}
+
 fn directory_bytes<L: Lane>(planned: &[Planned<L>], delta: bool) -> usize {
-    let bases: Vec<L> = planned.iter().map(|one| one.frame.base).collect();
-    let mut bytes = references::encoded_bytes(&bases) + planned.len() + 1;
+    let bases = bases(planned);
+    let mut bytes = planned.len() + 1;
     if delta {
-        let starts: Vec<L> = planned.iter().map(|one| one.start).collect();
-        bytes += references::encoded_bytes(&starts);
+        bytes += references::encoded_bytes(L::as_differences(&bases));
+        bytes += references::encoded_bytes(&starts(planned));
+    } else {
+        bytes += references::encoded_bytes(&bases);
     }
     if has_exceptions(planned) {
         bytes += 3 * planned.len();
@@ -105,11 +116,12 @@ fn has_exceptions<L: Lane>(planned: &[Planned<L>]) -> bool {
 }
 
 fn append_directory<L: Lane>(planned: &[Planned<L>], delta: bool, out: &mut Vec<u8>) {
-    let bases: Vec<L> = planned.iter().map(|one| one.frame.base).collect();
-    references::append(&bases, out);
+    let bases = bases(planned);
     if delta {
-        let starts: Vec<L> = planned.iter().map(|one| one.start).collect();
-        references::append(&starts, out);
+        references::append(L::as_differences(&bases), out);
+        references::append(&starts(planned), out);
+    } else {
+        references::append(&bases, out);
     }
     out.extend(planned.iter().map(|one| one.frame.width));
     out.push(u8::from(has_exceptions(planned)));
@@ -176,7 +188,7 @@ struct Entry<L> {
     direct: bool,
 }
 
-/// Decoder of PFOR and PFOR-DELTA payloads of 16, 32 and 64-bit integers.
+/// Decoder of PFOR and PFOR-DELTA payloads of 8, 16, 32 and 64-bit integers.
 #[derive(Clone, Debug)]
 pub struct PforDecoder<L> {
     image: Arc<[u8]>,

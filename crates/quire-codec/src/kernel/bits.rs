@@ -1,7 +1,7 @@
 //! Packing 1,024 values at a fixed width, in FastLanes order.
 //!
-//! The packed vector is a matrix of 128-byte rows. A row is `LANES` words of the lane type (64 × 16 bits,
-//! 32 × 32 bits or 16 × 64 bits), and each lane is a bit stream of its own that runs down the rows. Value
+//! The packed vector is a matrix of 128-byte rows. A row is `LANES` words of the lane type (128 × 8 bits, 64 × 16
+//! bits, 32 × 32 bits or 16 × 64 bits), and each lane is a bit stream of its own that runs down the rows. Value
 //! `r` of lane `l` is value `FL_ORDER[r / 8] · 16 + (r % 8) · 128 + l` of the vector, so that for every lane
 //! type the values with equal `r % 8` are 128 neighbours, and the values of one `r` are `LANES` neighbours:
 //! one `r` is decoded by the same shift for all lanes and written as one block.
@@ -136,9 +136,10 @@ macro_rules! lane_kernels {
             ) {
                 let rows = rows(packed);
                 let out = out.as_chunks_mut::<LANES>().0;
-                for eighth in 0..$bits / 8 {
-                    let block = FL_ORDER[eighth] * 16 / LANES;
-                    let target = &mut out[block % ($bits / 8)];
+                let blocks = out.len();
+                for eighth in 0..blocks {
+                    let block = FL_ORDER[eighth % 8] * 16 / LANES;
+                    let target = &mut out[block % blocks];
                     unpack_block_unpredicted(width, rows, eighth * 8 + group, base, target);
                 }
             }
@@ -298,6 +299,7 @@ macro_rules! lane_kernels {
         }
     };
 }
+lane_kernels!(of_i8, i8, u8, 8, 1, None);
 lane_kernels!(of_i16, i16, u16, 16, 1, Some(bits512::group_i16));
 lane_kernels!(of_i32, i32, u32, 32, 1, Some(bits512::group_i32));
 lane_kernels!(of_i64, i64, u64, 64, 33, Some(bits512::group_i64));

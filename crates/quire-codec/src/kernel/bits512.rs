@@ -6,15 +6,18 @@
 
 use super::bits::{FL_ORDER, ROW_BYTES};
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
-    _mm512_castsi512_si256, _mm512_cvtepi32_epi64, _mm512_cvtepu32_epi64,
-    _mm512_extracti64x4_epi64, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_shrdv_epi16, _mm512_shrdv_epi32, _mm512_shrdv_epi64, _mm512_srlv_epi16,
-    _mm512_srlv_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+    __m512i, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_epi64, _mm512_cvtepu32_epi64,
+    _mm512_extracti64x4_epi64, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_shrdv_epi16, _mm512_shrdv_epi32, _mm512_shrdv_epi64,
+    _mm512_sllv_epi16, _mm512_srlv_epi16, _mm512_srlv_epi32, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_ternarylogic_epi64,
 };
 
 /// Three-operand logic: `(a & b) | c`.
 const AND_OR: i32 = 0xEA;
+/// `a ? b : c`, bit by bit.
+const CHOOSE: i32 = 0xCA;
 
 /// The first value of the block of neighbours at a position in the lanes.
 pub(super) const fn first_value(position: usize) -> usize {
@@ -22,8 +25,12 @@ pub(super) const fn first_value(position: usize) -> usize {
 }
 
 macro_rules! positions {
+    (8, $step:ident) => {
+        positions!(@ $step 0 1 2 3 4 5 6 7);
+    };
     (16, $step:ident) => {
-        positions!(@ $step 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        positions!(8, $step);
+        positions!(@ $step 8 9 10 11 12 13 14 15);
     };
     (32, $step:ident) => {
         positions!(16, $step);
@@ -230,6 +237,38 @@ group!(
     _mm512_shrdv_epi64
 );
 
+/// 8-bit elements. There is no shift of bytes: lanes of 16 bits are shifted, and the masks remove what came from the
+/// neighbouring byte along with the bits of other codes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
+fn unpack_i8<const WIDTH: usize>(packed: &[u8], base: i8, out: &mut [i8; 1024]) {
+    assert!(packed.len() == ROW_BYTES * WIDTH);
+    let masks = _mm512_set1_epi8(mask(WIDTH, 8) as i8);
+    let bases = _mm512_set1_epi8(base);
+    let mut row = row!(packed, 0);
+    macro_rules! step {
+        ($position:literal) => {
+            let (word, shift) = ($position * WIDTH / 8, $position * WIDTH % 8);
+            let low = row;
+            if shift + WIDTH >= 8 && word + 1 < WIDTH {
+                row = row!(packed, word + 1);
+            }
+            let right = _mm512_set1_epi16(shift as i16);
+            for (half, low) in low.into_iter().enumerate() {
+                let mut fields = _mm512_srlv_epi16(low, right);
+                if shift + WIDTH > 8 {
+                    let left = _mm512_set1_epi16(8 - shift as i16);
+                    let high = _mm512_sllv_epi16(row[half], left);
+                    let from_low = _mm512_set1_epi8(mask(8 - shift, 8) as i8);
+                    fields = _mm512_ternarylogic_epi64::<CHOOSE>(from_low, fields, high);
+                }
+                let values = _mm512_add_epi8(_mm512_and_si512(fields, masks), bases);
+                put!(out, first_value($position) + half * 64, values);
+            }
+        };
+    }
+    positions!(8, step);
+}
+
 /// 64-bit elements in 32-bit lanes. `NEAR`: the sums fit 32 bits and are made there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2")]
 fn unpack_i64_narrow<const WIDTH: usize, const NEAR: bool>(
@@ -296,6 +335,7 @@ macro_rules! table_to_32 {
 }
 pub(super) use table_to_32;
 
+static UNPACK_I8: [Unpack<i8>; 8] = table!(unpack_i8: 1 2 3 4 5 6 7 8);
 static UNPACK_I16: [Unpack<i16>; 16] =
     table!(unpack_i16, false: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 /// By whether the base is disjoint.
@@ -311,6 +351,15 @@ static UNPACK_I64_NARROW: [[Unpack<i64>; 32]; 2] = [
 /// From 33 bits on: fewer are in narrow lanes.
 static UNPACK_I64: [Unpack<i64>; 32] = table!(unpack_i64, false: 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48
     49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64);
+
+/// Width 1 to 8.
+///
+/// # Safety
+/// The processor has the features of [`super::Backend::Avx512`].
+pub(super) unsafe fn of_i8(width: usize, packed: &[u8], base: i8, out: &mut [i8; 1024]) {
+    // SAFETY: as promised by the caller; the kernel checks the length of `packed`.
+    unsafe { UNPACK_I8[width - 1](packed, base, out) }
+}
 
 /// Width 1 to 16.
 ///

@@ -61,6 +61,7 @@ macro_rules! exceptions {
         }
     };
 }
+exceptions!(of_i8, i8);
 exceptions!(of_i16, i16);
 exceptions!(of_i32, i32);
 exceptions!(of_i64, i64);
@@ -224,33 +225,39 @@ mod avx512 {
             }
         };
     }
+    by_scatter!(of_i8, i8, add_i8);
     by_scatter!(of_i16, i16, add_i16);
     by_scatter!(of_i32, i32, add_i32);
     by_scatter!(of_i64, i64, add_i64);
 
-    /// There is no scatter of 16 bits.
-    ///
-    /// # Safety
-    /// `out` points to a value for each valid row.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn add_i16(out: *mut i16, rows: __m512i, highs: __m512i, valid: u8) {
-        let (mut row, mut high) = ([0u64; 8], [0u64; 8]);
-        // SAFETY: the arrays have 64 bytes each.
-        unsafe {
-            _mm512_storeu_si512(row.as_mut_ptr().cast(), rows);
-            _mm512_storeu_si512(high.as_mut_ptr().cast(), highs);
-        }
-        for lane in 0..8 {
-            if valid >> lane & 1 != 0 {
-                // SAFETY: as promised by the caller.
+    /// There is no scatter of 8 or 16 bits.
+    macro_rules! add_one_by_one {
+        ($name:ident, $element:ty) => {
+            /// # Safety
+            /// `out` points to a value for each valid row.
+            #[inline]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+            unsafe fn $name(out: *mut $element, rows: __m512i, highs: __m512i, valid: u8) {
+                let (mut row, mut high) = ([0u64; 8], [0u64; 8]);
+                // SAFETY: the arrays have 64 bytes each.
                 unsafe {
-                    let value = &mut *out.add(row[lane] as usize);
-                    *value = value.wrapping_add(high[lane] as i16);
+                    _mm512_storeu_si512(row.as_mut_ptr().cast(), rows);
+                    _mm512_storeu_si512(high.as_mut_ptr().cast(), highs);
+                }
+                for lane in 0..8 {
+                    if valid >> lane & 1 != 0 {
+                        // SAFETY: as promised by the caller.
+                        unsafe {
+                            let value = &mut *out.add(row[lane] as usize);
+                            *value = value.wrapping_add(high[lane] as $element);
+                        }
+                    }
                 }
             }
-        }
+        };
     }
+    add_one_by_one!(add_i8, i8);
+    add_one_by_one!(add_i16, i16);
 
     /// # Safety
     /// `out` points to a value for each valid row.

@@ -22,6 +22,10 @@ fn gather<T: Copy>(dictionary: &[T], codes: &[i32; 1024], out: &mut [T; 1024]) -
 }
 
 dispatch! {
+    pub(crate) fn gather_i8(dictionary: &[i8], codes: &[i32; 1024], out: &mut [i8; 1024]) -> bool
+        = gather::<i8>
+}
+dispatch! {
     pub(crate) fn gather_i16(dictionary: &[i16], codes: &[i32; 1024], out: &mut [i16; 1024]) -> bool
         = gather::<i16>
 }

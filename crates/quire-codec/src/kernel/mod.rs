@@ -16,6 +16,7 @@ pub(crate) mod digits;
 pub(crate) mod exceptions;
 pub(crate) mod gather;
 pub(crate) mod glue;
+pub(crate) mod order;
 pub(crate) mod packed_scan;
 pub(crate) mod packed_select;
 pub(crate) mod packed_steps;

@@ -41,6 +41,7 @@ macro_rules! running_sum {
         }
     };
 }
+running_sum!(running_sum_i8, side_by_side_i8, i8);
 running_sum!(running_sum_i16, side_by_side_i16, i16);
 running_sum!(running_sum_i32, side_by_side_i32, i32);
 running_sum!(running_sum_i64, side_by_side_i64, i64);
@@ -52,6 +53,12 @@ mod avx512 {
         _mm512_loadu_si512, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
         _mm512_storeu_si512,
     };
+
+    /// As for 16 bits.
+    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+    pub(super) fn running_sum_i8(start: i8, values: &mut [i8; 1024]) {
+        super::side_by_side_i8(start, values);
+    }
 
     /// There is no shift of whole registers by 16-bit lanes; side by side is as fast.
     #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]

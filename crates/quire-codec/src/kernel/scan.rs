@@ -1,4 +1,4 @@
-//! One pass over the values of a vector: extremes, counts, differences, scaling.
+//! One pass over the values of a vector: counts, differences, scaling.
 
 use super::dispatch;
 
@@ -7,30 +7,6 @@ macro_rules! scans {
         pub(crate) mod $module {
             use super::dispatch;
 
-            dispatch! {
-                /// Smallest and largest value; of no values, the largest and smallest of the type.
-                pub(crate) fn extremes(values: &[$element]) -> ($element, $element)
-                    = |values: &[$element]| {
-                        let mut low = <$element>::MAX;
-                        let mut high = <$element>::MIN;
-                        for &value in values {
-                            low = low.min(value);
-                            high = high.max(value);
-                        }
-                        (low, high)
-                    }
-            }
-            dispatch! {
-                /// The smallest value that is not below `floor`, or the largest of the type.
-                pub(crate) fn least_from(values: &[$element], floor: $element) -> $element
-                    = |values: &[$element], floor: $element| {
-                        let mut least = <$element>::MAX;
-                        for &value in values {
-                            least = least.min(if value >= floor { value } else { <$element>::MAX });
-                        }
-                        least
-                    }
-            }
             dispatch! {
                 /// Bits of each value less `base`, wrapping and unsigned; 0 for 0. At most 1,024 values.
                 pub(crate) fn bit_lengths(values: &[$element], base: $element, lengths: &mut [u8; 1024])
@@ -63,6 +39,7 @@ macro_rules! scans {
         }
     };
 }
+scans!(of_i8, i8, u8);
 scans!(of_i16, i16, u16);
 scans!(of_i32, i32, u32);
 scans!(of_i64, i64, u64);

@@ -41,6 +41,7 @@ macro_rules! select {
         }
     };
 }
+select!(select_i8, select_any_i8, i8, u8);
 select!(select_i16, select_any_i16, i16, u16);
 select!(select_i32, select_any_i32, i32, u32);
 select!(select_i64, select_any_i64, i64, u64);
@@ -65,9 +66,10 @@ dispatch! {
 mod avx512 {
     use crate::RowMask;
     use std::arch::x86_64::{
-        _mm512_cmple_epu16_mask, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask,
-        _mm512_loadu_si512, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64,
-        _mm512_sub_epi16, _mm512_sub_epi32, _mm512_sub_epi64,
+        _mm512_cmple_epu8_mask, _mm512_cmple_epu16_mask, _mm512_cmple_epu32_mask,
+        _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_set1_epi8, _mm512_set1_epi16,
+        _mm512_set1_epi32, _mm512_set1_epi64, _mm512_sub_epi8, _mm512_sub_epi16, _mm512_sub_epi32,
+        _mm512_sub_epi64,
     };
 
     macro_rules! select {
@@ -92,6 +94,14 @@ mod avx512 {
             }
         };
     }
+    select!(
+        select_i8,
+        i8,
+        64,
+        _mm512_set1_epi8,
+        _mm512_sub_epi8,
+        _mm512_cmple_epu8_mask
+    );
     select!(
         select_i16,
         i16,

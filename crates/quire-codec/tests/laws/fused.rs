@@ -168,9 +168,13 @@ where
     column.rows(&mut random);
     column.ranges(&mut random);
     column.totals();
+    column.other_type::<i8>();
     column.other_type::<i16>();
     column.other_type::<i32>();
     column.other_type::<i64>();
+    column.other_type::<u8>();
+    column.other_type::<u32>();
+    column.other_type::<u64>();
     if !values.is_empty() {
         column.codes(&mut random);
     }
@@ -216,6 +220,11 @@ macro_rules! suite {
         }
     };
 }
+suite!(fused_8_bits, i8);
+suite!(fused_8_bits_unsigned, u8);
+suite!(fused_16_bits_unsigned, u16);
+suite!(fused_32_bits_unsigned, u32);
+suite!(fused_64_bits_unsigned, u64);
 suite!(fused_16_bits, i16);
 suite!(fused_32_bits, i32);
 suite!(fused_64_bits, i64);
@@ -235,6 +244,15 @@ fn packed_codes_of_every_width_are_asked_directly() {
                 check(CodecId::Pfor, &column, format!("{width} bits, {backend:?}"));
                 let narrow: Vec<i32> = column.iter().map(|&value| value as i32).collect();
                 check(CodecId::Pfor, &narrow, format!("{width} bits, {backend:?}"));
+                // Around the middle of the unsigned types.
+                let unsigned: Vec<u32> = narrow.iter().map(|&value| value as u32).collect();
+                check(
+                    CodecId::Pfor,
+                    &unsigned,
+                    format!("{width} bits, {backend:?}"),
+                );
+                let wide: Vec<u64> = column.iter().map(|&value| value as u64).collect();
+                check(CodecId::Pfor, &wide, format!("{width} bits, {backend:?}"));
             }
         }
     });
@@ -312,6 +330,14 @@ fn a_group_depends_on_its_own_codes_alone() {
             (codes[0], codes[1]) = (0, u64::MAX >> (64 - width));
             let narrow = |code: &u64| (*code as u32).wrapping_add(1 << 31) as i32;
             let wide = |code: &u64| code.wrapping_add(1 << 63) as i64;
+            if width <= 8 {
+                let values: Vec<u8> = codes.iter().map(|&code| code as u8).collect();
+                group_stands_alone(&values, width as usize, 8);
+            }
+            if width <= 16 {
+                let values: Vec<u16> = codes.iter().map(|&code| code as u16).collect();
+                group_stands_alone(&values, width as usize, 16);
+            }
             if width <= 32 {
                 let values: Vec<i32> = codes.iter().map(narrow).collect();
                 group_stands_alone(&values, width as usize, 32);

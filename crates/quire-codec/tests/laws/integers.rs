@@ -117,6 +117,11 @@ macro_rules! suite {
         }
     };
 }
+suite!(of_8_bits, i8, Int16);
+suite!(of_8_bits_unsigned, u8, Int16);
+suite!(of_16_bits_unsigned, u16, Int16);
+suite!(of_32_bits_unsigned, u32, Int32);
+suite!(of_64_bits_unsigned, u64, Int64);
 suite!(of_16_bits, i16, Int16);
 suite!(of_32_bits, i32, Int32);
 suite!(of_64_bits, i64, Int64);
