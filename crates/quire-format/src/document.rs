@@ -71,6 +71,7 @@ pub fn structures() -> Vec<&'static Structure> {
         crate::volume::STRUCTURES,
         &metadata,
         crate::row_page::STRUCTURES,
+        crate::log::STRUCTURES,
     ]
     .concat()
 }

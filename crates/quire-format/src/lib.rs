@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod distinct_sketch;
 pub mod document;
 pub mod key;
+pub mod log;
 pub mod relation;
 pub mod row_group;
 pub mod row_page;

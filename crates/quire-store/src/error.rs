@@ -31,6 +31,19 @@ pub enum OpenError {
         /// Highest version this program knows.
         supported: u32,
     },
+    /// Written by a program that was never released.
+    #[error(
+        "{file} has format version {found}; this program reads versions from {oldest} on; \
+         copy the data out with the program that wrote it"
+    )]
+    OlderVersion {
+        /// Path of the file.
+        file: String,
+        /// Version in the file.
+        found: u32,
+        /// Lowest version this program knows.
+        oldest: u32,
+    },
     /// The program was stopped while it created the file.
     #[error("{file} was never finished: it holds no data; delete it, or create it again")]
     Unfinished {
@@ -232,6 +245,57 @@ pub enum CommitError {
         /// The answer of the operating system.
         source: io::Error,
     },
+}
+
+impl CommitError {
+    /// The same for another transaction of the group.
+    pub(crate) fn duplicate(&self) -> Self {
+        match self {
+            Self::Write(error) => Self::Write(error.duplicate()),
+            Self::Unknown { file, source } => Self::Unknown {
+                file: Arc::clone(file),
+                source: duplicate(source),
+            },
+        }
+    }
+}
+
+impl WriteError {
+    fn duplicate(&self) -> Self {
+        match self {
+            Self::ReadOnly { file } => Self::ReadOnly { file: file.clone() },
+            Self::Poisoned { file, reason } => Self::Poisoned {
+                file: file.clone(),
+                reason: reason.clone(),
+            },
+            Self::Full { file, needed_bytes } => Self::Full {
+                file: file.clone(),
+                needed_bytes: *needed_bytes,
+            },
+            Self::TooLarge { bytes, limit_bytes } => Self::TooLarge {
+                bytes: *bytes,
+                limit_bytes: *limit_bytes,
+            },
+            Self::NotFound { file, page } => Self::NotFound {
+                file: file.clone(),
+                page: *page,
+            },
+            Self::BatchFailed => Self::BatchFailed,
+            Self::Io {
+                file,
+                operation,
+                source,
+            } => Self::Io {
+                file: file.clone(),
+                operation,
+                source: duplicate(source),
+            },
+        }
+    }
+}
+
+fn duplicate(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
 }
 
 /// Why a checkpoint or a close failed. Committed data is safe in every case.

@@ -17,12 +17,13 @@
 
 pub mod disk;
 mod error;
+pub mod log;
 mod volume;
 
 pub use disk::{Disk, FileDisk, MemDisk, SimDisk};
 pub use error::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
-pub use quire_format::volume::{CATALOG_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind};
+pub use quire_format::volume::{CATALOG_PAGE, LOG_ROOT_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind};
 pub use volume::{
-    CheckReport, CleanReport, Finding, OpenMode, Pin, RebuildReport, Volume, VolumeOptions,
-    VolumeStats, WriteBatch,
+    CheckReport, CleanReport, Durability, Finding, OpenMode, Pin, RebuildReport, Volume,
+    VolumeOptions, VolumeStats, WriteBatch,
 };

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod engine;
+pub mod log;
 pub mod random;
 pub mod store;

@@ -64,8 +64,11 @@ fn verify(volume: &Volume, pages: &Pages) {
 fn fill_and_drop(quota_bytes: u64) {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let run_bytes = [8 << 10, 64 << 10, 1 << 20][(quota_bytes / 4096 % 3) as usize];
+    // The file is not longer than the quota when that begins to count.
+    let growth_bytes = quota_bytes / 4096 % 2 * (8 << 10);
     let options = VolumeOptions {
         run_bytes,
+        growth_bytes,
         ..VolumeOptions::default()
     };
     let volume = Volume::open_or_create(disk.clone(), options.clone()).unwrap();

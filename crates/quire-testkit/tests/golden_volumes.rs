@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quire_store::{MemDisk, OpenMode, PageKind, Volume};
+use quire_store::{MemDisk, OpenError, OpenMode, PageKind, Volume};
 use quire_testkit::store::{GOLDEN_NAMES, golden_pages};
 
 fn golden(version: &str, name: &str) -> Vec<u8> {
@@ -21,10 +21,23 @@ fn read_all(volume: &Volume) -> BTreeMap<u64, Vec<u8>> {
     pin.pages().into_iter().map(read).collect()
 }
 
+/// Never released; runs did not say which commit was durable.
 #[test]
-fn version_1_opens() {
+fn version_1_is_refused_by_name() {
     for name in GOLDEN_NAMES {
-        let bytes = golden("v1", name);
+        let disk = Arc::new(MemDisk::from_bytes(golden("v1", name)));
+        let refused = Volume::open(disk, OpenMode::ReadWrite).map(drop);
+        assert!(
+            matches!(refused, Err(OpenError::OlderVersion { found: 1, .. })),
+            "{name}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn version_2_opens() {
+    for name in GOLDEN_NAMES {
+        let bytes = golden("v2", name);
         let disk = Arc::new(MemDisk::from_bytes(bytes.clone()));
         let volume = Volume::open(disk, OpenMode::ReadOnly).unwrap();
         assert_eq!(read_all(&volume), golden_pages(), "{name}");

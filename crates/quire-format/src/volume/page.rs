@@ -11,6 +11,12 @@ pub struct PageId(NonZeroU64);
 /// changes the catalog.
 pub const CATALOG_PAGE: PageId = PageId(NonZeroU64::MIN);
 
+/// Where the log of row transactions begins: replaced when the log is truncated.
+pub const LOG_ROOT_PAGE: PageId = match NonZeroU64::new(2) {
+    Some(number) => PageId(number),
+    None => CATALOG_PAGE,
+};
+
 /// Pages below this one have fixed meanings; the volume gives out names from here upwards.
 pub const FIRST_FREE_PAGE: u64 = 16;
 
@@ -52,11 +58,22 @@ pub enum PageKind {
     RowGroup = 3,
     /// One column of one row group.
     Segment = 4,
+    /// Redo records of row transactions.
+    Log = 5,
+    /// Which log pages count.
+    LogRoot = 6,
 }
 
 impl PageKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [Self; 4] = [Self::Catalog, Self::Table, Self::RowGroup, Self::Segment];
+    pub const ALL: [Self; 6] = [
+        Self::Catalog,
+        Self::Table,
+        Self::RowGroup,
+        Self::Segment,
+        Self::Log,
+        Self::LogRoot,
+    ];
 
     /// The kind with the number `number`, if there is one.
     #[must_use]

@@ -6,10 +6,10 @@ use super::{BLOCK_BYTES, FIRST_RUN_OFFSET, MAX_RUN_BYTES, checksum, put, take};
 use crate::document::{Field, Structure};
 
 /// Length of the header of a run.
-pub const RUN_HEADER_BYTES: usize = 64;
+pub const RUN_HEADER_BYTES: usize = 72;
 
 const RUN_MAGIC: [u8; 8] = *b"QUIRErun";
-const RUN_VERSION: u16 = 1;
+const RUN_VERSION: u16 = 2;
 
 const VERSION: usize = 8;
 const KIND: usize = 10;
@@ -20,29 +20,33 @@ const AFTER_COMMIT: usize = 24;
 const SALT: usize = 32;
 const OFFSET: usize = 40;
 const NEXT: usize = 48;
-const BODY_BYTES: usize = 56;
-const CHECKSUM: usize = 60;
+const DURABLE_COMMIT: usize = 56;
+const BODY_BYTES: usize = 64;
+const CHECKSUM: usize = 68;
 
 pub(super) const STRUCTURE: Structure = Structure {
     name: "Run header",
     about: "\
 At the start of every run. A reader of the log accepts a run only when offset, salt, sequence and
 ordinal are the expected ones, so that nothing left over from earlier use of the space is taken for
-new. `after_commit` tells a reader that finds the log broken whether something acknowledged is missing.",
+new: `after_commit` orders the batches. A commit may be acknowledged before it is durable, so a hole in
+the log is no proof of damage. `durable_commit` is: a run that names one which the log does not lead to
+tells that something promised is missing.",
     fixed_bytes: Some(RUN_HEADER_BYTES),
     fields: &[
         Field::at(0, "8", "magic", "`QUIRErun`"),
-        Field::at(VERSION, "2", "version", "1"),
+        Field::at(VERSION, "2", "version", "2"),
         Field::at(KIND, "1", "kind", "1 data, 2 link (empty, only leads to `next`), 3 map chunk"),
         Field::at(RESERVED, "1", "reserved", "0"),
         Field::at(ORDINAL, "4", "ordinal", "position in its batch, from 0; 0 for a map chunk"),
         Field::at(SEQUENCE, "8", "sequence", "of its batch; a map chunk has its generation here"),
-        Field::at(AFTER_COMMIT, "8", "after_commit", "newest commit that was durable before"),
+        Field::at(AFTER_COMMIT, "8", "after_commit", "newest commit before its batch"),
         Field::at(SALT, "8", "salt", "of the session"),
         Field::at(OFFSET, "8", "offset", "where this run is in the file"),
         Field::at(NEXT, "8", "next", "where the next run of the log will be; 0 for a map chunk"),
+        Field::at(DURABLE_COMMIT, "8", "durable_commit", "newest commit known to be durable before"),
         Field::at(BODY_BYTES, "4", "body_bytes", "bytes of the images that follow"),
-        Field::at(CHECKSUM, "4", "checksum", "CRC32C of the 60 bytes before it"),
+        Field::at(CHECKSUM, "4", "checksum", "CRC32C of the 68 bytes before it"),
     ],
 };
 
@@ -67,8 +71,10 @@ pub struct RunHeader {
     pub ordinal: u32,
     /// Sequence of its batch; the superblock generation for a map chunk.
     pub sequence: u64,
-    /// Newest commit that was durable when the batch was begun.
+    /// Newest commit when the batch was begun.
     pub after_commit: u64,
+    /// Newest commit that was known to be durable then; at most `after_commit`.
+    pub durable_commit: u64,
     /// Mark of the session.
     pub salt: u64,
     /// Where the run is in the file.
@@ -90,6 +96,11 @@ impl RunHeader {
         put(&mut bytes, ORDINAL, self.ordinal.to_le_bytes());
         put(&mut bytes, SEQUENCE, self.sequence.to_le_bytes());
         put(&mut bytes, AFTER_COMMIT, self.after_commit.to_le_bytes());
+        put(
+            &mut bytes,
+            DURABLE_COMMIT,
+            self.durable_commit.to_le_bytes(),
+        );
         put(&mut bytes, SALT, self.salt.to_le_bytes());
         put(&mut bytes, OFFSET, self.offset.to_le_bytes());
         put(&mut bytes, NEXT, self.next.to_le_bytes());
@@ -138,6 +149,7 @@ impl RunHeader {
             ordinal: u32::from_le_bytes(take(bytes, ORDINAL)),
             sequence: number(SEQUENCE),
             after_commit: number(AFTER_COMMIT),
+            durable_commit: number(DURABLE_COMMIT),
             salt: number(SALT),
             offset: number(OFFSET),
             next: number(NEXT),
@@ -160,6 +172,12 @@ impl RunHeader {
         }
         if self.sequence >= u64::MAX >> 8 || self.after_commit >= u64::MAX >> 8 {
             return Err(Corrupt::new("sequence out of range", SEQUENCE));
+        }
+        if self.durable_commit > self.after_commit {
+            return Err(Corrupt::new(
+                "a commit is durable that was not made",
+                DURABLE_COMMIT,
+            ));
         }
         let is_block = self.next.is_multiple_of(BLOCK_BYTES) && self.next <= u64::MAX >> 8;
         if self.kind != RunKind::Map && (self.next < FIRST_RUN_OFFSET || !is_block) {

@@ -13,7 +13,13 @@ use crate::document::{Field, Structure};
 pub const MAGIC: [u8; 8] = *b"QUIRE\r\n\x1a";
 
 /// Version of the format that this program writes, and the highest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+///
+/// Version 2: runs say which commit was durable before them, for commits that are not synced at once; pages of the
+/// log of row transactions.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The lowest version that this program reads. Version 1 was never released.
+pub const FORMAT_VERSION_MIN: u32 = 2;
 
 /// Length of a superblock. One sector: a device writes it whole or not at all.
 pub const SUPERBLOCK_BYTES: usize = 512;
@@ -52,7 +58,7 @@ copy never hides anything. Magic, version and checksum keep their places in ever
     fixed_bytes: Some(SUPERBLOCK_BYTES),
     fields: &[
         Field::at(0, "8", "magic", "`QUIRE`, CR, LF, 0x1A"),
-        Field::at(VERSION, "4", "version", "format version, 1"),
+        Field::at(VERSION, "4", "version", "format version, 2"),
         Field::at(FLAGS, "4", "flags", "bit 0, clean: no run follows `log_start`; others 0"),
         Field::at(GENERATION, "8", "generation", "grows by 1 with every new superblock"),
         Field::at(VOLUME, "8", "volume", "random, chosen when the file is created"),
@@ -113,7 +119,7 @@ pub enum SuperblockError {
     /// The checksum does not match.
     #[error("its checksum does not match")]
     Checksum,
-    /// A whole superblock of a later format.
+    /// A whole superblock of a format that this program does not read.
     #[error("format version {0}")]
     Version(u32),
     /// The checksum matches, the content is impossible.
@@ -169,7 +175,7 @@ impl Superblock {
             return Err(SuperblockError::Checksum);
         }
         let version = u32::from_le_bytes(take(bytes, VERSION));
-        if version > FORMAT_VERSION {
+        if !(FORMAT_VERSION_MIN..=FORMAT_VERSION).contains(&version) {
             return Err(SuperblockError::Version(version));
         }
         let number = |offset| u64::from_le_bytes(take(bytes, offset));
@@ -194,18 +200,17 @@ impl Superblock {
             map_digest: number(MAP_DIGEST),
             data_end: number(DATA_END),
         };
-        superblock.validate(version, flags)?;
+        superblock.validate(flags)?;
         Ok(superblock)
     }
 
-    fn validate(&self, version: u32, flags: u32) -> Result<(), Corrupt> {
+    fn validate(&self, flags: u32) -> Result<(), Corrupt> {
         let is_run_offset = |offset: u64| {
             offset >= FIRST_RUN_OFFSET
                 && offset.is_multiple_of(BLOCK_BYTES)
                 && offset <= u64::MAX >> 8
         };
         let rules = [
-            (version >= 1, VERSION, "version is 0"),
             (flags & !CLEAN == 0, FLAGS, "unknown flag"),
             (
                 self.generation < u64::MAX >> 8,

@@ -33,6 +33,7 @@ fn some_run() -> RunHeader {
         ordinal: 3,
         sequence: 17,
         after_commit: 16,
+        durable_commit: 14,
         salt: 0xfeed,
         offset: 6 * BLOCK_BYTES,
         next: 8 * BLOCK_BYTES,
@@ -137,7 +138,7 @@ fn structures_round_trip() {
 fn fields_are_where_the_document_says() {
     let bytes = some_superblock().encode();
     assert_eq!(&bytes[..8], b"QUIRE\r\n\x1a");
-    assert_eq!(bytes[8..12], [1, 0, 0, 0], "version");
+    assert_eq!(bytes[8..12], [2, 0, 0, 0], "version");
     assert_eq!(bytes[24..32], [8, 7, 6, 5, 4, 3, 2, 1], "volume");
     assert_eq!(bytes[72..80], [0, 0x30, 0, 0, 0, 0, 0, 0], "map offset");
     assert!(bytes[120..508].iter().all(|byte| *byte == 0), "reserved");
@@ -145,7 +146,8 @@ fn fields_are_where_the_document_says() {
     assert_eq!(&bytes[..8], b"QUIRErun");
     assert_eq!(bytes[10], 1, "kind");
     assert_eq!(bytes[16], 17, "sequence");
-    assert_eq!(bytes[56..60], [0x88, 0x13, 0, 0], "body bytes");
+    assert_eq!(bytes[56..64], [14, 0, 0, 0, 0, 0, 0, 0], "durable commit");
+    assert_eq!(bytes[64..68], [0x88, 0x13, 0, 0], "body bytes");
     let bytes = some_image().encode();
     assert_eq!(&bytes[..4], b"Qi\x04\x01");
     assert_eq!(bytes[4], 123);
@@ -197,13 +199,27 @@ fn a_run_of_another_place_is_refused() {
 }
 
 #[test]
-fn a_newer_superblock_is_told_apart_from_a_damaged_one() {
-    let mut bytes = some_superblock().encode();
-    bytes[8] = 2;
-    assert_eq!(Superblock::decode(&bytes), Err(SuperblockError::Checksum));
-    let sum = checksum(&bytes[..508]).to_le_bytes();
-    bytes[508..].copy_from_slice(&sum);
-    assert_eq!(Superblock::decode(&bytes), Err(SuperblockError::Version(2)));
+fn a_superblock_of_another_version_is_told_apart_from_a_damaged_one() {
+    for version in [0, 1, 3] {
+        let mut bytes = some_superblock().encode();
+        bytes[8] = version;
+        assert_eq!(Superblock::decode(&bytes), Err(SuperblockError::Checksum));
+        let sum = checksum(&bytes[..508]).to_le_bytes();
+        bytes[508..].copy_from_slice(&sum);
+        assert_eq!(
+            Superblock::decode(&bytes),
+            Err(SuperblockError::Version(u32::from(version)))
+        );
+    }
+}
+
+#[test]
+fn a_run_does_not_claim_a_commit_that_was_not_made() {
+    let run = RunHeader {
+        durable_commit: 17,
+        ..some_run()
+    };
+    assert!(RunHeader::decode(&run.encode(), run.offset).is_err());
 }
 
 /// Payloads are protected by their image's checksum, but a hostile file can have a right one.

@@ -28,7 +28,7 @@ pub struct WriteBatch {
     pub(super) drained: Condvar,
     freed: Mutex<Freed>,
     next_page: AtomicU64,
-    /// Copies only: as good as freeing.
+    /// Copies only, or the log of a deletion: as good as freeing.
     pub(super) is_cleaning: bool,
     /// Nothing is left to undo.
     pub(super) finished: bool,
@@ -137,6 +137,21 @@ impl WriteBatch {
             }
             Some(Place::Placed(entry)) => self.inner.read_payload(entry),
         }
+    }
+
+    /// Sequence that the commit of this batch will have.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.lock_runs().sequence
+    }
+
+    /// Was there such a page before the batch?
+    pub(crate) fn existed(&self, page: PageId) -> bool {
+        self.base.pages.get(page).is_some()
+    }
+
+    /// The batch will make room, if not by itself: it may use the reserve.
+    pub(crate) fn use_reserve(&mut self) {
+        self.is_cleaning = true;
     }
 
     fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {

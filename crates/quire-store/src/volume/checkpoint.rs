@@ -1,5 +1,6 @@
 //! Checkpoints: storing the page map, so that the log before it is no longer needed.
 //!
+//! 0. Sync what was committed without a sync.
 //! 1. Write the changes since the last checkpoint as map chunks, into free space; now and then
 //!    the whole map instead.
 //! 2. Choose where the log goes on.
@@ -54,6 +55,8 @@ impl Inner {
         // Before any of these blocks can be allocated.
         self.erase(std::mem::take(&mut writer.leftovers))?;
         self.write_again(writer)?;
+        // A map chunk is a proof of the newest commit; it must not be on the device before it.
+        self.make_durable(writer)?;
         if ending == Ending::Closes && writer.contents.pages.live_bytes() < SHORT_FILE_BYTES {
             // The map may lie where the reserve was, which the closed file will not have.
             writer.space.lift_reserve();
@@ -77,6 +80,17 @@ impl Inner {
         super::superblocks::write_both(&*self.disk, &superblock, &mut writer.generations)
             .map_err(|error| self.failed("write the superblocks of", error))?;
         self.adopt(writer, superblock, chunks, tail)
+    }
+
+    /// Syncs, unless every commit is durable.
+    pub(super) fn make_durable(&self, writer: &mut Writer) -> Result<(), WriteError> {
+        if writer.durable_commit < writer.contents.commit_sequence {
+            self.disk
+                .sync()
+                .map_err(|error| self.failed("sync", error))?;
+            writer.durable_commit = writer.contents.commit_sequence;
+        }
+        Ok(())
     }
 
     /// Writes what recovery found in the log once more, byte for byte, so that the next sync
@@ -276,6 +290,7 @@ fn encode_chunk_run(writer: &Writer, offset: u64, payload: &[u8]) -> Vec<u8> {
         ordinal: 0,
         sequence: generation,
         after_commit: writer.contents.commit_sequence,
+        durable_commit: writer.durable_commit,
         salt: writer.superblock.salt,
         offset,
         next: 0,

@@ -14,6 +14,7 @@ use quire_format::volume::{
 use super::batch::WriteBatch;
 use super::checkpoint::Ending;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
+use super::options::Durability;
 use super::page_map::image_bytes;
 use super::report::CleanReport;
 use super::run_images::RunImages;
@@ -50,12 +51,17 @@ impl Volume {
     /// # Errors
     /// See [`CleanError`].
     pub fn clean(&self) -> Result<CleanReport, CleanError> {
-        clean(&self.inner, u64::MAX)
+        let mut report = clean(&self.inner, u64::MAX)?;
+        let _turn = Turn::wait(&self.inner);
+        self.inner.cut_end(&mut self.inner.lock_writer(), 0)?;
+        report.file_bytes_after = file_bytes(&self.inner);
+        Ok(report)
     }
 }
 
 /// Cleans a little when much of the file is dead or free. Failures are left for the next writer.
-pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>) {
+/// As long as the session goes on, room for the log is not counted as waste.
+pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) {
     let (file_bytes, live_bytes) = {
         let writer = inner.lock_writer();
         (
@@ -63,7 +69,11 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>) {
             writer.contents.pages.live_bytes(),
         )
     };
-    let gain_bytes = file_bytes.saturating_sub(live_bytes);
+    let log_bytes = match ending {
+        Ending::GoesOn => 2 * inner.options.log_limit_bytes(live_bytes),
+        Ending::Closes => 0,
+    };
+    let gain_bytes = file_bytes.saturating_sub(live_bytes + log_bytes);
     let percent = u64::from(inner.options.clean_dead_percent);
     if percent < 100 && gain_bytes > GAIN_BYTES_MIN && gain_bytes > file_bytes / 100 * percent {
         let _ = clean(inner, WORTHWHILE_BYTES_MAX);
@@ -243,7 +253,8 @@ fn copy(
             }
         }
     }
-    batch.commit_in_turn()?;
+    batch.commit_in_turn(Durability::Synced)?;
+    inner.checkpoint_when_due(&mut inner.lock_writer());
     let placements = &batch.lock_runs().placements;
     copies.extend(placements.iter().map(|placement| placement.extent.start));
     Ok((page_count, bytes))

@@ -11,13 +11,11 @@ use super::batch::WriteBatch;
 use super::checkpoint::Ending;
 use super::contents::BatchEffect;
 use super::flush::{BatchRuns, Place};
+use super::options::Durability;
 use super::pin::Version;
 use super::writer::Writer;
 use super::{Inner, clean};
 use crate::error::{CommitError, WriteError};
-
-/// A checkpoint is not worth its syncs before the log is this long.
-const LOG_BYTES_MIN: u64 = 1 << 20;
 
 impl WriteBatch {
     /// Makes the batch durable and visible. Returns the sequence of the commit; that of the
@@ -26,18 +24,38 @@ impl WriteBatch {
     /// # Errors
     /// [`CommitError::Write`]: nothing of the batch is in the volume. [`CommitError::Unknown`]:
     /// the sync failed, the volume is poisoned, and opening the file again tells.
-    pub fn commit(mut self) -> Result<u64, CommitError> {
-        let (sequence, was_checkpointed) = self.commit_in_turn()?;
-        let inner = Arc::clone(&self.inner);
-        drop(self);
-        if was_checkpointed {
-            clean::clean_if_worthwhile(&inner);
+    pub fn commit(self) -> Result<u64, CommitError> {
+        self.commit_with(Durability::Synced)
+    }
+
+    /// Makes the batch visible, and durable now or later. What survives a crash is every commit up
+    /// to one of them, and no less than the newest one that was durable.
+    ///
+    /// # Errors
+    /// As [`WriteBatch::commit`].
+    pub fn commit_with(mut self, durability: Durability) -> Result<u64, CommitError> {
+        let sequence = self.commit_in_turn(durability)?;
+        if self.finished {
+            self.tidy_up();
         }
         Ok(sequence)
     }
 
-    /// Commits and keeps the turn. Also tells whether a checkpoint followed.
-    pub(super) fn commit_in_turn(&mut self) -> Result<(u64, bool), CommitError> {
+    /// What may follow a commit: a checkpoint when it is due, and then cleaning. Ends the turn. Failures are no
+    /// failures of the commit: they leave the log as it is, or poison the volume for later.
+    pub(crate) fn tidy_up(self) {
+        let was_checkpointed = self
+            .inner
+            .checkpoint_when_due(&mut self.inner.lock_writer());
+        let inner = Arc::clone(&self.inner);
+        drop(self);
+        if was_checkpointed {
+            clean::clean_if_worthwhile(&inner, Ending::GoesOn);
+        }
+    }
+
+    /// Commits and keeps the turn.
+    pub(crate) fn commit_in_turn(&mut self, durability: Durability) -> Result<u64, CommitError> {
         let freed = PageRange::from_sorted(self.freed_pages());
         let entries = {
             let mut runs = self.wait_until_drained(self.lock_runs());
@@ -46,7 +64,10 @@ impl WriteBatch {
             }
             self.inner.may_write()?;
             if runs.image_count == 0 && freed.is_empty() {
-                return Ok((self.base.sequence, false));
+                if durability == Durability::Synced {
+                    self.inner.make_durable(&mut self.inner.lock_writer())?;
+                }
+                return Ok(self.base.sequence);
             }
             let makes_room = self.makes_room(&runs);
             self.append_freed(&mut runs, &freed, makes_room)?;
@@ -54,7 +75,9 @@ impl WriteBatch {
             self.flush_alone(&mut runs, makes_room)?;
             runs.entries()
         };
-        if let Err(source) = self.inner.disk.sync() {
+        if durability == Durability::Synced
+            && let Err(source) = self.inner.disk.sync()
+        {
             self.inner.poison("sync", &source);
             return Err(CommitError::Unknown {
                 file: Arc::clone(&self.inner.file),
@@ -62,7 +85,7 @@ impl WriteBatch {
             });
         }
         self.finished = true;
-        Ok(self.publish(&entries, &freed))
+        Ok(self.publish(&entries, &freed, durability))
     }
 
     fn append_freed(
@@ -100,8 +123,8 @@ impl WriteBatch {
         );
     }
 
-    /// Makes the batch what readers see, and checkpoints when it is time.
-    fn publish(&self, entries: &[PageEntry], freed: &[PageRange]) -> (u64, bool) {
+    /// Makes the batch what readers see.
+    fn publish(&self, entries: &[PageEntry], freed: &[PageRange], durability: Durability) -> u64 {
         let runs = self.lock_runs();
         let mut writer = self.inner.lock_writer();
         let extents: Vec<_> = runs
@@ -118,9 +141,11 @@ impl WriteBatch {
         });
         assert!(applied.is_ok(), "a run was written over another one");
         writer.log_blocks += extents.iter().map(|extent| extent.count).sum::<u64>();
+        if durability == Durability::Synced {
+            writer.durable_commit = runs.sequence;
+        }
         self.inner.set_current(&mut writer);
-        let was_checkpointed = self.inner.checkpoint_when_due(&mut writer);
-        (runs.sequence, was_checkpointed)
+        runs.sequence
     }
 }
 
@@ -141,15 +166,13 @@ impl Inner {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *current, new);
         drop(current);
-        writer.older.push_back(Arc::downgrade(&old));
+        writer.note_older(&old);
     }
 
-    /// Checkpoints when the log has become long, or when the reserve had to be used. A failure is
-    /// no failure of the commit: it leaves the log as it is, or poisons the volume for later.
-    fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
-        let limit_bytes = (writer.contents.pages.live_bytes() / 8)
-            .max(LOG_BYTES_MIN)
-            .min(self.options.checkpoint_log_bytes);
+    /// Checkpoints when the log has become long, or when the reserve had to be used.
+    pub(super) fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
+        let live_bytes = writer.contents.pages.live_bytes();
+        let limit_bytes = self.options.log_limit_bytes(live_bytes);
         let is_due = writer.log_blocks * BLOCK_BYTES > limit_bytes || writer.space.is_short();
         is_due && self.checkpoint(writer, Ending::GoesOn).is_ok()
     }

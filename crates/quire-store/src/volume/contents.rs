@@ -67,7 +67,8 @@ impl Contents {
         for start in &touched {
             self.runs.bury(*start, batch.sequence);
         }
-        self.changed_runs.append(&mut touched);
+        // Not `append`, which would build the whole set anew.
+        self.changed_runs.extend(touched);
         self.commit_sequence = batch.sequence;
         self.next_sequence = batch.sequence + 1;
         self.next_page = self.next_page.max(batch.next_page);

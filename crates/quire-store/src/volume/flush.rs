@@ -33,6 +33,8 @@ pub(super) enum Place {
 pub(super) struct BatchRuns {
     pub(super) sequence: u64,
     pub(super) after_commit: u64,
+    /// Newest commit that was durable when the newest run was placed.
+    durable_commit: u64,
     /// The buffer is written when it has reached this length.
     bytes_wanted: usize,
     /// Starts with room for the header of the run.
@@ -54,6 +56,7 @@ impl BatchRuns {
         Self {
             sequence,
             after_commit,
+            durable_commit: 0,
             bytes_wanted,
             buffer: Vec::new(),
             buffered: Vec::new(),
@@ -112,7 +115,9 @@ impl BatchRuns {
     }
 
     /// Makes the buffer a run at that place. The buffer is empty afterwards.
-    fn seal(&mut self, placement: Placement, salt: u64) -> SealedRun {
+    fn seal(&mut self, placement: Placement, writer: &Writer) -> SealedRun {
+        let salt = writer.superblock.salt;
+        self.durable_commit = writer.durable_commit;
         let mut bytes = std::mem::take(&mut self.buffer);
         let offset = placement.extent.start * BLOCK_BYTES;
         let link = placement.needs_link().then(|| {
@@ -187,6 +192,7 @@ impl BatchRuns {
         let Self {
             sequence,
             after_commit,
+            durable_commit,
             ..
         } = *self;
         RunHeader {
@@ -194,6 +200,7 @@ impl BatchRuns {
             ordinal,
             sequence,
             after_commit,
+            durable_commit,
             salt,
             offset,
             next,
@@ -265,7 +272,7 @@ impl WriteBatch {
             let prepared = self.inner.begin_session(&mut writer);
             let placed = prepared.map(|()| place(&mut writer, &runs, Need::Ordinary));
             match placed {
-                Ok(Some(placement)) => runs.seal(placement, writer.superblock.salt),
+                Ok(Some(placement)) => runs.seal(placement, &writer),
                 Ok(None) => {
                     runs.failed = true;
                     return Err(self.full(needed_bytes));
@@ -296,6 +303,10 @@ impl WriteBatch {
     ) -> Result<(), WriteError> {
         let mut writer = self.inner.lock_writer();
         let result = self.inner.begin_session(&mut writer);
+        let result = result.and_then(|()| match makes_room {
+            true => Ok(()),
+            false => self.inner.grow_ahead(&mut writer, runs.block_count()),
+        });
         let result = result.and_then(|()| self.write_alone(&mut writer, runs, makes_room));
         runs.failed |= result.is_err();
         result
@@ -308,7 +319,6 @@ impl WriteBatch {
         makes_room: bool,
     ) -> Result<(), WriteError> {
         let needed_bytes = runs.buffer.len() as u64;
-        let salt = writer.superblock.salt;
         let needs = [Need::Ordinary, Need::MakesRoom];
         let allowed = if makes_room { &needs[..] } else { &needs[..1] };
         let mut failure = self.full(needed_bytes);
@@ -316,7 +326,7 @@ impl WriteBatch {
             let Some(placement) = place(writer, runs, *need) else {
                 continue;
             };
-            let mut sealed = runs.seal(placement, salt);
+            let mut sealed = runs.seal(placement, writer);
             sealed.absorb_tail();
             let Err(error) = sealed.write(&self.inner) else {
                 return Ok(());

@@ -140,6 +140,13 @@ impl FreeSpace {
         self.extents.insert(start, end - start);
     }
 
+    /// Blocks were added to the file, and are free.
+    pub(super) fn grow(&mut self, count: u64) {
+        let start = self.end;
+        self.end += count;
+        self.put(Extent { start, count });
+    }
+
     /// The free extent at the end of the file.
     pub(super) fn tail(&self) -> Option<Extent> {
         let (&start, &count) = self.extents.last_key_value()?;

@@ -26,6 +26,8 @@ pub(super) struct LogPosition {
 /// A batch that was committed.
 pub(super) struct LogBatch {
     pub(super) sequence: u64,
+    /// Newest commit that was durable before it, for certain.
+    pub(super) durable_commit: u64,
     /// In the order of the log. The last one holds the commit record.
     pub(super) runs: Vec<Extent>,
     /// New images, later ones last.
@@ -70,6 +72,7 @@ impl BatchReader {
     fn new(position: LogPosition) -> Self {
         let batch = LogBatch {
             sequence: 0,
+            durable_commit: 0,
             runs: Vec::new(),
             entries: Vec::new(),
             freed: Vec::new(),
@@ -104,6 +107,7 @@ impl BatchReader {
             count: header.block_count(),
         });
         self.batch.next = header.next;
+        self.batch.durable_commit = self.batch.durable_commit.max(header.durable_commit);
         for (index, image) in run.images.iter().enumerate() {
             if image.header.kind == ImageKind::Commit {
                 let is_last = index + 1 == run.images.len();

@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use quire_format::volume::PageId;
 
 pub use batch::WriteBatch;
-pub use options::{OpenMode, VolumeOptions};
+pub use options::{Durability, OpenMode, VolumeOptions};
 pub use pin::Pin;
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
@@ -230,7 +230,7 @@ impl Volume {
         if self.is_read_only() {
             return Ok(());
         }
-        clean::clean_if_worthwhile(&self.inner);
+        clean::clean_if_worthwhile(&self.inner, Ending::Closes);
         let _turn = Turn::wait(&self.inner);
         self.inner.may_write()?;
         Ok(self.inner.end_session(&mut self.inner.lock_writer())?)

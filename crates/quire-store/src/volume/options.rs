@@ -1,5 +1,13 @@
 //! How a volume is opened.
 
+use quire_format::volume::BLOCK_BYTES;
+
+/// A checkpoint is not worth its syncs before the log is this long.
+const LOG_BYTES_MIN: u64 = 1 << 20;
+
+/// The same in a file that is as long: a start reads that much in a few hundredths of a second.
+const LOG_BYTES_MIN_LARGE: u64 = 16 << 20;
+
 /// May the volume be changed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
@@ -9,14 +17,27 @@ pub enum OpenMode {
     ReadOnly,
 }
 
+/// When a commit is on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Before it returns.
+    Synced,
+    /// With the next synced commit, checkpoint or close. A system that stops before that may undo it, and then every
+    /// later commit with it; a process that is killed undoes nothing.
+    Unsynced,
+}
+
 /// What a volume may use, and when it tidies up.
 #[derive(Clone, Debug)]
 pub struct VolumeOptions {
     /// Budget of the warm cache, payloads and bookkeeping together.
     pub cache_bytes: usize,
-    /// A commit is followed by a checkpoint when the log is longer than this, or longer than 1 MiB
-    /// and an eighth of the live data. It bounds what the next start has to read.
+    /// A commit is followed by a checkpoint when the log is longer than this, or longer than an eighth of the live
+    /// data and 16 MiB (in a smaller file: than the live data and 1 MiB). It bounds what the next start has to read.
     pub checkpoint_log_bytes: u64,
+    /// Small commits make the file longer by this much at a time, at most 16 MiB, and the next ones fill it: their
+    /// syncs need not store a new length. Cut off again when the session ends.
+    pub growth_bytes: u64,
     /// Closing cleans first when more than this share of the file is dead or free; 100: never.
     pub clean_dead_percent: u8,
     /// A batch is written in runs of about this length, at most 2 MiB. Larger runs are read and
@@ -32,6 +53,7 @@ impl Default for VolumeOptions {
         Self {
             cache_bytes: 64 << 20,
             checkpoint_log_bytes: 64 << 20,
+            growth_bytes: 1 << 20,
             clean_dead_percent: 50,
             run_bytes: 1 << 20,
             salt_seed: None,
@@ -44,6 +66,18 @@ impl VolumeOptions {
     /// on top, it is still a run that a reader accepts.
     pub(super) fn run_bytes_wanted(&self) -> usize {
         self.run_bytes.min(2 << 20)
+    }
+
+    /// Length of the log at which a checkpoint is due.
+    pub(super) fn log_limit_bytes(&self, live_bytes: u64) -> u64 {
+        (live_bytes / 8)
+            .max(live_bytes.clamp(LOG_BYTES_MIN, LOG_BYTES_MIN_LARGE))
+            .min(self.checkpoint_log_bytes)
+    }
+
+    /// Blocks by which the file grows for small commits.
+    pub(super) fn growth_blocks(&self) -> u64 {
+        self.growth_bytes.min(16 << 20) / BLOCK_BYTES
     }
 
     /// A number that no other session of the file has used: random, or made from the seed.

@@ -3,7 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use quire_format::volume::{IMAGE_HEADER_BYTES, PageEntry, PageId, checksum};
+use quire_format::volume::{
+    IMAGE_HEADER_BYTES, ImageHeader, ImageKind, LAST_PAGE, PageEntry, PageId, PageKind, PageRange,
+    checksum,
+};
 
 use super::contents::Contents;
 use super::{Inner, PageMap};
@@ -40,6 +43,11 @@ impl Pin {
         self.inner.read(&self.version, page)
     }
 
+    /// Path of the file, for messages.
+    pub(crate) fn file(&self) -> Arc<str> {
+        Arc::clone(&self.inner.file)
+    }
+
     /// True when the page exists in this snapshot.
     #[must_use]
     pub fn contains(&self, page: PageId) -> bool {
@@ -68,6 +76,26 @@ impl Pin {
         pages
     }
 
+    /// The pages of the snapshot from `first` on, ascending. Pages are numbered in the order in which they are first
+    /// written, so these are the ones that are as new as `first`.
+    #[must_use]
+    pub fn pages_from(&self, first: PageId) -> Vec<PageId> {
+        let range = PageRange {
+            first,
+            count: LAST_PAGE + 1 - first.get(),
+        };
+        let entries = self.version.pages.range(range);
+        entries.into_iter().map(|entry| entry.page).collect()
+    }
+
+    /// What the page was called when it was written. One read of 32 bytes.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn kind(&self, page: PageId) -> Result<PageKind, ReadError> {
+        self.inner.read_kind(&self.version, page)
+    }
+
     /// Sequence of the commit that this is a snapshot of.
     #[must_use]
     pub fn commit_sequence(&self) -> u64 {
@@ -79,17 +107,39 @@ impl Inner {
     /// Reads through the cache. The caller holds the version, so the space cannot be reused
     /// before this returns.
     pub(super) fn read(&self, version: &Version, page: PageId) -> Result<Arc<[u8]>, ReadError> {
-        let not_found = || ReadError::NotFound {
-            file: Arc::clone(&self.file),
-            page,
-        };
-        let entry = version.pages.get(page).ok_or_else(not_found)?;
+        let entry = self.entry(version, page)?;
         if let Some(payload) = self.cache.get(entry.offset) {
             return Ok(payload);
         }
         let payload = self.read_payload(&entry)?;
         self.cache.insert(entry.offset, &payload);
         Ok(payload)
+    }
+
+    fn entry(&self, version: &Version, page: PageId) -> Result<PageEntry, ReadError> {
+        version.pages.get(page).ok_or_else(|| ReadError::NotFound {
+            file: Arc::clone(&self.file),
+            page,
+        })
+    }
+
+    /// Reads the kind from the header of the image, which must be that of the entry.
+    fn read_kind(&self, version: &Version, page: PageId) -> Result<PageKind, ReadError> {
+        let entry = self.entry(version, page)?;
+        let mut head = [0; IMAGE_HEADER_BYTES];
+        self.disk
+            .read_at(&mut head, entry.offset)
+            .map_err(|source| self.read_failed(&entry, source))?;
+        let header = ImageHeader::decode(&head);
+        let header = header.map_err(|error| self.corrupt(&entry, error.to_string()))?;
+        match header.kind {
+            ImageKind::Page(found, kind)
+                if found == page && header.payload_checksum == entry.payload_checksum =>
+            {
+                Ok(kind)
+            }
+            _ => Err(self.corrupt(&entry, "there is another image".to_owned())),
+        }
     }
 
     /// Reads a payload from disk and compares its checksum with the one in the map, which also
@@ -108,15 +158,19 @@ impl Inner {
                 entry,
                 "the checksum of the payload does not match".to_owned(),
             )),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(self.corrupt(entry, "the file ends before the image does".to_owned()))
-            }
-            Err(source) => Err(ReadError::Io {
-                file: Arc::clone(&self.file),
-                page: entry.page,
-                offset: entry.offset,
-                source,
-            }),
+            Err(source) => Err(self.read_failed(entry, source)),
+        }
+    }
+
+    fn read_failed(&self, entry: &PageEntry, source: io::Error) -> ReadError {
+        if source.kind() == io::ErrorKind::UnexpectedEof {
+            return self.corrupt(entry, "the file ends before the image does".to_owned());
+        }
+        ReadError::Io {
+            file: Arc::clone(&self.file),
+            page: entry.page,
+            offset: entry.offset,
+            source,
         }
     }
 

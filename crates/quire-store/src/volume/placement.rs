@@ -211,6 +211,15 @@ impl Space {
         Some(taken)
     }
 
+    /// Would [`Space::place`] make the file longer for a run of `count` blocks?
+    pub(super) fn must_grow(&self, count: u64) -> bool {
+        self.tail.is_some_and(|tail| {
+            let room = self.free.room_at(tail + 1, false);
+            let is_last = tail + 1 + room == self.free.end();
+            room < count && (is_last || self.free.first_fit(count).is_none())
+        })
+    }
+
     /// Bytes that fit at the tail without a link and without making the file longer.
     pub(super) fn room_bytes(&self) -> u64 {
         self.tail.map_or(0, |tail| {

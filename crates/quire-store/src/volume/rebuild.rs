@@ -16,7 +16,7 @@ use super::report::{Finding, RebuildReport};
 use super::runs::Runs;
 use super::scan::{FoundRun, Scan};
 use super::superblocks::Superblocks;
-use super::writer::Writer;
+use super::writer::{OLDER_VERSIONS_MIN, Writer};
 use crate::disk::Disk;
 use crate::error::OpenError;
 
@@ -26,7 +26,7 @@ pub(super) fn same_map_from_scan(
     superblock: &Superblock,
 ) -> io::Result<Option<StoredMap>> {
     let mut scan = Scan::read(disk)?;
-    scan.proven_commit = scan.proven_commit.max(superblock.commit_sequence);
+    scan.prove(superblock.commit_sequence);
     scan.runs
         .retain(|run| run.sequence <= superblock.commit_sequence);
     let (pages, runs) = resolve(&mut scan, superblock.commit_sequence);
@@ -94,14 +94,16 @@ pub(super) fn rebuild(
         log_blocks: 0,
         leftovers,
         unproven: Vec::new(),
+        durable_commit: 0,
         needs_snapshot: true,
         older: VecDeque::new(),
+        older_limit: OLDER_VERSIONS_MIN,
     };
     Ok((writer, report))
 }
 
 fn contents(scan: &mut Scan, superblock: &Superblock) -> Contents {
-    scan.proven_commit = scan.proven_commit.max(superblock.commit_sequence);
+    scan.prove(superblock.commit_sequence);
     let committed = |sequence: &&u64| scan.is_committed(**sequence);
     let newest_commit = scan
         .batches

@@ -17,7 +17,7 @@ use super::placement::Space;
 use super::rebuild;
 use super::scan::BlockWindow;
 use super::superblocks::Superblocks;
-use super::writer::Writer;
+use super::writer::{OLDER_VERSIONS_MIN, Writer};
 use crate::disk::Disk;
 use crate::error::OpenError;
 
@@ -139,7 +139,9 @@ struct Recovery<'a> {
     chunks: Vec<(Extent, u64)>,
     log_blocks: u64,
     leftovers: Vec<u64>,
-    unproven: Vec<Extent>,
+    /// Runs of batches that no later batch calls durable, and the sequence of each.
+    unproven: Vec<(u64, Extent)>,
+    durable_commit: u64,
     needs_snapshot: bool,
 }
 
@@ -168,6 +170,7 @@ impl<'a> Recovery<'a> {
             log_blocks,
             leftovers,
             unproven,
+            durable_commit: superblock.commit_sequence,
             needs_snapshot,
         }
     }
@@ -189,7 +192,12 @@ impl<'a> Recovery<'a> {
             };
             self.log_blocks += batch.runs.iter().map(|run| run.count).sum::<u64>();
             offset = batch.next;
-            self.unproven.clone_from(&batch.runs);
+            self.durable_commit = self.durable_commit.max(batch.durable_commit);
+            self.unproven
+                .extend(batch.runs.iter().map(|run| (batch.sequence, *run)));
+            let durable_commit = self.durable_commit;
+            self.unproven
+                .retain(|(sequence, _)| *sequence > durable_commit);
             let effect = BatchEffect {
                 sequence: batch.sequence,
                 next_page: batch.next_page,
@@ -206,9 +214,9 @@ impl<'a> Recovery<'a> {
         }
     }
 
-    /// The log ends at `log_end`. Was it longer once? A batch begins only when the one before is
-    /// durable, and its runs say so: a run that began after a commit we do not have proves that
-    /// something acknowledged is lost. Runs of a batch that was never finished are remembered.
+    /// The log ends at `log_end`. Was it longer once? A run says which commit was durable before it:
+    /// when that is one that we do not have, something that was promised is lost. Runs of batches that
+    /// were never finished, or lie behind a commit that was lost before it was durable, are remembered.
     fn search_free_space(&mut self, log_end: u64) -> Result<(), OpenError> {
         let disk_bytes = length(self.disk)?;
         let free = self.free_space(disk_bytes)?;
@@ -226,7 +234,7 @@ impl<'a> Recovery<'a> {
                     log_end,
                     &format!(
                         "commit {} cannot be read, but the run at byte {} was written after it",
-                        run.after_commit, run.offset
+                        run.durable_commit, run.offset
                     ),
                 ));
             }
@@ -237,7 +245,7 @@ impl<'a> Recovery<'a> {
     }
 
     fn proves_loss(&self, run: &RunHeader) -> bool {
-        run.salt == self.superblock.salt && run.after_commit > self.contents.commit_sequence
+        run.salt == self.superblock.salt && run.durable_commit > self.contents.commit_sequence
     }
 
     fn free_space(&self, disk_bytes: u64) -> Result<FreeSpace, OpenError> {
@@ -268,9 +276,11 @@ impl<'a> Recovery<'a> {
             generations,
             log_blocks: self.log_blocks,
             leftovers: self.leftovers,
-            unproven: self.unproven,
+            unproven: self.unproven.into_iter().map(|(_, run)| run).collect(),
+            durable_commit: self.durable_commit,
             needs_snapshot: self.needs_snapshot,
             older: VecDeque::new(),
+            older_limit: OLDER_VERSIONS_MIN,
         })
     }
 }

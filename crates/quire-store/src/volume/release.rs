@@ -9,7 +9,8 @@ use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
 
-/// A free tail shorter than this stays in the file for the next writes, unless the session ends.
+/// This much more than the log may become stays free at the end of the file, unless the session ends: small commits
+/// then go on where the log was before last.
 const TAIL_BYTES_KEPT: u64 = 1 << 20;
 
 impl Inner {
@@ -19,10 +20,11 @@ impl Inner {
     /// erasures need no sync of their own, for the next commit brings one before the space can
     /// be mistaken for anything.
     pub(super) fn release_dead(&self, writer: &mut Writer) -> Result<(), WriteError> {
-        let superseded = writer.superblock.commit_sequence;
-        let pinned = writer.oldest_pinned();
-        let ready = |dead_at: u64| dead_at <= superseded && dead_at <= pinned;
-        let released = writer.contents.runs.take_dead(|dead| ready(dead.dead_at));
+        let limit = writer
+            .superblock
+            .commit_sequence
+            .min(writer.oldest_pinned());
+        let released = writer.contents.runs.take_dead(limit);
         if released.is_empty() {
             return Ok(());
         }
@@ -49,20 +51,45 @@ impl Inner {
                 Err(error) => return Err(self.write_failed(error, 0)),
             }
         }
+        let live_bytes = writer.contents.pages.live_bytes();
         let keeps_bytes = if writer.space.tail.is_some() {
-            TAIL_BYTES_KEPT
+            TAIL_BYTES_KEPT + self.options.log_limit_bytes(live_bytes)
         } else {
             0
         };
-        let tail_bytes = writer
-            .space
-            .free
-            .tail()
-            .map_or(0, |tail| tail.count * BLOCK_BYTES);
-        if tail_bytes > keeps_bytes {
-            writer.space.free.cut_tail(0);
+        self.cut_end(writer, keeps_bytes)
+    }
+
+    /// Cuts the free tail off the file but for `keeps_bytes`.
+    pub(super) fn cut_end(&self, writer: &mut Writer, keeps_bytes: u64) -> Result<(), WriteError> {
+        if let Some(tail) = writer.space.free.tail() {
+            let kept_end = tail.start + keeps_bytes / BLOCK_BYTES;
+            writer.space.free.cut_tail(kept_end);
         }
         self.cut_file(writer)
+    }
+
+    /// Makes the file longer before a small run does, so that the syncs of many small commits need not store a new
+    /// length. On a full disk the run has to find its place alone.
+    pub(super) fn grow_ahead(
+        &self,
+        writer: &mut Writer,
+        run_blocks: u64,
+    ) -> Result<(), WriteError> {
+        let count = self.options.growth_blocks();
+        if run_blocks > count / 4 || !writer.space.must_grow(run_blocks) {
+            return Ok(());
+        }
+        let zeros = vec![0; (count * BLOCK_BYTES) as usize];
+        let end_bytes = writer.space.free.end() * BLOCK_BYTES;
+        match self.disk.write_at(&zeros, end_bytes) {
+            Ok(()) => {
+                writer.space.free.grow(count);
+                Ok(())
+            }
+            Err(error) if is_full(&error) => self.cut_file(writer),
+            Err(error) => Err(self.write_failed(error, 0)),
+        }
     }
 
     /// Cuts off what lies behind the last block that counts.

@@ -1,6 +1,6 @@
 //! The runs in use, and how much of each is still worth keeping.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quire_format::volume::{BLOCK_BYTES, PageEntry, RunExtent};
 
@@ -18,12 +18,11 @@ pub(super) struct Run {
     in_checkpoint: bool,
 }
 
-/// A run without a live image. It is given back once a checkpoint has superseded `dead_at` and no
-/// pin is older than `dead_at`.
+/// A run without a live image. It is given back once a checkpoint has superseded the commit that
+/// killed it, and no pin is older than that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeadRun {
     pub(super) extent: Extent,
-    pub(super) dead_at: u64,
     in_checkpoint: bool,
 }
 
@@ -32,6 +31,8 @@ pub(super) struct DeadRun {
 pub(super) struct Runs {
     table: BTreeMap<u64, Run>,
     dead: BTreeMap<u64, DeadRun>,
+    /// The same by the commit since which they are dead, and then first block.
+    dead_order: BTreeSet<(u64, u64)>,
 }
 
 impl Runs {
@@ -134,22 +135,22 @@ impl Runs {
             };
             let dead = DeadRun {
                 extent,
-                dead_at,
                 in_checkpoint: run.in_checkpoint,
             };
             self.dead.insert(start, dead);
+            self.dead_order.insert((dead_at, start));
         }
     }
 
-    /// Takes out the dead runs for which `ready` holds.
-    pub(super) fn take_dead(&mut self, ready: impl Fn(&DeadRun) -> bool) -> Vec<Extent> {
+    /// Takes out the runs that were dead at commit `limit`.
+    pub(super) fn take_dead(&mut self, limit: u64) -> Vec<Extent> {
         let mut taken = Vec::new();
-        self.dead.retain(|_, dead| {
-            if ready(dead) {
-                taken.push(dead.extent);
-            }
-            !ready(dead)
-        });
+        while let Some(&(dead_at, start)) = self.dead_order.first()
+            && dead_at <= limit
+        {
+            self.dead_order.pop_first();
+            taken.extend(self.dead.remove(&start).map(|dead| dead.extent));
+        }
         taken
     }
 

@@ -1,6 +1,6 @@
 //! Reading the whole file for what describes itself: runs, images, commit records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use quire_format::volume::{
@@ -73,6 +73,12 @@ pub(super) struct FoundBatch {
     pub(super) run_count: Option<u32>,
 }
 
+impl FoundBatch {
+    fn is_whole(&self) -> bool {
+        self.run_count == Some(self.whole_runs)
+    }
+}
+
 /// Everything a scan found.
 #[derive(Default)]
 pub(super) struct Scan {
@@ -83,6 +89,8 @@ pub(super) struct Scan {
     pub(super) generation: u64,
     /// The newest commit that was durable for certain.
     pub(super) proven_commit: u64,
+    /// Later commits to which a chain of whole batches leads from there.
+    chained: BTreeSet<u64>,
 }
 
 impl Scan {
@@ -106,27 +114,42 @@ impl Scan {
             }
             offset = next;
         }
+        scan.prove(0);
         Ok(scan)
     }
 
-    /// Was the batch committed? Once a checkpoint has followed, its commit record may be gone.
-    /// But runs of batches that were given up are erased before the next batch is durable; a
-    /// later run tells which commit it came after; and so does a map chunk.
-    pub(super) fn is_committed(&self, sequence: u64) -> bool {
-        let mut later = self.batches.range(sequence + 1..);
-        match later.next() {
-            Some((_, next)) => next.after_commit >= sequence,
-            None if sequence <= self.proven_commit => true,
-            None => {
-                let batch = self.batches.get(&sequence);
-                batch.is_some_and(|batch| batch.run_count == Some(batch.whole_runs))
+    /// `commit` was durable, the caller knows.
+    pub(super) fn prove(&mut self, commit: u64) {
+        self.proven_commit = self.proven_commit.max(commit);
+        self.chained.clear();
+        let mut last = self.proven_commit;
+        for (&sequence, batch) in self.batches.range(self.proven_commit + 1..) {
+            if batch.is_whole() && batch.after_commit <= last {
+                // What lies between was given up.
+                self.chained.split_off(&(batch.after_commit + 1));
+                self.chained.insert(sequence);
+                last = sequence;
             }
         }
     }
 
+    /// Was the batch committed, and every one before it? Once a checkpoint has followed, its commit
+    /// record may be gone. But runs of batches that were given up are erased before the next batch
+    /// is durable; a later run tells which commit it came after and which was durable then; and so
+    /// does a map chunk.
+    pub(super) fn is_committed(&self, sequence: u64) -> bool {
+        if sequence > self.proven_commit {
+            return self.chained.contains(&sequence);
+        }
+        let mut later = self.batches.range(sequence + 1..);
+        later
+            .next()
+            .is_none_or(|(_, next)| next.after_commit >= sequence)
+    }
+
     fn add(&mut self, mut run: RunImages) {
         let header = run.header;
-        self.proven_commit = self.proven_commit.max(header.after_commit);
+        self.proven_commit = self.proven_commit.max(header.durable_commit);
         if header.kind == RunKind::Map {
             self.generation = self.generation.max(header.sequence);
             return;

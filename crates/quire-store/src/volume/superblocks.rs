@@ -3,8 +3,8 @@
 use std::io;
 
 use quire_format::volume::{
-    BLOCK_BYTES, FIRST_RUN_OFFSET, FORMAT_VERSION, MAGIC, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSETS,
-    Superblock, SuperblockError,
+    BLOCK_BYTES, FIRST_RUN_OFFSET, FORMAT_VERSION, FORMAT_VERSION_MIN, MAGIC, SUPERBLOCK_BYTES,
+    SUPERBLOCK_OFFSETS, Superblock, SuperblockError,
 };
 
 use crate::disk::Disk;
@@ -84,14 +84,21 @@ impl Superblocks {
     /// The newest valid copy, or why there is none.
     pub(super) fn require(&self, file: &str, disk_bytes: u64) -> Result<Superblock, OpenError> {
         let file = || file.to_owned();
-        // A newer program may have left one copy that this one can read: its rules count.
+        // Another program may have left one copy that this one can read: its rules count.
         for copy in &self.copies {
             if let Err(SuperblockError::Version(found)) = copy {
-                let supported = FORMAT_VERSION;
-                return Err(OpenError::NewerVersion {
-                    file: file(),
-                    found: *found,
-                    supported,
+                return Err(if *found < FORMAT_VERSION_MIN {
+                    OpenError::OlderVersion {
+                        file: file(),
+                        found: *found,
+                        oldest: FORMAT_VERSION_MIN,
+                    }
+                } else {
+                    OpenError::NewerVersion {
+                        file: file(),
+                        found: *found,
+                        supported: FORMAT_VERSION,
+                    }
                 });
             }
         }

@@ -22,20 +22,27 @@ pub(super) struct Writer {
     /// The newest superblock, and what each place holds.
     pub(super) superblock: Superblock,
     pub(super) generations: [Option<u64>; 2],
+    /// Newest commit that a sync has covered.
+    pub(super) durable_commit: u64,
     /// Blocks of the log since the newest checkpoint.
     pub(super) log_blocks: u64,
     /// Runs of unfinished batches found when the volume was opened; their headers are erased
     /// before anything new is written.
     pub(super) leftovers: Vec<u64>,
-    /// The runs of the newest batch of the log, when it was found by a recovery. If the process
-    /// before stopped because a sync failed, they may exist in the system's cache only and never
-    /// have been written; so they are written again before anything is built on them.
+    /// The runs of the batches of the log that a recovery found and no later one calls durable. If the
+    /// process before stopped because a sync failed, they may exist in the system's cache only and
+    /// never have been written; so they are written again before anything is built on them.
     pub(super) unproven: Vec<Extent>,
     /// The stored map must not be built upon.
     pub(super) needs_snapshot: bool,
-    /// Versions that were current once and may still be pinned.
+    /// Versions that were current once and may still be pinned, oldest first.
     pub(super) older: VecDeque<Weak<Version>>,
+    /// Length of `older` at which those that nobody holds are taken out.
+    pub(super) older_limit: usize,
 }
+
+/// Versions that are remembered without asking whether somebody holds them.
+pub(super) const OLDER_VERSIONS_MIN: usize = 64;
 
 impl Writer {
     /// Sequence of the oldest version that somebody can still read.
@@ -47,12 +54,17 @@ impl Writer {
         {
             self.older.pop_front();
         }
-        let pinned = self
-            .older
-            .iter()
-            .filter_map(Weak::upgrade)
-            .map(|version| version.sequence);
-        pinned.min().unwrap_or(self.contents.commit_sequence)
+        let oldest = self.older.front().and_then(Weak::upgrade);
+        oldest.map_or(self.contents.commit_sequence, |version| version.sequence)
+    }
+
+    /// Remembers a version that was current until now.
+    pub(super) fn note_older(&mut self, version: &Arc<Version>) {
+        if self.older.len() >= self.older_limit {
+            self.older.retain(|version| version.strong_count() > 0);
+            self.older_limit = (2 * self.older.len()).max(OLDER_VERSIONS_MIN);
+        }
+        self.older.push_back(Arc::downgrade(version));
     }
 
     /// True when the stored map and the superblock say all there is to say.
@@ -157,12 +169,19 @@ impl Inner {
         }
     }
 
-    /// Overwrites the headers of runs that are free, so that no scan takes them for live ones.
+    /// Overwrites the headers of runs that are free, so that no scan takes them for live ones. Headers in adjoining
+    /// blocks are overwritten at once.
     pub(super) fn erase(&self, blocks: impl IntoIterator<Item = u64>) -> Result<(), WriteError> {
-        let zeros = [0; BLOCK_BYTES as usize];
-        for block in blocks {
-            let erased = self.disk.write_at(&zeros, block * BLOCK_BYTES);
-            erased.map_err(|error| self.failed("erase a free run of", error))?;
+        const BLOCKS_AT_ONCE: usize = 64;
+        let mut blocks: Vec<u64> = blocks.into_iter().collect();
+        blocks.sort_unstable();
+        let zeros = vec![0; BLOCKS_AT_ONCE.min(blocks.len()) * BLOCK_BYTES as usize];
+        for adjoining in blocks.chunk_by(|left, right| left + 1 == *right) {
+            for piece in adjoining.chunks(BLOCKS_AT_ONCE) {
+                let bytes = &zeros[..piece.len() * BLOCK_BYTES as usize];
+                let erased = self.disk.write_at(bytes, piece[0] * BLOCK_BYTES);
+                erased.map_err(|error| self.failed("erase a free run of", error))?;
+            }
         }
         Ok(())
     }

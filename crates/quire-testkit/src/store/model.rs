@@ -11,7 +11,8 @@ pub type State = Arc<BTreeMap<u64, Arc<Vec<u8>>>>;
 pub struct Acknowledgement {
     /// Operations the disk had recorded when `commit` was called.
     pub called_at: usize,
-    /// The same when it returned success; `None` when it failed or never returned.
+    /// The same when it was promised to be durable: it returned after a sync, or something later did. `None` when it
+    /// failed or nothing was promised.
     pub returned_at: Option<usize>,
     /// The pages after it.
     pub state: State,
@@ -29,8 +30,15 @@ pub struct History {
 }
 
 impl History {
+    /// Every commit that has returned so far is durable.
+    pub fn note_durable(&mut self, position: usize) {
+        for commit in &mut self.commits {
+            commit.returned_at.get_or_insert(position);
+        }
+    }
+
     /// The states that a crash after `position` operations may leave: that of the last commit
-    /// that had returned, and those of later ones that had been called.
+    /// that was durable, and those of later ones that had been called.
     #[must_use]
     pub fn allowed_at(&self, position: usize) -> Vec<State> {
         let is_acknowledged =

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quire_store::{
-    CATALOG_PAGE, CommitError, Disk, PageId, PageKind, Pin, SimDisk, Volume, VolumeOptions,
-    WriteError,
+    CATALOG_PAGE, CommitError, Disk, Durability, PageId, PageKind, Pin, SimDisk, Volume,
+    VolumeOptions, WriteError,
 };
 
 use super::model::{Acknowledgement, History, State};
@@ -36,6 +36,7 @@ pub fn volume_options(seed: u64) -> VolumeOptions {
     let mut random = Random::new(seed ^ 0x5eed);
     VolumeOptions {
         cache_bytes: 64 << 10,
+        growth_bytes: 16 << 10,
         checkpoint_log_bytes: [16 << 10, 64 << 10, 1 << 20][random.below(3) as usize],
         clean_dead_percent: [0, 50, 100][random.below(3) as usize],
         run_bytes: [4 << 10, 16 << 10, 64 << 10][random.below(3) as usize],
@@ -79,14 +80,17 @@ impl Workload {
         }
     }
 
-    /// Works until the end or until an operation fails. The volume is closed by dropping it.
+    /// Works until the end or until an operation fails. After a failure the volume is closed by dropping it.
     ///
     /// # Panics
     /// When the volume answers wrongly.
     pub fn run(mut self) -> (History, Result<(), Stopped>) {
         let result = self.work();
         self.pins.clear();
-        self.volume = None;
+        let volume = self.volume.take().filter(|_| result.is_ok());
+        if volume.is_some_and(|volume| volume.close().is_ok()) {
+            self.history.note_durable(self.disk.journal_len());
+        }
         (self.history, result)
     }
 
@@ -102,10 +106,12 @@ impl Workload {
     fn step(&mut self) -> Result<(), Stopped> {
         match self.random.below(100) {
             0..55 => self.batch(),
-            55..63 => self
-                .volume()?
-                .checkpoint()
-                .map_err(|error| error.to_string()),
+            55..63 => {
+                let stored = self.volume()?.checkpoint();
+                stored.map_err(|error| error.to_string())?;
+                self.history.note_durable(self.disk.journal_len());
+                Ok(())
+            }
             63..69 => self
                 .volume()?
                 .clean()
@@ -120,6 +126,7 @@ impl Workload {
             92..96 => {
                 self.pins.clear();
                 self.volume()?.close().map_err(|error| error.to_string())?;
+                self.history.note_durable(self.disk.journal_len());
                 self.reopen()
             }
             _ => {
@@ -160,15 +167,19 @@ impl Workload {
             state: state.clone(),
         });
         let failed = |error: CommitError| error.to_string();
-        if let Err(error) = batch.commit() {
+        let durability = match self.random.chance(30) {
+            true => Durability::Unsynced,
+            false => Durability::Synced,
+        };
+        if let Err(error) = batch.commit_with(durability) {
             // A batch that could not be written is not in the volume, whatever happens later.
             if matches!(error, CommitError::Write(WriteError::Full { .. })) {
                 self.history.commits.pop();
             }
             return Err(failed(error));
         }
-        if let Some(commit) = self.history.commits.last_mut() {
-            commit.returned_at = Some(self.disk.journal_len());
+        if durability == Durability::Synced {
+            self.history.note_durable(self.disk.journal_len());
         }
         self.state = state;
         Ok(())

@@ -1,0 +1,222 @@
+//! Group commit: one batch and one sync for all that wait.
+//!
+//! The first to join a group leads it. It asks the volume for its turn, and as long as the group before is being synced,
+//! others join. With the turn it closes the group, writes the log page and commits, and tells the others. So groups
+//! are as large as the disk is slow; there is no thread of the log's own and no timer.
+
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use quire_format::log::{LogContent, LogEntry, LogPage, RECORDS_BYTES_MAX, push_entry};
+use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
+
+use super::live::LivePage;
+use super::{LogInner, LogSequence};
+use crate::error::{CommitError, WriteError};
+use crate::volume::{Durability, WriteBatch};
+
+/// A page is written when its body has this length, so that a group of any size is read piece by piece.
+const PAGE_BYTES: usize = 256 << 10;
+
+/// A group that can still be joined.
+#[derive(Default)]
+pub(super) struct Filling {
+    /// The entries, one behind the other.
+    body: Vec<u8>,
+    commits: Vec<Joined>,
+    is_synced: bool,
+    makes_room: bool,
+    outcome: Arc<Outcome>,
+}
+
+/// One commit of a group.
+struct Joined {
+    /// Where its entry ends in the body.
+    end: usize,
+    /// The large transaction that it ends; 0: none.
+    large: u64,
+}
+
+/// What became of a group: the sequence of its first commit.
+#[derive(Default)]
+struct Outcome {
+    first: Mutex<Option<Result<u64, CommitError>>>,
+    known: Condvar,
+}
+
+impl Outcome {
+    fn tell(&self, first: Result<u64, CommitError>) {
+        let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        place.get_or_insert(first);
+        drop(place);
+        self.known.notify_all();
+    }
+
+    fn wait(&self) -> Result<u64, CommitError> {
+        let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match &*place {
+                Some(Ok(first)) => return Ok(*first),
+                Some(Err(error)) => return Err(error.duplicate()),
+                None => {
+                    place = self
+                        .known
+                        .wait(place)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+}
+
+/// The duty to tell the others, even when the leader panics.
+struct Leading {
+    outcome: Arc<Outcome>,
+}
+
+impl Drop for Leading {
+    fn drop(&mut self) {
+        self.outcome.tell(Err(WriteError::BatchFailed.into()));
+    }
+}
+
+impl LogInner {
+    /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it.
+    pub(super) fn join(
+        &self,
+        records: &[u8],
+        ends: Option<(u64, u32)>,
+        durability: Durability,
+        makes_room: bool,
+    ) -> Result<LogSequence, CommitError> {
+        check_length(records)?;
+        let (index, outcome) = {
+            let mut filling = self.lock_filling();
+            push_entry(&mut filling.body, &LogEntry { ends, records });
+            let end = filling.body.len();
+            let large = ends.map_or(0, |(large, _)| large);
+            filling.commits.push(Joined { end, large });
+            filling.is_synced |= durability == Durability::Synced;
+            filling.makes_room |= makes_room;
+            (filling.commits.len() - 1, Arc::clone(&filling.outcome))
+        };
+        if index == 0 {
+            self.lead(Arc::clone(&outcome));
+        }
+        Ok(LogSequence(outcome.wait()? + index as u64))
+    }
+
+    fn lead(&self, outcome: Arc<Outcome>) {
+        let leading = Leading { outcome };
+        if self.options.commit_delay_us > 0 {
+            std::thread::sleep(Duration::from_micros(self.options.commit_delay_us.into()));
+        }
+        let batch = self.volume.begin();
+        let group = mem::take(&mut *self.lock_filling());
+        let written = batch
+            .map_err(CommitError::from)
+            .and_then(|batch| self.write_group(batch, &group));
+        match written {
+            Ok((first, batch)) => {
+                leading.outcome.tell(Ok(first));
+                // A checkpoint of the volume may be due: the others need not wait for it.
+                batch.tidy_up();
+            }
+            Err(error) => leading.outcome.tell(Err(error)),
+        }
+    }
+
+    /// Writes and commits a group. Returns its first sequence, and the batch, which still has the turn.
+    fn write_group(
+        &self,
+        mut batch: WriteBatch,
+        group: &Filling,
+    ) -> Result<(u64, WriteBatch), CommitError> {
+        if group.makes_room {
+            batch.use_reserve();
+        }
+        let first = {
+            let mut live = self.lock_live();
+            live.reconcile(|page| batch.existed(page));
+            live.next
+        };
+        let mut pages = group.write_pages(&batch, first)?;
+        self.write_root(&batch, pages.first().map(|page| page.page))?;
+        let durability = match group.is_synced {
+            true => Durability::Synced,
+            false => Durability::Unsynced,
+        };
+        batch.commit_in_turn(durability)?;
+        let mut live = self.lock_live();
+        let mut commits = group.commits.iter().zip(first..).peekable();
+        for page in &mut pages {
+            while let Some((commit, _)) = commits.next_if(|(_, sequence)| *sequence <= page.last) {
+                let parts = live.large.remove(&commit.large);
+                page.parts.extend(parts.into_iter().flatten());
+            }
+        }
+        pages.into_iter().for_each(|page| live.push(page));
+        Ok((first, batch))
+    }
+
+    /// Frees what nobody needs and, when `page` is the first of the log, makes it findable.
+    pub(super) fn write_root(
+        &self,
+        batch: &WriteBatch,
+        page: Option<PageId>,
+    ) -> Result<(), WriteError> {
+        let live = self.lock_live();
+        for orphan in &live.orphans {
+            batch.free(*orphan)?;
+        }
+        match page.and_then(|page| live.root_for_first(page)) {
+            Some(root) => batch.replace(LOG_ROOT_PAGE, PageKind::LogRoot, &root.encode()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Filling {
+    /// Writes the pages of the group.
+    fn write_pages(&self, batch: &WriteBatch, first: u64) -> Result<Vec<LivePage>, WriteError> {
+        let mut pages = Vec::with_capacity(1);
+        let (mut start, mut start_end) = (0, 0);
+        while start < self.commits.len() {
+            let count = self.commits_of_page(start, start_end);
+            let commits = &self.commits[start..start + count];
+            let end = commits.last().map_or(start_end, |commit| commit.end);
+            let content = LogContent::Commits {
+                first: first + start as u64,
+                count: count as u32,
+                ends_large: commits.iter().any(|commit| commit.large > 0),
+            };
+            let payload = LogPage::encode(content, &self.body[start_end..end]);
+            pages.push(LivePage {
+                page: batch.write(PageKind::Log, &payload)?,
+                last: first + (start + count) as u64 - 1,
+                bytes: payload.len() as u64,
+                parts: Vec::new(),
+            });
+            (start, start_end) = (start + count, end);
+        }
+        Ok(pages)
+    }
+
+    /// How many commits from `start` on, whose entry begins at `start_end`, go into one page: at least one.
+    fn commits_of_page(&self, start: usize, start_end: usize) -> usize {
+        let fitting = self.commits[start..]
+            .iter()
+            .take_while(|commit| commit.end - start_end <= PAGE_BYTES)
+            .count();
+        fitting.max(1)
+    }
+}
+
+pub(super) fn check_length(records: &[u8]) -> Result<(), WriteError> {
+    let (bytes, limit_bytes) = (records.len(), RECORDS_BYTES_MAX);
+    if bytes > limit_bytes {
+        return Err(WriteError::TooLarge { bytes, limit_bytes });
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Transactions whose redo does not fit into memory.
+
+use quire_format::log::{LogContent, LogPage};
+use quire_format::volume::PageKind;
+
+use super::group::check_length;
+use super::{Log, LogSequence};
+use crate::error::CommitError;
+use crate::volume::Durability;
+
+/// A transaction that is written to the log part by part. Its parts count when [`LargeCommit::commit`] returns; when it
+/// is dropped instead, or the process ends, they are freed with a later batch of the log.
+pub struct LargeCommit {
+    log: Log,
+    /// The batch of the first part; 0 before it.
+    number: u64,
+    part_count: u32,
+}
+
+impl Log {
+    /// Begins a transaction whose redo records come in parts.
+    #[must_use]
+    pub fn begin_large(&self) -> LargeCommit {
+        LargeCommit {
+            log: self.clone(),
+            number: 0,
+            part_count: 0,
+        }
+    }
+}
+
+impl LargeCommit {
+    /// Writes some of the records, at most [`super::RECORDS_BYTES_MAX`] bytes. Not synced: that comes with the commit.
+    ///
+    /// # Errors
+    /// As [`Log::commit`]. After an error the transaction can only be dropped.
+    pub fn append(&mut self, records: &[u8]) -> Result<(), CommitError> {
+        check_length(records)?;
+        let inner = &self.log.inner;
+        let mut batch = inner.volume.begin()?;
+        inner.lock_live().reconcile(|page| batch.existed(page));
+        let number = match self.number {
+            0 => batch.sequence(),
+            number => number,
+        };
+        let content = LogContent::Part {
+            large: number,
+            ordinal: self.part_count,
+        };
+        let page = batch.write(PageKind::Log, &LogPage::encode(content, records))?;
+        inner.write_root(&batch, Some(page))?;
+        batch.commit_in_turn(Durability::Unsynced)?;
+        inner
+            .lock_live()
+            .large
+            .entry(number)
+            .or_default()
+            .push(page);
+        self.number = number;
+        self.part_count += 1;
+        batch.tidy_up();
+        Ok(())
+    }
+
+    /// Commits the parts, and `records` behind them, as one transaction.
+    ///
+    /// # Errors
+    /// As [`Log::commit`].
+    pub fn commit(
+        self,
+        records: &[u8],
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        let ends = (self.number > 0).then_some((self.number, self.part_count));
+        self.log.inner.join(records, ends, durability, false)
+    }
+}
+
+impl Drop for LargeCommit {
+    /// Gives up what was not committed.
+    fn drop(&mut self) {
+        let mut live = self.log.inner.lock_live();
+        if let Some(parts) = live.large.remove(&self.number) {
+            live.orphans.extend(parts);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The log of row transactions: what was committed and is not yet in the row tables' pages.
+//!
+//! There is no second file and no second format. A batch of the volume already is a log: checksummed, chained, synced
+//! once, recovered as a whole or not at all. A commit of row transactions is a batch with one more page, a *log page*
+//! with the redo records of every transaction that waited at the time (`group`). A checkpoint of the row tables is
+//! a batch that writes their changed pages and frees the log pages that these make superfluous (`truncate`).
+//! After a crash the pages of the volume are those of one commit, so the row tables are as of their newest checkpoint,
+//! every log page since then is there, and `replay` hands their records to the engine in order.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use quire_store::log::{Log, LogOptions};
+//! use quire_store::{Durability, MemDisk, PageKind, Volume, VolumeOptions};
+//!
+//! let disk = Arc::new(MemDisk::new());
+//! let volume = Volume::create(disk.clone(), VolumeOptions::default())?;
+//! let log = Log::open(&volume, LogOptions::default())?;
+//! log.commit(b"put 1", Durability::Synced)?;
+//! let second = log.commit(b"put 2", Durability::Synced)?;
+//! drop((log, volume)); // The process ends, now or in a worse way.
+//!
+//! let volume = Volume::open(disk, quire_store::OpenMode::ReadWrite)?;
+//! let log = Log::open(&volume, LogOptions::default())?;
+//! let mut redone = Vec::new();
+//! log.replay(|sequence, records| {
+//!     redone.push((sequence, records.to_vec()));
+//!     Ok::<(), std::convert::Infallible>(())
+//! })?;
+//! assert_eq!(redone[1], (second, b"put 2".to_vec()));
+//!
+//! // A checkpoint: the changed pages and the shorter log, at once.
+//! let batch = volume.begin()?;
+//! batch.write(PageKind::Table, b"1 and 2")?;
+//! log.truncate(&batch, second)?;
+//! batch.commit()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod group;
+mod large;
+mod live;
+mod open;
+mod replay;
+mod truncate;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use error::{LogError, ReplayError};
+pub use large::LargeCommit;
+pub use quire_format::log::RECORDS_BYTES_MAX;
+
+use crate::error::CommitError;
+use crate::volume::{Durability, Volume};
+use group::Filling;
+use live::LivePages;
+
+/// The position of a commit among all commits of row transactions, from 1 on, without gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogSequence(u64);
+
+impl LogSequence {
+    /// The commit with that number; 0 stands for the moment before the first.
+    #[must_use]
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for LogSequence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// How commits are grouped.
+#[derive(Clone, Debug, Default)]
+pub struct LogOptions {
+    /// The first of a group waits this long for others before it asks for its turn to write. Without it, a group is
+    /// what came while the one before was being synced.
+    pub commit_delay_us: u32,
+}
+
+/// The log of one volume. A cheap handle: clones are the same log. There must be one log for a volume.
+#[derive(Clone)]
+pub struct Log {
+    inner: Arc<LogInner>,
+}
+
+struct LogInner {
+    volume: Volume,
+    options: LogOptions,
+    /// The group that the next commit joins.
+    filling: Mutex<Filling>,
+    /// Changed only by who has the volume's turn.
+    live: Mutex<LivePages>,
+}
+
+impl Log {
+    /// Commits a transaction by its redo records, together with those of other threads. Returns when the volume has them
+    /// (as durably as the strictest of the group asked for), with the transaction's place in the order of commits.
+    ///
+    /// # Errors
+    /// [`CommitError::Write`]: the transaction is not committed, nor is any other of its group. On a full disk the next
+    /// try may succeed; `TooLarge` asks for [`Log::begin_large`]. [`CommitError::Unknown`]: opening the file again tells.
+    pub fn commit(
+        &self,
+        records: &[u8],
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        self.inner.join(records, None, durability, false)
+    }
+
+    /// As [`Log::commit`], for a transaction that deletes: on a full disk it may use the space that is set aside for
+    /// what makes room, so that deleting and a checkpoint afterwards are possible.
+    ///
+    /// # Errors
+    /// As [`Log::commit`].
+    pub fn commit_making_room(
+        &self,
+        records: &[u8],
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        self.inner.join(records, None, durability, true)
+    }
+
+    /// The newest commit; [`LogSequence::default`] when there never was one.
+    #[must_use]
+    pub fn last_sequence(&self) -> LogSequence {
+        self.inner.lock_live().last_sequence()
+    }
+
+    /// Bytes of the log pages that count: about what a replay reads.
+    #[must_use]
+    pub fn live_bytes(&self) -> u64 {
+        self.inner.lock_live().bytes()
+    }
+}
+
+impl LogInner {
+    fn lock_filling(&self) -> MutexGuard<'_, Filling> {
+        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_live(&self) -> MutexGuard<'_, LivePages> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,371 @@
+//! The log of row transactions when nothing fails.
+#![allow(clippy::unwrap_used)]
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use quire_store::log::{Log, LogError, LogOptions, LogSequence, RECORDS_BYTES_MAX, ReplayError};
+use quire_store::{
+    CommitError, Disk, Durability, FileDisk, MemDisk, OpenMode, PageKind, SimDisk, Volume,
+    VolumeOptions, WriteError,
+};
+
+use Durability::{Synced, Unsynced};
+
+fn create() -> (Arc<MemDisk>, Volume, Log) {
+    let disk = Arc::new(MemDisk::new());
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    (disk, volume, log)
+}
+
+/// The log as a process finds it that starts after this one was killed.
+fn reopen(disk: &MemDisk) -> (Arc<MemDisk>, Volume, Log) {
+    reopen_bytes(disk.to_bytes())
+}
+
+fn reopen_bytes(bytes: Vec<u8>) -> (Arc<MemDisk>, Volume, Log) {
+    let disk = Arc::new(MemDisk::from_bytes(bytes));
+    let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    (disk, volume, log)
+}
+
+fn replayed(log: &Log) -> Vec<(u64, Vec<u8>)> {
+    let mut found = Vec::new();
+    log.replay(|sequence, records| {
+        found.push((sequence.get(), records.to_vec()));
+        Ok::<(), Infallible>(())
+    })
+    .unwrap();
+    found
+}
+
+fn numbers(log: &Log) -> Vec<u64> {
+    replayed(log)
+        .into_iter()
+        .map(|(sequence, _)| sequence)
+        .collect()
+}
+
+#[test]
+fn commits_come_back_in_order() {
+    let (disk, _volume, log) = create();
+    assert_eq!(log.last_sequence(), LogSequence::default());
+    let mut expected = Vec::new();
+    for number in 1..=50_u64 {
+        let records = vec![number as u8; (number * number % 700) as usize];
+        let durability = if number % 3 == 0 { Synced } else { Unsynced };
+        let sequence = log.commit(&records, durability).unwrap();
+        assert_eq!(sequence, LogSequence::new(number));
+        expected.push((number, records));
+    }
+    assert_eq!(replayed(&log), expected);
+    let (_, volume, log) = reopen(&disk);
+    assert_eq!(log.last_sequence().get(), 50);
+    assert_eq!(replayed(&log), expected);
+    assert_eq!(log.commit(b"more", Synced).unwrap().get(), 51);
+    assert!(volume.check().findings.is_empty());
+}
+
+#[test]
+fn a_truncation_counts_with_its_batch_and_numbers_go_on() {
+    let (disk, volume, log) = create();
+    for _ in 0..6 {
+        log.commit(b"x", Synced).unwrap();
+    }
+    let batch = volume.begin().unwrap();
+    log.truncate(&batch, LogSequence::new(4)).unwrap();
+    drop(batch);
+    assert_eq!(numbers(&log), [1, 2, 3, 4, 5, 6], "the batch was dropped");
+    let before = log.live_bytes();
+    let batch = volume.begin().unwrap();
+    log.truncate(&batch, LogSequence::new(4)).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(numbers(&log), [5, 6]);
+    assert_eq!(numbers(&reopen(&disk).2), [5, 6]);
+    log.commit(b"y", Synced).unwrap();
+    assert!(log.live_bytes() < before);
+    // A lower one and one that is beyond the end.
+    for (up_to, expected) in [(1, &[5, 6, 7][..]), (99, &[][..])] {
+        let batch = volume.begin().unwrap();
+        log.truncate(&batch, LogSequence::new(up_to)).unwrap();
+        batch.commit().unwrap();
+        assert_eq!(numbers(&log), expected);
+        assert_eq!(numbers(&reopen(&disk).2), expected);
+    }
+    // Pages of others come before the next of the log.
+    for _ in 0..3 {
+        let batch = volume.begin().unwrap();
+        batch.write(PageKind::Segment, b"data").unwrap();
+        batch.commit().unwrap();
+    }
+    assert_eq!(reopen(&disk).2.last_sequence().get(), 7);
+    assert_eq!(log.commit(b"z", Synced).unwrap().get(), 8);
+    assert_eq!(numbers(&reopen(&disk).2), [8]);
+    assert!(volume.check().findings.is_empty());
+}
+
+#[test]
+fn a_large_transaction_counts_when_it_is_finished() {
+    let (disk, volume, log) = create();
+    let mut finished = log.begin_large();
+    let mut given_up = log.begin_large();
+    finished.append(b"1a").unwrap();
+    given_up.append(b"2a").unwrap();
+    log.commit(b"between", Synced).unwrap();
+    finished.append(b"1b").unwrap();
+    assert_eq!(numbers(&log), [1]);
+    assert_eq!(finished.commit(b"1c", Synced).unwrap().get(), 2);
+    let expected: Vec<(u64, Vec<u8>)> = [(1, "between"), (2, "1a"), (2, "1b"), (2, "1c")]
+        .map(|(sequence, text)| (sequence, text.as_bytes().to_vec()))
+        .to_vec();
+    assert_eq!(replayed(&log), expected);
+    let pages = volume.stats().page_count;
+    let (_, after_crash, found) = reopen(&disk);
+    assert_eq!(replayed(&found), expected);
+    found.commit(b"later", Synced).unwrap();
+    assert_eq!(after_crash.stats().page_count, pages, "one new, one freed");
+    // Truncating keeps the parts of what is in progress.
+    given_up.append(b"2b").unwrap();
+    let batch = volume.begin().unwrap();
+    log.truncate(&batch, LogSequence::new(2)).unwrap();
+    batch.commit().unwrap();
+    assert!(replayed(&log).is_empty());
+    assert_eq!(given_up.commit(b"2c", Unsynced).unwrap().get(), 3);
+    let expected = ["2a", "2b", "2c"].map(|text| (3, text.as_bytes().to_vec()));
+    assert_eq!(replayed(&reopen(&disk).2), expected);
+    // Root and three pages.
+    assert_eq!(volume.stats().page_count, 4);
+    let mut dropped = log.begin_large();
+    dropped.append(&[1; 100_000]).unwrap();
+    drop(dropped);
+    let batch = volume.begin().unwrap();
+    log.truncate(&batch, LogSequence::new(3)).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(volume.stats().page_count, 1);
+    assert!(volume.check().findings.is_empty());
+}
+
+#[test]
+fn records_of_any_allowed_length_come_back() {
+    let (disk, _volume, log) = create();
+    let lengths = [0, 1, 3_000, 4_096, 300_000, RECORDS_BYTES_MAX];
+    let records: Vec<Vec<u8>> = lengths
+        .iter()
+        .map(|length| (0..*length).map(|at| (at / 7 * at / 3) as u8).collect())
+        .collect();
+    for records in &records {
+        log.commit(records, Synced).unwrap();
+    }
+    let found: Vec<Vec<u8>> = replayed(&reopen(&disk).2)
+        .into_iter()
+        .map(|(_, records)| records)
+        .collect();
+    assert!(found == records);
+    let refused = log.commit(&vec![0; RECORDS_BYTES_MAX + 1], Synced);
+    assert!(matches!(
+        refused,
+        Err(CommitError::Write(WriteError::TooLarge { .. }))
+    ));
+    let refused = log.begin_large().append(&vec![0; RECORDS_BYTES_MAX + 1]);
+    assert!(refused.is_err());
+}
+
+/// Every thread finds its commits in its order, each with the sequence it was told.
+fn commit_from_threads(delay_us: u32) {
+    const THREADS: u64 = 8;
+    const COMMITS: u64 = 60;
+    let disk = Arc::new(MemDisk::new());
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let options = LogOptions {
+        commit_delay_us: delay_us,
+    };
+    let log = Log::open(&volume, options).unwrap();
+    let mut told: Vec<(u64, Vec<u8>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let log = &log;
+                scope.spawn(move || {
+                    let commit = |number: u64| {
+                        let records = format!("{thread} {number}").into_bytes();
+                        let sequence = log.commit(&records, Synced).unwrap();
+                        (sequence.get(), records)
+                    };
+                    (0..COMMITS).map(commit).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| {
+                let told = worker.join().unwrap();
+                assert!(told.is_sorted(), "a thread's commits are in its order");
+                told
+            })
+            .collect()
+    });
+    told.sort_unstable();
+    assert!(
+        told.iter()
+            .map(|(sequence, _)| *sequence)
+            .eq(1..=THREADS * COMMITS)
+    );
+    assert_eq!(replayed(&reopen(&disk).2), told);
+}
+
+#[test]
+fn threads_commit_in_groups() {
+    commit_from_threads(0);
+    commit_from_threads(200);
+}
+
+/// A file that counts syncs, and waits in each until the other threads have had time to come.
+struct SlowSync {
+    disk: FileDisk,
+    sync_count: AtomicU64,
+}
+
+impl Disk for SlowSync {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.disk.read_at(buffer, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        self.disk.write_at(bytes, offset)
+    }
+    fn sync(&self) -> std::io::Result<()> {
+        self.sync_count.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        self.disk.sync()
+    }
+    fn len(&self) -> std::io::Result<u64> {
+        self.disk.len()
+    }
+    fn set_len(&self, bytes: u64) -> std::io::Result<()> {
+        self.disk.set_len(bytes)
+    }
+    fn name(&self) -> String {
+        self.disk.name()
+    }
+}
+
+/// Whoever commits while a group is being synced shares the next sync: less than one for each commit.
+#[test]
+fn a_group_is_synced_once() {
+    let path = std::env::temp_dir().join(format!("quire-store-{}-log", std::process::id()));
+    let disk = Arc::new(SlowSync {
+        disk: FileDisk::open_or_create(&path).unwrap(),
+        sync_count: AtomicU64::new(0),
+    });
+    // The name is gone with the process, whatever happens.
+    std::fs::remove_file(&path).unwrap();
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    log.commit(b"set x", Synced).unwrap();
+                }
+            });
+        }
+    });
+    let syncs = disk.sync_count.load(Ordering::Relaxed);
+    assert_eq!(log.last_sequence().get(), 200);
+    assert!(syncs < 120, "{syncs} syncs for 200 commits of 8 threads");
+}
+
+#[test]
+fn a_replay_stops_where_it_is_told_to() {
+    let (_, _volume, log) = create();
+    for number in 0..3_u8 {
+        log.commit(&[number], Synced).unwrap();
+    }
+    let stopped = log.replay(|_, records| match records {
+        [1] => Err(std::io::Error::other("no such tree")),
+        _ => Ok(()),
+    });
+    match stopped {
+        Err(ReplayError::Apply {
+            sequence: 2,
+            source,
+        }) => {
+            assert_eq!(source.to_string(), "no such tree");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Pages that are whole, but not the log that was written.
+#[test]
+fn a_log_with_a_gap_is_refused() {
+    let (disk, volume, log) = create();
+    for _ in 0..4 {
+        log.commit(b"x", Synced).unwrap();
+    }
+    let pin = volume.pin();
+    let log_pages: Vec<_> = pin
+        .pages()
+        .into_iter()
+        .filter(|page| pin.kind(*page).unwrap() == PageKind::Log)
+        .collect();
+    assert_eq!(log_pages.len(), 4);
+    assert_eq!(pin.pages_from(log_pages[2]), log_pages[2..]);
+    let batch = volume.begin().unwrap();
+    batch.free(log_pages[1]).unwrap();
+    batch.commit().unwrap();
+    drop((log, volume, pin));
+    let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
+    let refused = Log::open(&volume, LogOptions::default()).map(drop);
+    assert!(
+        matches!(&refused, Err(LogError::Corrupt { page, .. }) if *page == log_pages[2]),
+        "{refused:?}"
+    );
+}
+
+/// On a full disk inserts fail and leave nothing; a deletion is logged all the same, and the checkpoint after it makes
+/// room for the next ones.
+#[test]
+fn on_a_full_disk_a_deletion_can_be_logged() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    log.commit(b"first", Synced).unwrap();
+    let mut state = 1_u64;
+    let mut noise = |bytes: usize| -> Vec<u8> {
+        let mut byte = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 56) as u8
+        };
+        (0..bytes).map(|_| byte()).collect()
+    };
+    for round in 0..3 {
+        let length = disk.len().unwrap();
+        disk.set_quota(Some(length + 300_000));
+        let mut last = log.last_sequence();
+        let refused = loop {
+            match log.commit(&noise(20_000), Synced) {
+                Ok(sequence) => last = sequence,
+                Err(error) => break error,
+            }
+        };
+        assert!(
+            matches!(refused, CommitError::Write(WriteError::Full { .. })),
+            "round {round}: {refused}"
+        );
+        assert_eq!(log.last_sequence(), last, "nothing of it was committed");
+        let deletion = log.commit_making_room(b"delete", Synced).unwrap();
+        assert_eq!(deletion.get(), last.get() + 1);
+        let batch = volume.begin().unwrap();
+        log.truncate(&batch, deletion).unwrap();
+        batch.commit().unwrap();
+        volume.checkpoint().unwrap();
+        log.commit(&noise(20_000), Synced).unwrap();
+        assert!(volume.check().findings.is_empty());
+    }
+    let found = reopen_bytes(disk.to_bytes());
+    assert_eq!(found.2.last_sequence(), log.last_sequence());
+}
