@@ -115,12 +115,26 @@ impl Space {
         })
     }
 
+    /// Notes that the file has `count` more blocks. A reserve at the end of a short file stays at the end.
+    pub(super) fn grow(&mut self, count: u64) {
+        let moves = self.reserve_ends_a_short_file();
+        self.free.grow(count);
+        if moves {
+            let lifted = self.lift_reserve();
+            let start = self.free.end() - lifted.count;
+            self.reserve = Extent { start, ..lifted };
+            self.free.take(self.reserve);
+        }
+    }
+
+    fn reserve_ends_a_short_file(&self) -> bool {
+        let end = self.free.end();
+        end * BLOCK_BYTES < SHORT_FILE_BYTES && self.reserve.count > 0 && self.reserve.end() == end
+    }
+
     /// Does the reserve lie at the end of a short file, where a run goes that fits nowhere else?
     fn reserve_is_in_the_way(&self, tail: u64, count: u64) -> bool {
-        let end = self.free.end();
-        end * BLOCK_BYTES < SHORT_FILE_BYTES
-            && self.reserve.count > 0
-            && self.reserve.end() == end
+        self.reserve_ends_a_short_file()
             && self.free.room_at(tail + 1, false) <= count
             && self.free.first_fit(count).is_none()
     }

@@ -84,7 +84,7 @@ impl Inner {
         let end_bytes = writer.space.free.end() * BLOCK_BYTES;
         match self.disk.write_at(&zeros, end_bytes) {
             Ok(()) => {
-                writer.space.free.grow(count);
+                writer.space.grow(count);
                 Ok(())
             }
             Err(error) if is_full(&error) => self.cut_file(writer),
