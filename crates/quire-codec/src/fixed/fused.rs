@@ -254,7 +254,7 @@ impl<E: Element> FixedDecoder<E> {
 }
 
 /// Clears the bits from `rows` on.
-fn clear_beyond(rows: usize, mask: &mut RowMask) {
+pub(crate) fn clear_beyond(rows: usize, mask: &mut RowMask) {
     if rows == VECTOR_VALUES {
         return;
     }

@@ -12,9 +12,10 @@ mod sparse;
 
 use crate::int::element::{Element, Packed};
 use crate::vector_rows;
-use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
+use crate::{CodecId, Corrupt, Cursor, EncodeError, ROWS_MAX, VECTOR_VALUES};
 use dictionary::DictionaryDecoder;
 pub(crate) use dictionary::{Interned, intern};
+pub(crate) use fused::clear_beyond;
 use pdict::PdictDecoder;
 pub(crate) use pdict::bytes_with_rows_aside;
 use rle::RleDecoder;
@@ -25,15 +26,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 fn unsupported<E: Element>(codec: CodecId) -> EncodeError {
-    let physical_type = match E::BYTES {
-        2 => PhysicalType::Int16,
-        4 => PhysicalType::Int32,
-        8 => PhysicalType::Int64,
-        _ => PhysicalType::Int128,
-    };
     EncodeError::Unsupported {
         codec,
-        physical_type,
+        physical_type: E::PHYSICAL_TYPE,
     }
 }
 

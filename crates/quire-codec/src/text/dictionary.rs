@@ -8,8 +8,14 @@
 use super::interner::Interner;
 use super::packed::{self, PackedNumbers};
 use super::{DATA_BYTES_MAX, PayloadImage, section};
+use crate::fixed::clear_beyond;
+use crate::int::Element;
 use crate::int::sequence::{self, Sequence};
-use crate::{BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES};
+use crate::kernel::select;
+use crate::{
+    BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, RowMask, VECTOR_VALUES, vector_rows,
+};
+use std::ops::{Bound, Range};
 
 /// Distinct values ascending, and the code of each row.
 fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<i32>) {
@@ -152,6 +158,72 @@ impl DictionaryDecoder {
             Some(code) if code as usize >= self.len() => Err(self.bad_code(code)),
             _ => Ok(rows),
         }
+    }
+
+    /// The codes of the values between two bounds.
+    pub(super) fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<u32> {
+        let values = self.values.as_slice();
+        // How many values satisfy what those up to some code satisfy.
+        let count = |holds: &dyn Fn(&[u8]) -> bool| {
+            let (mut low, mut high) = (0, values.len());
+            while low < high {
+                let middle = (low + high) / 2;
+                match holds(values.get(middle)) {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            low as u32
+        };
+        let first = match low {
+            Bound::Included(bound) => count(&|value| value < bound),
+            Bound::Excluded(bound) => count(&|value| value <= bound),
+            Bound::Unbounded => 0,
+        };
+        let end = match high {
+            Bound::Included(bound) => count(&|value| value <= bound),
+            Bound::Excluded(bound) => count(&|value| value < bound),
+            Bound::Unbounded => values.len() as u32,
+        };
+        first..end.max(first)
+    }
+
+    /// Marks the rows of a vector whose codes have their bit set in `wanted`, and returns its rows.
+    pub(super) fn select_codes(
+        &self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        let mut codes = [0; VECTOR_VALUES];
+        let rows = self.decode_codes(vector, &mut codes)?;
+        *mask = select::select_codes(&codes, wanted);
+        clear_beyond(rows, mask);
+        Ok(rows)
+    }
+
+    /// Marks the rows of a vector whose codes lie in `range`, packed as they are where that can be, and returns its
+    /// rows.
+    pub(super) fn select_code_range(
+        &self,
+        vector: usize,
+        range: Range<u32>,
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        let rows = vector_rows(self.codes.len(), vector);
+        let end = range.end.min(self.len() as u32);
+        if range.start >= end || rows == 0 {
+            *mask = [0; 16];
+            return Ok(rows);
+        }
+        let (first, last) = (range.start as i32, (end - 1) as i32);
+        if !self.codes.select(vector, first, last, mask)? {
+            let mut codes = [0; VECTOR_VALUES];
+            self.decode_codes(vector, &mut codes)?;
+            *mask = Element::select(bytemuck::cast_ref(&codes), first, last);
+        }
+        clear_beyond(rows, mask);
+        Ok(rows)
     }
 
     pub(super) fn decode_vector(

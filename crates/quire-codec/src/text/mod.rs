@@ -18,8 +18,8 @@ pub(crate) use candidates::sample;
 pub use candidates::{Candidate, candidates, pick};
 
 use crate::{BytesSlice, BytesVector, CodecId, Corrupt, Cursor, EncodeError, PhysicalType};
-use crate::{ROWS_MAX, VECTOR_VALUES};
-use std::ops::Range;
+use crate::{ROWS_MAX, RowMask, VECTOR_VALUES};
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 /// Bytes of text that one payload can hold: 1 GiB. Encoders refuse more, decoders call more corrupt.
@@ -280,6 +280,61 @@ impl BytesDecoder {
         }
     }
 
+    /// The codes of the values between two bounds: values ascend with their codes, so a comparison of values is one
+    /// of codes. `None` for payloads without a dictionary.
+    pub fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Range<u32>> {
+        match &self.scheme {
+            Scheme::Dictionary(decoder) => Some(decoder.code_range(low, high)),
+            _ => None,
+        }
+    }
+
+    /// Marks the rows of vector `vector` whose codes lie in `codes` and returns its rows; bits beyond them are 0.
+    /// Codes that are packed are compared as they are.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when a code has no value, or the payload has no dictionary.
+    ///
+    /// ```
+    /// use quire_codec::{BytesSlice, CodecId, text};
+    /// use std::ops::Bound::{Excluded, Included};
+    ///
+    /// let values = BytesSlice { offsets: &[0, 4, 9, 13, 18], data: b"pearapplepearpeach" };
+    /// let image: std::sync::Arc<[u8]> = text::encode(CodecId::Dictionary, &values)?.into();
+    /// let bytes = 0..image.len();
+    /// let mut decoder = text::BytesDecoder::open(CodecId::Dictionary, image, bytes, 4)?;
+    /// // Everything that starts with "pe" and then has an "a".
+    /// let codes = decoder.code_range(Included(b"pea"), Excluded(b"peb")).unwrap_or_default();
+    /// assert_eq!(codes, 1..3);
+    /// let mut mask = [0; 16];
+    /// decoder.select_code_range(0, codes, &mut mask)?;
+    /// assert_eq!(mask[0], 0b1101);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn select_code_range(
+        &mut self,
+        vector: usize,
+        codes: Range<u32>,
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        self.dictionary()?.select_code_range(vector, codes, mask)
+    }
+
+    /// Marks the rows of vector `vector` whose codes have their bit set in `wanted`: code `c` is bit `c % 64` of word
+    /// `c / 64`. A predicate on values is decided once per distinct value that way. Returns the rows of the vector;
+    /// bits beyond them are 0.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when a code has no value, or the payload has no dictionary.
+    pub fn select_codes(
+        &mut self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        self.dictionary()?.select_codes(vector, wanted, mask)
+    }
+
     /// The codes of vector `vector`, each below [`Self::dictionary_len`], and how many they are.
     ///
     /// # Errors
@@ -289,8 +344,12 @@ impl BytesDecoder {
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
+        self.dictionary()?.decode_codes(vector, out)
+    }
+
+    fn dictionary(&self) -> Result<&dictionary::DictionaryDecoder, Corrupt> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
+            Scheme::Dictionary(decoder) => Ok(decoder),
             _ => Err(Corrupt::new(
                 "payload has no dictionary",
                 self.payload.range.start,

@@ -8,7 +8,7 @@ use quire_codec::{
 use std::sync::Arc;
 
 /// Decoder of `values` encoded; the payload lies within an image, as in a segment.
-fn decoder(codec: CodecId, values: &BytesSlice) -> BytesDecoder {
+pub fn decoder(codec: CodecId, values: &BytesSlice) -> BytesDecoder {
     let payload = encode(codec, values).unwrap();
     let mut image = b"header".to_vec();
     image.extend_from_slice(&payload);

@@ -1,9 +1,12 @@
 //! The text codecs keep their laws, write the documented bytes, and survive wrong ones.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../laws/backends.rs"]
+mod backends;
 mod chooser;
 mod columns;
 mod corrupt;
 mod golden;
 mod laws;
 mod naive;
+mod selection;

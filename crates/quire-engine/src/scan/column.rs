@@ -15,7 +15,7 @@ use arrow_buffer::{
 };
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use quire_codec::{BytesVector, Corrupt, VECTOR_VALUES};
+use quire_codec::{BytesVector, Corrupt, RowMask, VECTOR_VALUES};
 use quire_format::row_group::GROUP_ROWS;
 use quire_format::segment::SegmentReader;
 
@@ -222,21 +222,32 @@ impl ColumnReader {
     }
 
     /// The codes of the selected rows of a dictionary segment.
-    pub(super) fn codes(
-        &mut self,
-        group: usize,
-        selection: &Selection,
-    ) -> Result<Vec<u32>, Corrupt> {
+    fn codes(&mut self, group: usize, selection: &Selection) -> Result<Vec<u32>, Corrupt> {
         self.gather(group, selection, SegmentReader::decode_codes, |code| code)
     }
 
-    /// Which selected rows are NULL; `None` when none is.
-    pub(super) fn null_mask(
+    /// The rows of a vector of a group that `select` marks, or of which it is known because they are NULL. What is
+    /// beyond the rows of the vector is arbitrary.
+    pub(super) fn mask(
         &mut self,
         group: usize,
-        selection: &Selection,
-    ) -> Result<Option<NullBuffer>, Corrupt> {
-        self.nulls(group, selection)
+        vector: usize,
+        null_matches: bool,
+        select: impl FnOnce(&mut SegmentReader, usize, &mut RowMask) -> Result<(), Corrupt>,
+    ) -> Result<RowMask, Corrupt> {
+        let vector = group * GROUP_VECTORS + vector;
+        let mut mask = RowMask::default();
+        select(&mut self.segment, vector, &mut mask)?;
+        self.vectors_decoded += 1;
+        if self.segment.null_count() > 0 {
+            let mut valid = RowMask::default();
+            self.segment.validity(vector, &mut valid)?;
+            let nulls = if null_matches { u64::MAX } else { 0 };
+            for (rows, valid) in mask.iter_mut().zip(valid) {
+                *rows = *rows & valid | nulls & !valid;
+            }
+        }
+        Ok(mask)
     }
 
     /// The distinct values of a dictionary segment, and a NULL behind them.

@@ -1,11 +1,12 @@
 //! Predicates on dictionary segments: evaluated once per distinct value, then looked up by code.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_buffer::NullBufferBuilder;
 use arrow_schema::SchemaRef;
-use quire_codec::{BytesVector, Corrupt, PhysicalType};
+use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask};
 use quire_format::segment::SegmentReader;
 
 use super::column::{ColumnReader, bytes_array};
@@ -18,9 +19,64 @@ use crate::types::SqlType;
 /// Which codes satisfy a predicate.
 pub(super) struct CodeMask {
     generation: u64,
-    /// One per code.
-    matches: Vec<bool>,
+    wanted: Wanted,
     null_matches: bool,
+}
+
+/// Some of the codes of a dictionary.
+enum Wanted {
+    None,
+    All,
+    Some {
+        /// Code `c` is bit `c % 64` of word `c / 64`.
+        bits: Vec<u64>,
+        /// The same codes if they are neighbours, as most comparisons want them: values ascend with their codes.
+        range: Option<Range<u32>>,
+    },
+}
+
+impl Wanted {
+    fn new(matches: &BooleanArray, codes: usize) -> Self {
+        let wanted = |code: usize| matches.is_valid(code) && matches.value(code);
+        let count = (0..codes).filter(|&code| wanted(code)).count();
+        if count == 0 {
+            return Wanted::None;
+        }
+        if count == codes {
+            return Wanted::All;
+        }
+        let first = (0..codes).find(|&code| wanted(code)).unwrap_or(0);
+        let are_neighbours = (first..first + count).all(wanted);
+        let range = are_neighbours.then(|| first as u32..(first + count) as u32);
+        let mut bits = vec![0; codes.div_ceil(64)];
+        for code in (0..codes).filter(|&code| wanted(code)) {
+            bits[code / 64] |= 1 << (code % 64);
+        }
+        Wanted::Some { bits, range }
+    }
+
+    /// Marks the rows of a vector that have wanted codes.
+    fn select(
+        &self,
+        segment: &mut SegmentReader,
+        vector: usize,
+        mask: &mut RowMask,
+    ) -> Result<(), Corrupt> {
+        match self {
+            Wanted::None => *mask = RowMask::default(),
+            Wanted::All => *mask = RowMask::default().map(|_| u64::MAX),
+            Wanted::Some { bits, range } => {
+                let marked = match range {
+                    Some(range) => segment.select_code_range(vector, range.clone(), mask)?,
+                    None => None,
+                };
+                if marked.is_none() {
+                    segment.select_codes(vector, bits, mask)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The distinct values of a dictionary segment, or the values of a map, and a NULL behind them; `None` for other
@@ -74,14 +130,11 @@ impl CodeMask {
                 "predicate returned a wrong number of rows".to_owned(),
             ));
         }
-        let mut matches: Vec<bool> = (0..result.len())
-            .map(|row| result.is_valid(row) && result.value(row))
-            .collect();
-        let null_matches = matches.pop().unwrap_or(false);
+        let codes = result.len() - 1;
         Ok(CodeMask {
             generation,
-            matches,
-            null_matches,
+            wanted: Wanted::new(&result, codes),
+            null_matches: result.is_valid(codes) && result.value(codes),
         })
     }
 
@@ -98,23 +151,17 @@ impl CodeMask {
         selection: &Selection,
     ) -> Result<Selection, Corrupt> {
         let has_nulls = column.segment().null_count() > 0;
-        let same = |value: bool| self.matches.iter().all(|&matches| matches == value);
-        if (!has_nulls || !self.null_matches) && same(false) {
-            return Ok(Selection::rows(Vec::new()));
-        }
-        if (!has_nulls || self.null_matches) && same(true) {
-            return Ok(selection.clone());
-        }
-        let codes = column.codes(group, selection)?;
-        let mut matches: Vec<bool> = codes
-            .iter()
-            .map(|&code| self.matches.get(code as usize) == Some(&true))
-            .collect();
-        if let Some(nulls) = column.null_mask(group, selection)? {
-            for (matches, valid) in matches.iter_mut().zip(nulls.iter()) {
-                *matches = if valid { *matches } else { self.null_matches };
+        match self.wanted {
+            Wanted::None if !has_nulls || !self.null_matches => {
+                return Ok(Selection::rows(Vec::new()));
             }
+            Wanted::All if !has_nulls || self.null_matches => return Ok(selection.clone()),
+            _ => {}
         }
-        Ok(selection.refine(&matches.into()))
+        selection.refine_by_masks(|vector| {
+            column.mask(group, vector, self.null_matches, |segment, vector, mask| {
+                self.wanted.select(segment, vector, mask)
+            })
+        })
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray, UInt32Array};
-use quire_codec::VECTOR_VALUES;
+use arrow_buffer::bit_iterator::BitIndexIterator;
+use quire_codec::{Corrupt, RowMask, VECTOR_VALUES};
 
 /// Rows of one vector group, counted from its first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,33 @@ impl Selection {
         Selection::rows(rows)
     }
 
+    /// Keeps the selected rows that are in the mask of their vector, which is asked for once per vector that has any.
+    pub(super) fn refine_by_masks(
+        &self,
+        mut mask_of: impl FnMut(usize) -> Result<RowMask, Corrupt>,
+    ) -> Result<Selection, Corrupt> {
+        let mut kept = Vec::new();
+        for (vector, rows) in self.vectors() {
+            let mask = mask_of(vector)?;
+            let first = (vector * VECTOR_VALUES) as u32;
+            match rows {
+                VectorRows::First(count) => {
+                    let bytes = mask.map(u64::to_le_bytes);
+                    let rows = BitIndexIterator::new(bytes.as_flattened(), 0, count);
+                    kept.extend(rows.map(|row| first + row as u32));
+                }
+                VectorRows::Rows(rows) => kept.extend(rows.iter().filter(|&&row| {
+                    let row = row as usize % VECTOR_VALUES;
+                    mask[row / 64] >> (row % 64) & 1 == 1
+                })),
+            }
+        }
+        if kept.len() == self.len() {
+            return Ok(self.clone());
+        }
+        Ok(Selection::rows(kept))
+    }
+
     /// Keeps at most the first `count` selected rows.
     pub(super) fn truncate(self, count: usize) -> Selection {
         if count >= self.len() {
@@ -120,6 +148,31 @@ mod tests {
         assert_eq!(all.refine(&BooleanArray::from(vec![true; 5])), all);
         assert_eq!(fewer.truncate(1), Selection::rows(vec![3]));
         assert_eq!(all.truncate(2), Selection::rows(vec![0, 1]));
+    }
+
+    #[test]
+    fn masks_keep_rows_vector_by_vector() {
+        // Every third row of a vector, and all of the second.
+        let mask_of = |vector: usize| {
+            let mut mask = [u64::MAX; 16];
+            if vector != 1 {
+                for row in 0..VECTOR_VALUES {
+                    mask[row / 64] &= !(u64::from(row % 3 != 0) << (row % 64));
+                }
+            }
+            Ok(mask)
+        };
+        let kept = |row: &u32| row / 1024 == 1 || row % 1024 % 3 == 0;
+        let all = Selection::All(2500);
+        let expected: Vec<u32> = (0..2500).filter(kept).collect();
+        assert_eq!(all.refine_by_masks(mask_of), Ok(Selection::rows(expected)));
+        let some: Vec<u32> = (0..2500).step_by(7).collect();
+        let expected: Vec<u32> = some.iter().copied().filter(kept).collect();
+        let some = Selection::rows(some);
+        assert_eq!(some.refine_by_masks(mask_of), Ok(Selection::rows(expected)));
+        assert_eq!(all.refine_by_masks(|_| Ok([u64::MAX; 16])), Ok(all.clone()));
+        let corrupt = Corrupt::new("cut short", 7);
+        assert_eq!(all.refine_by_masks(|_| Err(corrupt.clone())), Err(corrupt));
     }
 
     #[test]

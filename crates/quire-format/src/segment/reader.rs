@@ -11,7 +11,7 @@ use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
 use quire_codec::text::BytesDecoder;
 use quire_codec::{BytesVector, CodecId, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar};
-use quire_codec::{vector_count, vector_rows};
+use quire_codec::{RowMask, vector_count, vector_rows};
 use std::sync::Arc;
 
 /// Where the bytes of a segment went.
@@ -429,6 +429,48 @@ impl SegmentReader {
             ValueDecoder::Float64(decoder) => decoder.decode_codes(vector, out),
             ValueDecoder::Bytes(decoder) => decoder.decode_codes(vector, out),
             ValueDecoder::Mapped(mapped) => mapped.codes(vector, out),
+        }
+    }
+
+    /// Marks the rows of a vector whose codes have their bit set in `wanted`: code `c` is bit `c % 64` of word `c / 64`.
+    /// Returns the rows of the vector; bits beyond them are 0, those of NULL rows arbitrary.
+    ///
+    /// # Errors
+    /// Corrupt bytes, a vector beyond the segment, or a segment without a dictionary.
+    pub fn select_codes(
+        &mut self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        if let (None, ValueDecoder::Bytes(decoder)) = (&self.combined, &mut self.values) {
+            return decoder.select_codes(vector, wanted, mask);
+        }
+        let mut codes = [0; 1024];
+        let rows = self.decode_codes(vector, &mut codes)?;
+        *mask = RowMask::default();
+        for (row, &code) in codes[..rows].iter().enumerate() {
+            let word = wanted.get(code as usize / 64).copied().unwrap_or(0);
+            mask[row / 64] |= (word >> (code % 64) & 1) << (row % 64);
+        }
+        Ok(rows)
+    }
+
+    /// As [`SegmentReader::select_codes`], for codes that are neighbours; `None` if the segment holds no strings.
+    ///
+    /// # Errors
+    /// Corrupt bytes, or a segment without a dictionary.
+    pub fn select_code_range(
+        &mut self,
+        vector: usize,
+        codes: std::ops::Range<u32>,
+        mask: &mut RowMask,
+    ) -> Result<Option<usize>, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Bytes(decoder) => {
+                decoder.select_code_range(vector, codes, mask).map(Some)
+            }
+            _ => Ok(None),
         }
     }
 
