@@ -29,6 +29,9 @@ const CODECS: [CodecId; 7] = [
 /// How long decoding is repeated, three times at least; of every vector the fastest round counts.
 const DECODING: Duration = Duration::from_millis(300);
 
+/// Values read one by one.
+const VALUES_READ: usize = 300;
+
 /// Time this thread has run, or else time that has passed.
 struct Stopwatch {
     started: Instant,
@@ -128,6 +131,26 @@ fn decode(
     Ok(())
 }
 
+/// Microseconds to read one value of the first segment, in no order.
+fn one_value(
+    column: &Column,
+    codec: CodecId,
+    payloads: &[Arc<[u8]>],
+) -> Result<f64, Box<dyn Error>> {
+    let (Some(segment), Some(payload)) = (column.segments().next(), payloads.first()) else {
+        return Ok(0.0);
+    };
+    let bytes = 0..payload.len();
+    let mut decoder = text::BytesDecoder::open(codec, Arc::clone(payload), bytes, segment.len())?;
+    let mut value = Vec::new();
+    let started = Stopwatch::start();
+    for read in 0..VALUES_READ {
+        value.clear();
+        decoder.value(read * 61_813 % segment.len().max(1), &mut value)?;
+    }
+    Ok(started.seconds() * 1e6 / VALUES_READ as f64)
+}
+
 fn measure(column: &Column, codec: CodecId) -> Result<(), Box<dyn Error>> {
     let megabytes = column.data.len() as f64 / 1e6;
     let started = Stopwatch::start();
@@ -149,8 +172,9 @@ fn measure(column: &Column, codec: CodecId) -> Result<(), Box<dyn Error>> {
     let best = megabytes / least.iter().flatten().sum::<f64>();
     let bytes: usize = payloads.iter().map(|payload| payload.len()).sum();
     let ratio = column.data.len() as f64 / bytes as f64;
+    let one = one_value(column, codec, &payloads)?;
     println!(
-        "    {:<12}{bytes:>11}{ratio:>8.2}{encode:>9.0}{best:>9.0}",
+        "    {:<12}{bytes:>11}{ratio:>8.2}{encode:>9.0}{best:>9.0}{one:>11.2}",
         codec.name()
     );
     Ok(())
@@ -175,7 +199,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             column.data.len(),
             zstd_pages(&column)?
         );
-        println!("    codec             bytes   ratio  encode   decode");
+        println!("    codec             bytes   ratio  encode   decode  one value, µs");
         for &codec in &codecs {
             measure(&column, codec)?;
         }

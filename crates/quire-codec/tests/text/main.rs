@@ -6,6 +6,7 @@ mod backends;
 mod chooser;
 mod columns;
 mod corrupt;
+mod documents;
 mod golden;
 mod laws;
 mod naive;

@@ -1,91 +1,20 @@
-//! Strings end to end, cut into blocks of equal raw size, each compressed with zstd.
-//!
-//! Layout: binary logarithm of the raw block size (one byte, 16 to 20); the table of string lengths
-//! ([`super::lengths`]); the stored size of each block ([`super::packed`]); the blocks. All blocks but the
-//! last hold exactly the block size, so the raw size of a block is never taken from the block itself, and
-//! a string of any length just runs through several blocks. A block whose stored size equals its raw size
-//! is stored as it is, any other is one zstd frame without magic number and content size.
+//! Finding strings in their blocks.
 
-use super::lengths::{self, Lengths};
-use super::packed::{self, PackedNumbers};
-use super::{PayloadImage, contiguous, lengths_of};
-use crate::{BytesSlice, BytesVector, Corrupt};
+use super::{DICTIONARY_SECTION_BYTES_MAX, LARGE_LOG2, SMALL_LOG2};
+use crate::text::lengths::Lengths;
+use crate::text::packed::PackedNumbers;
+use crate::text::{DATA_BYTES_MAX, PayloadImage, section};
+use crate::{BytesVector, Corrupt};
 use std::ops::Range;
-use zstd::bulk::{Compressor, Decompressor};
+use zstd::bulk::Decompressor;
 
-const BLOCK_LOG2: std::ops::RangeInclusive<u8> = 16..=20;
-/// 1 MiB: 256 KiB would be a quarter of the work for one value, but costs up to 6 % of size on natural text.
-const BLOCK_LOG2_WRITTEN: u8 = 20;
-const LEVEL: i32 = 3;
-/// A block is stored compressed when that saves one part in this many.
-const LEAST_GAIN: usize = 16;
-
-/// Compresses blocks one after the other; without it (no memory for the context) blocks stay raw.
-struct BlockCompressor(Option<Compressor<'static>>);
-
-impl BlockCompressor {
-    fn new() -> Self {
-        let configured = Compressor::new(LEVEL).and_then(|mut compressor| {
-            compressor.include_magicbytes(false)?;
-            compressor.include_contentsize(false)?;
-            compressor.include_checksum(false)?;
-            Ok(compressor)
-        });
-        Self(configured.ok())
-    }
-
-    /// Appends `raw` in stored form and returns the stored size, at most the raw size.
-    fn append(&mut self, raw: &[u8], out: &mut Vec<u8>) -> usize {
-        let frame = self
-            .0
-            .as_mut()
-            .and_then(|compressor| compressor.compress(raw).ok());
-        let stored = match &frame {
-            Some(frame) if frame.len() < raw.len() - raw.len() / LEAST_GAIN => frame,
-            _ => raw,
-        };
-        out.extend_from_slice(stored);
-        stored.len()
-    }
-}
-
-pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
-    encode_with(values, BLOCK_LOG2_WRITTEN)
-}
-
-fn encode_with(values: &BytesSlice, block_log2: u8) -> Vec<u8> {
-    let mut compressor = BlockCompressor::new();
-    let mut blocks = Vec::new();
-    let mut stored_sizes = Vec::new();
-    for raw in contiguous(values).chunks(1 << block_log2) {
-        stored_sizes.push(compressor.append(raw, &mut blocks) as u32);
-    }
-    let mut payload = Vec::with_capacity(blocks.len() + 2 * values.len());
-    payload.push(block_log2);
-    lengths::write(&lengths_of(values), &mut payload);
-    packed::write(&stored_sizes, &mut payload);
-    payload.extend_from_slice(&blocks);
-    payload
-}
-
-/// Size of the payload of values of these lengths, if their blocks compress like those of `sample`, of
-/// whose bytes there are `scale` times as many.
-pub(super) fn estimated_bytes(all_lengths: &[u32], scale: f64, sample: &BytesSlice) -> usize {
-    let mut compressor = BlockCompressor::new();
-    let mut blocks = Vec::new();
-    let mut sizes = Vec::new();
-    for raw in contiguous(sample).chunks(1 << BLOCK_LOG2_WRITTEN) {
-        sizes.push(compressor.append(raw, &mut blocks) as u32);
-    }
-    let directory = 1 + lengths::written_bytes(all_lengths) + packed::written_bytes(&sizes);
-    directory + (blocks.len() as f64 * scale) as usize
-}
-
-pub(super) struct ZstdDecoder {
+pub(in crate::text) struct ZstdDecoder {
     lengths: Lengths,
     block_log2: u8,
     /// Where each block is stored within the image.
     blocks: Vec<Range<usize>>,
+    /// What blocks may refer to; empty for large ones.
+    dictionary: Vec<u8>,
     decompressor: Option<Decompressor<'static>>,
     /// The block decompressed last, and its bytes.
     current: Option<usize>,
@@ -103,14 +32,19 @@ impl std::fmt::Debug for ZstdDecoder {
 }
 
 impl ZstdDecoder {
-    pub(super) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
+    pub(in crate::text) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
         let mut cursor = payload.cursor()?;
         let block_log2 = cursor.u8("block size")?;
-        if !BLOCK_LOG2.contains(&block_log2) {
-            return Err(cursor.corrupt("block size is not 64 KiB to 1 MiB"));
-        }
+        let dictionary = if SMALL_LOG2.contains(&block_log2) {
+            let limit = DICTIONARY_SECTION_BYTES_MAX;
+            section::read(&mut cursor, limit, "dictionary of blocks")?.into_owned()
+        } else if LARGE_LOG2.contains(&block_log2) {
+            Vec::new()
+        } else {
+            return Err(cursor.corrupt("block size is not 4 KiB to 1 MiB"));
+        };
         let lengths = Lengths::open(&mut cursor, &payload.image, row_count)?;
-        if lengths.data_bytes() > super::DATA_BYTES_MAX {
+        if lengths.data_bytes() > DATA_BYTES_MAX {
             return Err(cursor.corrupt("strings pass 1 GiB"));
         }
         let count = lengths.data_bytes().div_ceil(1 << block_log2);
@@ -125,6 +59,7 @@ impl ZstdDecoder {
             lengths,
             block_log2,
             blocks,
+            dictionary,
             decompressor,
             current,
             block,
@@ -176,7 +111,8 @@ impl ZstdDecoder {
         let decompressor = match &mut self.decompressor {
             Some(decompressor) => decompressor,
             empty => {
-                let mut fresh = Decompressor::new().map_err(|_| failed("no zstd context"))?;
+                let mut fresh = Decompressor::with_dictionary(&self.dictionary)
+                    .map_err(|_| failed("no zstd context, or its dictionary is refused"))?;
                 fresh
                     .include_magicbytes(false)
                     .map_err(|_| failed("no zstd context"))?;
@@ -199,7 +135,7 @@ impl ZstdDecoder {
         Ok(&self.block)
     }
 
-    pub(super) fn decode_vector(
+    pub(in crate::text) fn decode_vector(
         &mut self,
         payload: &PayloadImage,
         vector: usize,
@@ -213,7 +149,7 @@ impl ZstdDecoder {
         Ok(rows)
     }
 
-    pub(super) fn value(
+    pub(in crate::text) fn value(
         &mut self,
         payload: &PayloadImage,
         row: usize,
