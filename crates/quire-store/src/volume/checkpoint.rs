@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::placement::{Need, SHORT_FILE_BYTES};
+use super::placement::{Need, RESERVED_LIVE_BYTES_MIN};
 use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
@@ -57,7 +57,8 @@ impl Inner {
         self.write_again(writer)?;
         // A map chunk is a proof of the newest commit; it must not be on the device before it.
         self.make_durable(writer)?;
-        if ending == Ending::Closes && writer.contents.pages.live_bytes() < SHORT_FILE_BYTES {
+        if ending == Ending::Closes && writer.contents.pages.live_bytes() < RESERVED_LIVE_BYTES_MIN
+        {
             // The map may lie where the reserve was, which the closed file will not have.
             writer.space.lift_reserve();
         }

@@ -319,8 +319,12 @@ impl WriteBatch {
         makes_room: bool,
     ) -> Result<(), WriteError> {
         let needed_bytes = runs.buffer.len() as u64;
-        let needs = [Need::Ordinary, Need::MakesRoom];
-        let allowed = if makes_room { &needs[..] } else { &needs[..1] };
+        // What is copied to make the file shorter goes into its holes, if it can.
+        let needs = match self.is_cleaning {
+            true => [Need::Inside, Need::Ordinary, Need::MakesRoom],
+            false => [Need::Ordinary, Need::Inside, Need::MakesRoom],
+        };
+        let allowed = if makes_room { &needs[..] } else { &needs[..2] };
         let mut failure = self.full(needed_bytes);
         for need in allowed {
             let Some(placement) = place(writer, runs, *need) else {

@@ -13,9 +13,11 @@ use super::free_space::{Extent, FreeSpace};
 const RESERVE_BYTES_MIN: u64 = 32 << 10;
 const RESERVE_BYTES_MAX: u64 = 1 << 20;
 
-/// In a file shorter than this the reserve would be a large part: it makes way for the log, so that no hole is left
-/// where it was, and a file that ends its session with less alive keeps none.
-pub(super) const SHORT_FILE_BYTES: u64 = 1 << 20;
+/// In a file shorter than this the reserve makes way for the log, so that no hole is left where it was.
+const SHORT_FILE_BYTES: u64 = 2 << 20;
+
+/// A file that ends its session with less alive keeps no reserve: it would be much of the file.
+pub(super) const RESERVED_LIVE_BYTES_MIN: u64 = 1 << 20;
 
 /// The free blocks, and the two places that are set aside.
 pub(super) struct Space {
@@ -30,6 +32,8 @@ pub(super) struct Space {
 pub(super) enum Need {
     /// No; the file may grow.
     Ordinary,
+    /// No, and the file does not grow: for what an ordinary placement found no room for.
+    Inside,
     /// Yes, and the file does not grow: for what makes room.
     MakesRoom,
 }
@@ -144,6 +148,7 @@ impl Space {
         let start = match (self.free.first_fit(count), need) {
             (Some(start), _) => start,
             (None, Need::Ordinary) => self.end_of_use(),
+            (None, Need::Inside) => return None,
             (None, Need::MakesRoom) => return self.take_reserve(count),
         };
         let extent = Extent { start, count };
@@ -163,7 +168,7 @@ impl Space {
         let after = run.end();
         let start = if self.free.room_at(after, need == Need::Ordinary) > 0 {
             after
-        } else if need == Need::MakesRoom {
+        } else if need != Need::Ordinary {
             return self.allocate(1, need).map(|extent| extent.start);
         } else {
             self.free.first_fit(run.count).unwrap_or(self.free.end())

@@ -4,7 +4,7 @@ use quire_format::volume::BLOCK_BYTES;
 
 use super::Inner;
 use super::free_space::Extent;
-use super::placement::SHORT_FILE_BYTES;
+use super::placement::RESERVED_LIVE_BYTES_MIN;
 use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
@@ -40,7 +40,7 @@ impl Inner {
     pub(super) fn tidy_end(&self, writer: &mut Writer) -> Result<(), WriteError> {
         let live_bytes = writer.contents.pages.live_bytes();
         let end_before = writer.space.free.end();
-        let ends_short = writer.space.tail.is_none() && live_bytes < SHORT_FILE_BYTES;
+        let ends_short = writer.space.tail.is_none() && live_bytes < RESERVED_LIVE_BYTES_MIN;
         if ends_short {
             writer.space.lift_reserve();
         } else if let Some(growth) = writer.space.choose_reserve(live_bytes) {
