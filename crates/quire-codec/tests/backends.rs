@@ -10,11 +10,13 @@ use quire_codec::{
     Backend, BytesSlice, BytesVector, CodecId, VECTOR_VALUES, Values, active_backend, limit_backend,
 };
 
-const CODECS: [CodecId; 4] = [
+const CODECS: [CodecId; 6] = [
     CodecId::Pfor,
     CodecId::PforDelta,
     CodecId::Dictionary,
     CodecId::Rle,
+    CodecId::Pdict,
+    CodecId::Sparse,
 ];
 
 /// Columns of every width up to 64 bits, some rows far off.
@@ -52,21 +54,7 @@ fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
             ));
         }
         let floats: Vec<f64> = column.iter().map(|&value| value as f64 / 100.0).collect();
-        let payload = float::encode(CodecId::Alp, &floats).unwrap();
-        let mut decoder = FloatDecoder::<f64>::open(
-            CodecId::Alp,
-            payload.as_slice().into(),
-            0..payload.len(),
-            floats.len(),
-        )
-        .unwrap();
-        let mut out = [0.0; VECTOR_VALUES];
-        let rows = decoder.decode_vector(2, &mut out).unwrap();
-        assert_eq!(out[..rows], floats[2048..]);
-        results.push((
-            payload,
-            out[..rows].iter().map(|value| value.to_bits()).collect(),
-        ));
+        results.extend([CodecId::Alp, CodecId::AlpRd].map(|codec| decimals(codec, &floats)));
         let options = ChooseOptions {
             effort: Effort::Thorough,
             ..ChooseOptions::default()
@@ -97,6 +85,21 @@ fn integers<E: quire_codec::int::Element>(codec: CodecId, column: &[E]) -> (Vec<
         );
     }
     (payload, Vec::new())
+}
+
+fn decimals(codec: CodecId, column: &[f64]) -> (Vec<u8>, Vec<u64>) {
+    let payload = float::encode(codec, column).unwrap();
+    let image = payload.as_slice().into();
+    let mut decoder =
+        FloatDecoder::<f64>::open(codec, image, 0..payload.len(), column.len()).unwrap();
+    let mut out = [0.0; VECTOR_VALUES];
+    let mut bits = Vec::new();
+    for (vector, expected) in column.chunks(VECTOR_VALUES).enumerate() {
+        let rows = decoder.decode_vector(vector, &mut out).unwrap();
+        assert_eq!(out[..rows], *expected, "{codec}, {:?}", active_backend());
+        bits.extend(out[..rows].iter().map(|value| value.to_bits()));
+    }
+    (payload, bits)
 }
 
 /// Numbers as text of each kind that has a kernel.

@@ -202,6 +202,37 @@ impl DictionaryLimits {
     }
 }
 
+/// The distinct values of a sample.
+struct Sampled<E> {
+    interned: fixed::Interned<E>,
+    /// Sizes of the values of its dictionary and of all the rest.
+    value_bytes: usize,
+    code_bytes: usize,
+    /// Distinct values that the whole column has, at the least.
+    distinct_at_least: usize,
+}
+
+impl<E: Element> Sampled<E> {
+    /// Of a column that may be worth a dictionary.
+    fn of(sample: &Sample<'_, E>, limits: &DictionaryLimits) -> Option<Self> {
+        let distinct_max = limits.distinct_max(sample.row_count);
+        let interned = fixed::intern(&sample.values, distinct_max)?;
+        let distinct_at_least =
+            distinct::frequencies(&interned).distinct_at_least(sample.row_count);
+        let mostly_rare = interned.distinct_count() > limits.distinct_max(sample.values.len());
+        if mostly_rare && distinct_at_least > distinct_max {
+            return None;
+        }
+        let (bytes, value_bytes) = interned.encoded_bytes();
+        Some(Self {
+            interned,
+            value_bytes,
+            code_bytes: bytes - value_bytes,
+            distinct_at_least,
+        })
+    }
+}
+
 /// Adds a dictionary of all values and one of the frequent values, if they are within the limits.
 fn dictionaries<E: Element>(
     values: &[E],
@@ -209,44 +240,61 @@ fn dictionaries<E: Element>(
     limits: &DictionaryLimits,
     candidates: &mut Vec<Candidate>,
 ) {
-    let Some(sampled) = fixed::intern(&sample.values, limits.distinct_max(values.len())) else {
+    let Some(sampled) = Sampled::of(sample, limits) else {
         return;
     };
-    let of_all = dictionary_bytes(values, sample, &sampled, limits);
+    let of_frequent = frequent_bytes(sample, &sampled, limits);
+    let of_all = dictionary_bytes(values, sample, &sampled, limits, of_frequent);
     candidates.extend(of_all.map(|bytes| sample.candidate(CodecId::Dictionary, bytes)));
-    if sampled.distinct_count() > limits.distinct_max(sample.values.len()) {
-        return;
-    }
-    let worthwhile = of_all.map_or(limits.bytes, |bytes| bytes * PDICT_PERCENT_MAX / 100);
-    let of_sample = worthwhile * sample.values.len() / sample.row_count.max(1);
-    // What is rare in the sample may repeat elsewhere, so this is pessimistic.
-    let of_frequent = fixed::bytes_with_rows_aside(&sample.values, &sampled, of_sample);
-    let whole = |(bytes, value_bytes)| sample.extrapolate(bytes - value_bytes) + value_bytes;
-    let of_frequent = of_frequent.map(whole).filter(|&bytes| bytes <= worthwhile);
+    let is_worth_it = |&bytes: &usize| of_all.is_none_or(|all| is_clearly_less(bytes, all));
+    let of_frequent = of_frequent.filter(is_worth_it);
     candidates.extend(of_frequent.map(|bytes| sample.candidate(CodecId::Pdict, bytes)));
 }
 
+/// Whether a dictionary of the frequent values is worth it beside one of all.
+fn is_clearly_less(of_frequent: usize, of_all: usize) -> bool {
+    of_frequent <= of_all * PDICT_PERCENT_MAX / 100
+}
+
+/// Size of a payload with rare values aside, if it is within the limits.
+fn frequent_bytes<E: Element>(
+    sample: &Sample<'_, E>,
+    sampled: &Sampled<E>,
+    limits: &DictionaryLimits,
+) -> Option<usize> {
+    let (values, interned) = (&sample.values, &sampled.interned);
+    if interned.distinct_count() > limits.distinct_max(values.len()) {
+        return None;
+    }
+    let of_sample = limits.bytes * values.len() / sample.row_count.max(1);
+    // What is rare in the sample may repeat elsewhere, so this is pessimistic.
+    let (bytes, value_bytes) =
+        fixed::bytes_with_rows_aside(values, interned, sampled.code_bytes, of_sample)?;
+    let whole = sample.extrapolate(bytes - value_bytes) + value_bytes;
+    Some(whole).filter(|&bytes| bytes <= limits.bytes)
+}
+
 /// Size of a dictionary payload, if it is within the limits. From the sample alone when its second half brought
-/// next to no new values; otherwise all rows are counted, unless they have too many distinct values for sure.
+/// next to no new values; otherwise all rows are counted, unless they have too many distinct values for sure, or so
+/// many that rare ones are better aside.
 fn dictionary_bytes<E: Element>(
     values: &[E],
     sample: &Sample<'_, E>,
-    sampled: &fixed::Interned<E>,
+    sampled: &Sampled<E>,
     limits: &DictionaryLimits,
+    of_frequent: Option<usize>,
 ) -> Option<usize> {
     let distinct_max = limits.distinct_max(values.len());
-    let frequencies = distinct::frequencies(sampled);
-    let at_least = frequencies.distinct_at_least(values.len());
-    if at_least > distinct_max {
+    if sampled.distinct_at_least > distinct_max {
         return None;
     }
-    let (sample_bytes, value_bytes) = sampled.encoded_bytes();
+    let value_bytes = sampled.value_bytes;
+    let code_bytes = sample.extrapolate(sampled.code_bytes);
     let sampled_rows = sample.values.len();
     if sampled_rows == values.len() {
-        return Some(sample_bytes).filter(|&bytes| bytes <= limits.bytes);
+        return Some(code_bytes + value_bytes).filter(|&bytes| bytes <= limits.bytes);
     }
-    let code_bytes = sample.extrapolate(sample_bytes - value_bytes);
-    let (distinct, before) = sampled.distinct_counts(sampled_rows / 2);
+    let (distinct, before) = sampled.interned.distinct_counts(sampled_rows / 2);
     let halves_to_come = (values.len() - sampled_rows).div_ceil((sampled_rows / 2).max(1));
     let missing = (distinct - before) * halves_to_come;
     if missing * MISSING_SHARE <= distinct {
@@ -254,8 +302,11 @@ fn dictionary_bytes<E: Element>(
         return Some(bytes).filter(|&bytes| bytes <= limits.bytes);
     }
     // Optimistic: codes of more distinct values are wider, too.
-    let bytes = code_bytes + distinct::values_bytes(value_bytes, distinct, at_least);
-    if bytes > limits.bytes {
+    let all_value_bytes = distinct::values_bytes(value_bytes, distinct, sampled.distinct_at_least);
+    let bytes = code_bytes + all_value_bytes;
+    let is_beaten = of_frequent.is_some_and(|frequent| is_clearly_less(frequent, bytes));
+    // Beneath a block codec the larger of the two may turn out the smaller.
+    if bytes > limits.bytes || is_beaten && limits.bytes < UNLIMITED_BYTES {
         return None;
     }
     let interned = fixed::intern(values, distinct_max)?;

@@ -18,6 +18,9 @@ use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_count,
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Up to this many values of a group are read one by one rather than with their vectors.
+const ONE_BY_ONE_MAX: usize = 16;
+
 /// Rows to be kept aside.
 pub(super) struct RowsAside<E> {
     row_count: usize,
@@ -27,14 +30,16 @@ pub(super) struct RowsAside<E> {
 }
 
 impl<E: Element> RowsAside<E> {
-    /// Those rows of `values` for which `is_aside` holds; it is asked once for every row, in order.
-    pub(super) fn of(values: &[E], mut is_aside: impl FnMut(usize) -> bool) -> Self {
+    /// Those rows of `values` for whose `marks`, one a row, `is_aside` holds.
+    pub(super) fn of<M: Copy>(values: &[E], marks: &[M], is_aside: impl Fn(M) -> bool) -> Self {
+        assert_eq!(values.len(), marks.len(), "a mark for every row");
         let mut words = Vec::with_capacity(values.len().div_ceil(64));
         let mut aside = Vec::new();
-        for (index, chunk) in values.chunks(64).enumerate() {
-            let word = (0..chunk.len()).fold(0, |word, bit| {
-                word | u64::from(is_aside(index * 64 + bit)) << bit
-            });
+        for (chunk, marks) in values.chunks(64).zip(marks.chunks(64)) {
+            let bits = marks.iter().map(|&mark| u64::from(is_aside(mark)));
+            let word = bits
+                .zip(0..)
+                .fold(0, |word, (bit, place)| word | bit << place);
             let mut rest: u64 = word;
             while rest != 0 {
                 aside.push(chunk[rest.trailing_zeros() as usize]);
@@ -173,15 +178,29 @@ impl<E: Element> Aside<E> {
         out: &mut [E; GROUP_VALUES],
     ) -> Result<(), Corrupt> {
         let groups = VECTOR_VALUES / GROUP_VALUES;
-        let (positions, values) = self.vector(group / groups)?;
+        let (first, count) = self.bounds(group / groups)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let found = self
+            .rows
+            .true_positions(group / groups, &mut self.positions)?;
+        let positions = &self.positions[..found.min(count)];
         let start = group % groups * GROUP_VALUES;
-        let inside = |position: &u16| usize::from(*position) < start;
-        let skipped = positions.partition_point(inside);
-        for (&position, &value) in positions.iter().zip(values).skip(skipped) {
-            let Some(out) = out.get_mut(usize::from(position) - start) else {
-                break;
-            };
-            *out = value;
+        let before =
+            |end: usize| positions.partition_point(|&position| usize::from(position) < end);
+        let (skipped, end) = (before(start), before(start + GROUP_VALUES));
+        if end - skipped <= ONE_BY_ONE_MAX {
+            for (place, &position) in positions.iter().enumerate().take(end).skip(skipped) {
+                let value = self.values.sequence().value(first + place)?;
+                out[usize::from(position) % GROUP_VALUES] = value;
+            }
+            return Ok(());
+        }
+        let read = &mut self.read[..end - skipped];
+        self.values.read(first + skipped, read)?;
+        for (&position, &value) in positions[skipped..end].iter().zip(&*read) {
+            out[usize::from(position) % GROUP_VALUES] = value;
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(super) struct Coded<E> {
     codes: Vec<i32>,
 }
 
-/// A hash table from value to place: open addressing, a power of two of slots, at most a quarter full.
+/// A hash table from value to place: open addressing, a power of two of slots, at most half full.
 struct PlaceTable<E> {
     slots: Vec<(E, i32)>,
     shift: u32,
@@ -78,12 +78,12 @@ impl<E: Element> PlaceTable<E> {
 pub(crate) fn intern<E: Element>(values: &[E], limit: usize) -> Option<Interned<E>> {
     let mut table = PlaceTable::with_slots(10);
     let mut distinct = Vec::new();
-    let mut places = Vec::with_capacity(values.len());
-    for &value in values {
+    let mut places = vec![EMPTY; values.len()];
+    for (&value, row_place) in values.iter().zip(&mut places) {
         let slot = table.slot(value);
         let place = table.slots[slot].1;
         if place != EMPTY {
-            places.push(place);
+            *row_place = place;
             continue;
         }
         if distinct.len() == limit {
@@ -92,8 +92,8 @@ pub(crate) fn intern<E: Element>(values: &[E], limit: usize) -> Option<Interned<
         let place = distinct.len() as i32;
         table.slots[slot] = (value, place);
         distinct.push(value);
-        places.push(place);
-        if 4 * distinct.len() >= table.slots.len() {
+        *row_place = place;
+        if 2 * distinct.len() >= table.slots.len() {
             table = table.grown(&distinct);
         }
     }

@@ -31,10 +31,10 @@ struct Planned<E> {
 }
 
 fn plan<E: Element>(values: &[E], interned: &Interned<E>, members: &[bool]) -> Planned<E> {
-    let is_aside = |row: usize| !members[interned.places[row] as usize];
+    let is_aside = |place: i32| !members[place as usize];
     Planned {
         dictionary: interned.coded(members),
-        aside: RowsAside::of(values, is_aside),
+        aside: RowsAside::of(values, &interned.places, is_aside),
     }
 }
 
@@ -45,19 +45,22 @@ struct Split {
     any_aside: bool,
     /// What the rows take, roughly, the values of the dictionary not counted.
     row_bits: usize,
+    /// The same of a dictionary of all values.
+    row_bits_of_all: usize,
 }
 
 /// The cheapest split. The histogram is ordered by how often values occur, most first; of values that occur equally
 /// often those that appear first are preferred.
 fn split<E: Element>(interned: &Interned<E>) -> Split {
     let distinct_count = interned.distinct.len();
-    let mut counts = vec![0usize; distinct_count];
+    let mut counts = vec![0u32; distinct_count];
     for &place in &interned.places {
         counts[place as usize] += 1;
     }
     let histogram = values_by_count(&counts);
     let costs = Costs::of(interned);
-    let mut row_bits = costs.row_bits(distinct_count, 0);
+    let row_bits_of_all = costs.row_bits(distinct_count, 0);
+    let mut row_bits = row_bits_of_all;
     let full = row_bits + costs.dictionary_bits(distinct_count);
     let (mut best, mut member_count) = (full - full / ASIDE_GAIN, distinct_count);
     for width in 0.. {
@@ -74,9 +77,13 @@ fn split<E: Element>(interned: &Interned<E>) -> Split {
     }
     let any_aside = member_count < distinct_count;
     let (least, _) = most_frequent(&histogram, member_count);
-    let above = counts.iter().filter(|&&count| count > least).count();
+    let above = counts
+        .iter()
+        .filter(|&&count| count as usize > least)
+        .count();
     let mut equal = member_count - above;
-    let mut is_member = |count: usize| {
+    let mut is_member = |count: u32| {
+        let count = count as usize;
         let taken = count == least && equal > 0;
         equal -= usize::from(taken);
         count > least || taken
@@ -85,13 +92,17 @@ fn split<E: Element>(interned: &Interned<E>) -> Split {
         members: counts.iter().map(|&count| is_member(count)).collect(),
         any_aside,
         row_bits,
+        row_bits_of_all,
     }
 }
 
 /// How often values occur, most first, and how many values occur that often.
-fn values_by_count(counts: &[usize]) -> Vec<(usize, usize)> {
-    let mut histogram = vec![0; counts.iter().max().map_or(0, |most| most + 1)];
-    counts.iter().for_each(|&count| histogram[count] += 1);
+fn values_by_count(counts: &[u32]) -> Vec<(usize, usize)> {
+    let most = counts.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut histogram = vec![0; most];
+    counts
+        .iter()
+        .for_each(|&count| histogram[count as usize] += 1);
     let by_count = histogram.into_iter().enumerate().rev();
     by_count.filter(|&(_, values)| values > 0).collect()
 }
@@ -155,14 +166,17 @@ pub(crate) fn encoded_bytes<E: Element>(values: &[E]) -> usize {
 }
 
 /// Size of the payload of interned `values`, and of the values of its dictionary, if rows are kept aside and it is
-/// not clearly above `limit_bytes`.
+/// not clearly above `limit_bytes`: codes narrow by as much as the split says, from `code_bytes` with a dictionary of
+/// all values.
 pub(crate) fn bytes_with_rows_aside<E: Element>(
     values: &[E],
     interned: &Interned<E>,
+    code_bytes: usize,
     limit_bytes: usize,
 ) -> Option<(usize, usize)> {
     let split = split(interned);
-    if !split.any_aside || split.row_bits / 8 > limit_bytes * 5 / 4 {
+    let row_bytes = code_bytes * split.row_bits / split.row_bits_of_all.max(1);
+    if !split.any_aside || row_bytes > limit_bytes + limit_bytes / ASIDE_GAIN {
         return None;
     }
     let planned = plan(values, interned, &split.members);

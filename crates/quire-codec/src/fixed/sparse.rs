@@ -35,7 +35,7 @@ fn plan<E: Element>(values: &[E]) -> (E, RowsAside<E>) {
     let dominant = dominant(values);
     (
         dominant,
-        RowsAside::of(values, |row| values[row] != dominant),
+        RowsAside::of(values, values, |value| value != dominant),
     )
 }
 
