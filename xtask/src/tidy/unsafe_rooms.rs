@@ -14,6 +14,8 @@ const ROOMS: [&str; 10] = [
     "crates/quire-codec/src/kernel/gather.rs",
     "crates/quire-codec/src/kernel/mod.rs",
     "crates/quire-codec/src/kernel/packed_scan.rs",
+    "crates/quire-codec/src/kernel/packed_select.rs",
+    "crates/quire-codec/src/kernel/packed_steps.rs",
     "crates/quire-codec/src/kernel/running_sum.rs",
     "crates/quire-codec/src/kernel/select.rs",
     "crates/quire-codec/src/kernel/transpose/lanes.rs",

@@ -37,7 +37,7 @@ impl Sketch {
     /// use quire_codec::{Values, choose::Sketch};
     ///
     /// let days: Vec<i32> = (0..9000).map(|row| 8000 + row * 7919 % 2503).collect();
-    /// let others: Vec<i32> = days.iter().rev().map(|day| day + 365).collect();
+    /// let others: Vec<i32> = days.iter().map(|day| day + 365).collect();
     /// let sorted: Vec<i32> = (0..9000).map(|row| 8000 + row / 4).collect();
     /// let sketch = Sketch::of(&Values::Int32(&days));
     /// assert!(sketch.resembles(&Sketch::of(&Values::Int32(&others))));
