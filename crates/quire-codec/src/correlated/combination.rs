@@ -156,10 +156,18 @@ pub fn residuals(values: &Values<'_>, expected: &[i64]) -> Option<Residuals> {
     }
 }
 
-/// Undoes [`residuals`]: adds what was expected to as many values as there are of it.
-pub fn add<T: Residual>(values: &mut [T], expected: &[i64]) {
+/// Undoes [`residuals`]: adds what was expected to as many values as there are of it. Integers of the same type, or
+/// of any other, need not be widened before.
+pub fn add<T: Residual, E: Copy + Into<i64>>(values: &mut [T], expected: &[E]) {
     for (value, &other) in values.iter_mut().zip(expected) {
-        *value = value.plus(other);
+        *value = value.plus(other.into());
+    }
+}
+
+/// Undoes [`add`].
+pub fn subtract<T: Residual, E: Copy + Into<i64>>(values: &mut [T], expected: &[E]) {
+    for (value, &other) in values.iter_mut().zip(expected) {
+        *value = value.less(other.into());
     }
 }
 

@@ -27,5 +27,5 @@ mod combination;
 mod functional;
 
 pub use combination::{Combination, DIVISOR_DIGITS_MAX, Residual, Residuals};
-pub use combination::{add, is_supported, residuals, wide};
+pub use combination::{add, is_supported, residuals, subtract, wide};
 pub use functional::{FunctionalMap, functional_map};

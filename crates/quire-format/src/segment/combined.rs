@@ -1,7 +1,7 @@
 //! The integers that a column of residuals is added to: those of one other column, or of two combined.
 
-use quire_codec::correlated::{Combination, is_supported};
-use quire_codec::{Corrupt, Scalar};
+use quire_codec::correlated::{self, Combination, Residual, is_supported};
+use quire_codec::{Corrupt, PhysicalType, Scalar};
 
 use super::SegmentReader;
 
@@ -41,8 +41,31 @@ impl Combined {
         })
     }
 
+    /// Adds what is expected of the rows of a vector to what is left of them; beyond them it is arbitrary.
+    pub(super) fn add_to<T: Residual>(
+        &mut self,
+        vector: usize,
+        values: &mut [T; 1024],
+    ) -> Result<(), Corrupt> {
+        // Sums that wrap need no more bits than the values have, and can be taken one reference after the other.
+        match (self.combination, &mut self.second) {
+            (Combination::Same, _) => apply_one(&mut self.first, vector, values, true),
+            (Combination::Sum | Combination::Difference, Some(second)) => {
+                apply_one(&mut self.first, vector, values, true)?;
+                let is_sum = self.combination == Combination::Sum;
+                apply_one(second, vector, values, is_sum)
+            }
+            _ => {
+                let mut expected = [0; 1024];
+                self.expected(vector, &mut expected)?;
+                correlated::add(values, &expected);
+                Ok(())
+            }
+        }
+    }
+
     /// What is expected of the rows of a vector; beyond them it is arbitrary.
-    pub(super) fn expected(&mut self, vector: usize, out: &mut [i64; 1024]) -> Result<(), Corrupt> {
+    fn expected(&mut self, vector: usize, out: &mut [i64; 1024]) -> Result<(), Corrupt> {
         wide_or_zero(&mut self.first, vector, out)?;
         if let Some(second) = &mut self.second {
             let mut other = [0; 1024];
@@ -63,6 +86,36 @@ impl Combined {
     }
 }
 
+/// Adds a vector of a reference to what is left, or subtracts it; in its own type, not widened.
+fn apply_one<T: Residual>(
+    reference: &mut SegmentReader,
+    vector: usize,
+    values: &mut [T; 1024],
+    is_sum: bool,
+) -> Result<(), Corrupt> {
+    fn of<T: Residual, E: Copy + Default + Into<i64>>(
+        reference: &mut SegmentReader,
+        vector: usize,
+        values: &mut [T; 1024],
+        is_sum: bool,
+        decode: impl Fn(&mut SegmentReader, usize, &mut [E; 1024]) -> Result<usize, Corrupt>,
+    ) -> Result<(), Corrupt> {
+        let mut expected = [E::default(); 1024];
+        decode(reference, vector, &mut expected)?;
+        clear_nulls(reference, vector, &mut expected)?;
+        match is_sum {
+            true => correlated::add(values, &expected),
+            false => correlated::subtract(values, &expected),
+        }
+        Ok(())
+    }
+    match reference.physical_type() {
+        PhysicalType::Int16 => of(reference, vector, values, is_sum, SegmentReader::decode_i16),
+        PhysicalType::Int32 => of(reference, vector, values, is_sum, SegmentReader::decode_i32),
+        _ => of(reference, vector, values, is_sum, SegmentReader::decode_i64),
+    }
+}
+
 /// A vector of a reference; NULLs count as 0.
 fn wide_or_zero(
     reference: &mut SegmentReader,
@@ -70,11 +123,21 @@ fn wide_or_zero(
     out: &mut [i64; 1024],
 ) -> Result<(), Corrupt> {
     reference.decode_wide(vector, out)?;
+    clear_nulls(reference, vector, out)
+}
+
+fn clear_nulls<E: Default>(
+    reference: &mut SegmentReader,
+    vector: usize,
+    values: &mut [E; 1024],
+) -> Result<(), Corrupt> {
     if reference.null_count() > 0 {
         let mut valid = [0; 16];
         reference.validity(vector, &mut valid)?;
-        for (row, value) in out.iter_mut().enumerate() {
-            *value *= (valid[row / 64] >> (row % 64) & 1) as i64;
+        for (row, value) in values.iter_mut().enumerate() {
+            if valid[row / 64] >> (row % 64) & 1 == 0 {
+                *value = E::default();
+            }
         }
     }
     Ok(())

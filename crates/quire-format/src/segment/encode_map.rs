@@ -171,7 +171,7 @@ fn numbers_of(keys: &Keys, reference: &mut SegmentReader) -> Result<Vec<u32>, Co
     let mut numbers = Vec::with_capacity(reference.row_count());
     let mut out = [0; VECTOR_VALUES];
     for vector in 0..reference.vector_count() {
-        let rows = keys.numbers(reference, vector, &mut out)?;
+        let rows = keys.numbers(reference, vector, keys.len() as u32, &mut out)?;
         numbers.extend_from_slice(&out[..rows]);
     }
     Ok(numbers)

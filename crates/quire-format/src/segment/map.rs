@@ -19,8 +19,9 @@
 //! | … | p | positions: a segment of 32-bit integers that ascend, rows of the column, no NULLs |
 //! | … | e | a segment of the column's type, one value per position |
 //!
-//! A code that a row of the reference has, or the place of its value among the keys, is the code of the row here; that of
-//! the exception with number `i` is `i` more than the number of values. So the column reads as one with a dictionary.
+//! A code that a row of the reference has, or the place of its value among the keys, is the number of the row's value;
+//! that of the exception `i` is `i` more than the number of keys. So the column reads as one with a dictionary, from which
+//! opening leaves out most values that repeat: a small dictionary stays in the cache.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub(super) enum Keys {
 #[derive(Debug)]
 pub(super) struct IntegerKeys {
     least: i64,
-    /// Number of the key `least + i`, or [`NONE`].
+    /// Number of the key `least + i`, or [`NONE`]; behind the last a [`NONE`] for all that lies beyond.
     numbers: Vec<u32>,
     count: usize,
 }
@@ -71,7 +72,7 @@ impl IntegerKeys {
         if ascending.windows(2).any(|pair| pair[0] >= pair[1]) {
             return None;
         }
-        let mut numbers = vec![NONE; usize::try_from(span).ok()? + 1];
+        let mut numbers = vec![NONE; usize::try_from(span).ok()? + 2];
         for (&key, number) in ascending.iter().zip(0..) {
             *numbers.get_mut((key - least) as usize)? = number;
         }
@@ -89,12 +90,26 @@ impl IntegerKeys {
         present.map(|(_, place)| self.least.wrapping_add(place))
     }
 
-    /// The number of a key.
-    #[inline]
-    pub(super) fn number(&self, key: i64) -> Option<u32> {
-        let place = key.wrapping_sub(self.least) as u64;
-        let number = self.numbers.get(usize::try_from(place).ok()?).copied();
-        number.filter(|&number| number != NONE)
+    /// The numbers of keys, [`NONE`] for what is none; whether some is.
+    fn numbers(&self, keys: &[i64], out: &mut [u32]) -> bool {
+        let Some(beyond) = self.numbers.len().checked_sub(1) else {
+            return !keys.is_empty();
+        };
+        let numbers = self.numbers.as_slice();
+        let mut highest = 0;
+        for (out, &key) in out.iter_mut().zip(keys) {
+            let place = (key.wrapping_sub(self.least) as u64).min(beyond as u64);
+            *out = numbers[place as usize];
+            highest = highest.max(*out);
+        }
+        highest == NONE
+    }
+
+    /// Puts `codes[number]` in the place of each number.
+    fn recode(&mut self, codes: &[u32]) {
+        for number in &mut self.numbers {
+            *number = codes.get(*number as usize).copied().unwrap_or(NONE);
+        }
     }
 }
 
@@ -106,37 +121,33 @@ impl Keys {
         }
     }
 
-    /// The number of the key that each row of a vector of the reference has, and after the last one for NULL.
+    /// The number of the key that each row of a vector of the reference has, and `null` for NULL.
     pub(super) fn numbers(
         &self,
         reference: &mut SegmentReader,
         vector: usize,
+        null: u32,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        let mut valid = [u64::MAX; VECTOR_VALUES / 64];
-        if reference.null_count() > 0 {
-            reference.validity(vector, &mut valid)?;
-        }
-        let is_null = |row: usize| valid[row / 64] >> (row % 64) & 1 == 0;
-        let rows = match self {
-            Self::Codes(_) => reference.decode_codes(vector, out)?,
+        let mut values = [0; VECTOR_VALUES];
+        let (rows, has_strangers) = match self {
+            Self::Codes(_) => (reference.decode_codes(vector, out)?, false),
             Self::Integers(keys) => {
-                let mut values = [0; VECTOR_VALUES];
                 let rows = reference.decode_wide(vector, &mut values)?;
-                for (row, (out, &value)) in out.iter_mut().zip(&values).take(rows).enumerate() {
-                    *out = match keys.number(value) {
-                        Some(number) => number,
-                        None if is_null(row) => 0,
-                        None => return Err(Corrupt::new(format!("{value} is not in the map"), 0)),
-                    };
-                }
-                rows
+                (rows, keys.numbers(&values[..rows], &mut out[..rows]))
             }
         };
         if reference.null_count() > 0 {
-            for row in (0..rows).filter(|&row| is_null(row)) {
-                out[row] = self.len() as u32;
+            let mut valid = [u64::MAX; VECTOR_VALUES / 64];
+            reference.validity(vector, &mut valid)?;
+            for (row, out) in out[..rows].iter_mut().enumerate() {
+                let is_valid = valid[row / 64] >> (row % 64) & 1 == 1;
+                *out = if is_valid { *out } else { null };
             }
+        }
+        if has_strangers && let Some(row) = out[..rows].iter().position(|&number| number == NONE) {
+            let what = format!("{} is not in the map", values[row]);
+            return Err(Corrupt::new(what, 0));
         }
         Ok(rows)
     }
@@ -147,13 +158,15 @@ impl Keys {
 pub(super) struct Mapped {
     reference: SegmentReader,
     keys: Keys,
-    /// Of the keys, of NULL if the reference has any, and of the exceptions.
+    /// Of the keys, of NULL if the reference has any, and of the exceptions, most that repeat left out.
     entries: Entries,
-    /// Which entries are not NULL; `None` when none is.
+    /// Which entries are not NULL; `None` when all are.
     validity: Option<Vec<bool>>,
-    /// Rows of the exceptions, ascending, and the code of the first.
+    /// The code of rows where the reference is NULL.
+    null_code: u32,
+    /// Rows of the exceptions, ascending, and the code of each.
     exceptions: Vec<u32>,
-    first_exception: u32,
+    exception_codes: Vec<u32>,
 }
 
 /// The parts of a map segment's image.
@@ -227,7 +240,7 @@ impl Mapped {
         if reference.row_count() != image.row_count || reference.has_relation() {
             return wrong("map has a reference of other rows");
         }
-        let keys = match (image.keys, reference.dictionary_len()) {
+        let mut keys = match (image.keys, reference.dictionary_len()) {
             (Some(mut keys), _) => {
                 let ascending = integers(&mut keys, PhysicalType::Int64)?;
                 match IntegerKeys::new(&ascending) {
@@ -259,16 +272,27 @@ impl Mapped {
             append_validity(&mut others, &mut validity)?;
         }
         let has_nulls = validity.contains(&false);
+        // Rows of the reference have codes that stay what they are.
+        let kept = match &keys {
+            Keys::Codes(count) => *count,
+            Keys::Integers(_) => 0,
+        };
+        let codes = entries.leave_out_repeats(kept, &mut validity);
+        if let Keys::Integers(keys) = &mut keys {
+            keys.recode(&codes);
+        }
         if has_nulls != (image.null_count > 0) {
             return wrong("NULL count of a map is not that of its values");
         }
+        let null_code = codes.get(keys.len()).copied().unwrap_or_default();
         Ok(Self {
             reference,
             keys,
             entries,
             validity: has_nulls.then_some(validity),
+            null_code,
             exceptions,
-            first_exception: expected as u32,
+            exception_codes: codes.get(expected..).unwrap_or_default().to_vec(),
         })
     }
 
@@ -282,13 +306,16 @@ impl Mapped {
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
-        let rows = self.keys.numbers(&mut self.reference, vector, out)?;
+        let rows = self
+            .keys
+            .numbers(&mut self.reference, vector, self.null_code, out)?;
         out[rows..].fill(0);
         let start = (vector * VECTOR_VALUES) as u32;
         let first = self.exceptions.partition_point(|&row| row < start);
-        for (number, &row) in self.exceptions.iter().enumerate().skip(first) {
+        let exceptions = self.exceptions.iter().zip(&self.exception_codes);
+        for (&row, &exception) in exceptions.skip(first) {
             match out[..rows].get_mut((row - start) as usize) {
-                Some(code) => *code = self.first_exception + number as u32,
+                Some(code) => *code = exception,
                 None => break,
             }
         }

@@ -97,9 +97,7 @@ macro_rules! decode_integers {
                 _ => return Err(self.wrong_type(PhysicalType::$variant)),
             };
             if let Some(combined) = &mut self.combined {
-                let mut expected = [0; 1024];
-                combined.expected(vector, &mut expected)?;
-                correlated::add(out, &expected);
+                combined.add_to(vector, out)?;
             }
             Ok(rows)
         }
