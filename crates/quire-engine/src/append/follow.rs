@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use quire_codec::correlated::{self, Combination};
-use quire_codec::{EncodeError, Values};
+use quire_codec::{CodecId, EncodeError, Values};
 use quire_format::relation::Relation;
 use quire_format::row_group::Decision;
 use quire_format::segment::{
@@ -21,8 +21,11 @@ use crate::definition::TableDefinition;
 /// reads it reads the references too.
 const FOLLOWING_PERCENT_MAX: usize = 85;
 
-/// Half bits of each row that a map saves at least if it takes longer to read than a dictionary.
+/// Half bits of each row that a map saves at least if it takes longer to read than the column alone.
 const SAVED_HALF_BITS_MIN: usize = 3;
+
+/// Bits of each row that a dictionary takes at least if it is taken for one whose values miss the first cache.
+const LARGE_DICTIONARY_BITS_MIN: usize = 10;
 
 /// A column of a row group, not yet written.
 pub(super) struct Encoded {
@@ -61,6 +64,27 @@ pub(super) fn encode_following(
 
 fn is_much_smaller(bytes: usize, alone: &Choice) -> bool {
     bytes * 100 <= alone.estimated_bytes * FOLLOWING_PERCENT_MAX
+}
+
+/// Whether a value of the column alone is decoded in less time than it is looked up by that of another column.
+fn is_cheap_to_read(alone: &Choice, rows: usize) -> bool {
+    match alone.codec {
+        CodecId::Dictionary => alone.estimated_bytes * 8 < rows * LARGE_DICTIONARY_BITS_MIN,
+        CodecId::Rle
+        | CodecId::Fsst
+        | CodecId::Zstd
+        | CodecId::Words
+        | CodecId::Shape
+        | CodecId::Phrases => false,
+        CodecId::Plain
+        | CodecId::Constant
+        | CodecId::Pfor
+        | CodecId::PforDelta
+        | CodecId::Pdict
+        | CodecId::Sparse
+        | CodecId::Alp
+        | CodecId::AlpRd => true,
+    }
 }
 
 fn combined(
@@ -126,7 +150,9 @@ fn mapped(
         return Ok(None);
     };
     let saved_bytes = alone.estimated_bytes.saturating_sub(map.image.len());
-    let is_worth_it = map.is_direct || saved_bytes * 16 >= input.values.len() * SAVED_HALF_BITS_MIN;
+    let rows = input.values.len();
+    let saves_bits = saved_bytes * 16 >= rows * SAVED_HALF_BITS_MIN;
+    let is_worth_it = map.is_direct || saves_bits || !is_cheap_to_read(alone, rows);
     if !is_worth_it || !is_much_smaller(map.image.len(), alone) {
         return Ok(None);
     }

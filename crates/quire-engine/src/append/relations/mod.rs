@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod maps;
+mod numbers;
 mod sample;
 
 use std::collections::BTreeMap;

@@ -1,13 +1,11 @@
 //! Some rows of a row group, and what their columns take alone.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use arrow_array::RecordBatch;
-use quire_codec::{Values, correlated};
+use quire_codec::correlated;
 
 use super::super::column_values::ColumnValues;
 use super::super::cutter::RowGroupRows;
+use super::numbers::numbers;
 use crate::definition::TableDefinition;
 
 /// Places of a row group that are looked at, and most rows of each: neighbours, because values are packed by the vector.
@@ -97,10 +95,9 @@ impl ColumnSample {
         let runs = sample.numbers.windows(2).filter(|pair| pair[0] != pair[1]);
         let run_bits = (1 + runs.count() as u64) * (code_bits + POSITION_BITS);
         sample.alone_bits = run_bits;
-        if let Some(mut valid) = sample.valid_integers(&[]) {
+        if let Some(valid) = sample.valid_integers(&[]) {
             let differences = valid.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
             let delta_bits = patched_bits(differences.collect());
-            valid.sort_unstable();
             let packed_bits = patched_bits(valid);
             sample.value_bits = packed_bits / rows.max(1);
             sample.alone_bits = run_bits.min(packed_bits).min(delta_bits);
@@ -146,11 +143,11 @@ pub(super) fn entries_bits(distinct: usize, value_bits: u64, rows: usize, row_co
 
 /// What integers take in a patched frame of reference, in the best of some.
 pub(super) fn patched_bits(mut values: Vec<i64>) -> u64 {
-    values.sort_unstable();
+    let count = values.len();
+    sort_ends(&mut values, count / 16);
     let (Some(&least), Some(&most)) = (values.first(), values.last()) else {
         return 0;
     };
-    let count = values.len();
     let width =
         |low: i64, high: i64| u64::from(64 - (high.wrapping_sub(low) as u64).leading_zeros());
     let all_width = width(least, most);
@@ -165,30 +162,17 @@ pub(super) fn patched_bits(mut values: Vec<i64>) -> u64 {
     bits
 }
 
-fn numbers(values: &Values<'_>, validity: Option<&[u64]>) -> (Vec<u32>, usize) {
-    fn of<K: Hash + Eq>(
-        keys: impl Iterator<Item = K>,
-        validity: Option<&[u64]>,
-    ) -> (Vec<u32>, usize) {
-        let mut known: HashMap<Option<K>, u32> = HashMap::new();
-        let mut number = |(row, key): (usize, K)| {
-            let is_valid = validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
-            let next = known.len() as u32;
-            *known.entry(is_valid.then_some(key)).or_insert(next)
-        };
-        let numbers = keys.enumerate().map(&mut number).collect();
-        (numbers, known.len())
+/// Puts the least values and the greatest in their places, `count` besides the first and the last.
+fn sort_ends(values: &mut [i64], count: usize) {
+    if values.len() < 4 * (count + 1) {
+        values.sort_unstable();
+        return;
     }
-    match values {
-        Values::Bool(values) => of(values.iter(), validity),
-        Values::Int16(values) => of(values.iter(), validity),
-        Values::Int32(values) => of(values.iter(), validity),
-        Values::Int64(values) => of(values.iter(), validity),
-        Values::Int128(values) => of(values.iter(), validity),
-        Values::Float32(values) => of(values.iter().map(|one| one.to_bits()), validity),
-        Values::Float64(values) => of(values.iter().map(|one| one.to_bits()), validity),
-        Values::Bytes(values) => of(values.iter(), validity),
-    }
+    values.select_nth_unstable(count);
+    values[..count].sort_unstable();
+    let greatest = values.len() - 1 - count;
+    values[count + 1..].select_nth_unstable(greatest - count - 1);
+    values[greatest + 1..].sort_unstable();
 }
 
 /// Rows from places spread over the row group.
@@ -206,4 +190,29 @@ fn places(rows: &RowGroupRows) -> Vec<RecordBatch> {
         first_row = next_row;
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The twin sorts everything.
+        #[test]
+        fn the_ends_are_sorted(values in prop::collection::vec(-50_i64..50, 0..300)) {
+            let count = values.len() / 16;
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let mut found = values;
+            sort_ends(&mut found, count);
+            let ends = |values: &[i64]| {
+                let least = values.iter().take(count + 1).copied();
+                least.chain(values.iter().rev().take(count + 1).copied()).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(ends(&found), ends(&sorted));
+            found.sort_unstable();
+            prop_assert_eq!(found, sorted);
+        }
+    }
 }
