@@ -162,7 +162,7 @@ mod tests {
             }
             Ok(mask)
         };
-        let kept = |row: &u32| row / 1024 == 1 || row % 1024 % 3 == 0;
+        let kept = |row: &u32| row / 1024 == 1 || (row % 1024).is_multiple_of(3);
         let all = Selection::All(2500);
         let expected: Vec<u32> = (0..2500).filter(kept).collect();
         assert_eq!(all.refine_by_masks(mask_of), Ok(Selection::rows(expected)));

@@ -65,7 +65,7 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) {
     let (file_bytes, live_bytes) = {
         let writer = inner.lock_writer();
         (
-            writer.space.free.end() * BLOCK_BYTES,
+            used_end(&writer) * BLOCK_BYTES,
             writer.contents.pages.live_bytes(),
         )
     };
@@ -78,6 +78,13 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) {
     if percent < 100 && gain_bytes > GAIN_BYTES_MIN && gain_bytes > file_bytes / 100 * percent {
         let _ = clean(inner, WORTHWHILE_BYTES_MAX);
     }
+}
+
+/// Where the file ends but for what is cut off without copying anything.
+fn used_end(writer: &Writer) -> u64 {
+    let runs_end = writer.contents.runs.iter().map(|(run, _)| run.end()).last();
+    let chunks_end = writer.chunks.iter().map(|(chunk, _)| chunk.end()).max();
+    runs_end.max(chunks_end).unwrap_or(FIRST_RUN_BLOCK)
 }
 
 fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanError> {
