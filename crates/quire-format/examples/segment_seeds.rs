@@ -1,9 +1,9 @@
-//! Small valid segments of every codec and type, to begin a fuzz campaign with.
+//! Small valid segments of every codec and type, and maps, to begin fuzz campaigns with.
 //!
-//! `cargo run -p quire-format --example segment_seeds -- FOLDER`
+//! `cargo run -p quire-format --example segment_seeds -- SEGMENTS MAPS`
 
 use quire_codec::{BytesVector, CodecId, PhysicalType, Values};
-use quire_format::segment::{SegmentInput, encode_segment};
+use quire_format::segment::{SegmentInput, SegmentReader, encode_map, encode_segment};
 use std::error::Error;
 use std::path::Path;
 
@@ -68,8 +68,51 @@ fn write(
     Ok(written)
 }
 
+fn without_nulls(values: Values<'_>) -> SegmentInput<'_> {
+    SegmentInput {
+        values,
+        validity: None,
+    }
+}
+
+/// Maps from a dictionary and from integers to a text and a number, with and without exceptions; the first byte tells
+/// the fuzz target which reference it is.
+fn write_maps(folder: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    let numbers: Vec<i32> = (0..300).map(|row| row * row % 31).collect();
+    for (which, codec) in [(0, CodecId::Dictionary), (1, CodecId::Pfor)] {
+        let reference = encode_segment(&without_nulls(Values::Int32(&numbers)), codec)?;
+        for exceptions in [0, 90] {
+            let told = |row: usize| match row {
+                _ if exceptions > 0 && row % exceptions == 7 => 1_000 + row as i64,
+                _ => i64::from(numbers[row] / 2),
+            };
+            let told: Vec<i64> = (0..numbers.len()).map(told).collect();
+            let mut texts = BytesVector::new();
+            for number in &told {
+                texts.push(format!("value {number}").as_bytes())?;
+            }
+            for (name, values) in [
+                ("i64", Values::Int64(&told)),
+                ("text", Values::Bytes(texts.as_slice())),
+            ] {
+                let mut reader = SegmentReader::open(reference.as_slice().into())?;
+                let map =
+                    encode_map(&without_nulls(values), &mut reader)?.ok_or("there is a map")?;
+                let seed = [&[which][..], &map.image].concat();
+                std::fs::write(folder.join(format!("{name}_{codec}_{exceptions}")), seed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("name a folder")?;
+    let mut folders = std::env::args().skip(1);
+    let (Some(folder), Some(maps)) = (folders.next(), folders.next()) else {
+        return Err("name two folders: for segments, and for maps".into());
+    };
+    write_maps(Path::new(&maps))?;
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     let mut written = 0;
