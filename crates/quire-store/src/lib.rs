@@ -17,7 +17,9 @@
 
 pub mod disk;
 mod error;
+mod ghosts;
 pub mod log;
+pub mod pool;
 mod volume;
 
 pub use disk::{Disk, FileDisk, MemDisk, SimDisk};

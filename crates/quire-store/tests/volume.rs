@@ -406,3 +406,51 @@ fn read_only_means_read_only() {
     reader.close().unwrap();
     assert!(copy.to_bytes() == before);
 }
+
+#[test]
+fn pages_named_before_they_are_written() {
+    let (disk, volume) = new_volume();
+    let [first, second, third] = [0; 3].map(|_| volume.allocate_page().unwrap());
+    assert!(first < second && second < third);
+    let batch = volume.begin().unwrap();
+    let written = batch.write(PageKind::Segment, b"written").unwrap();
+    let later = volume.allocate_page().unwrap();
+    assert!(third < written && written < later);
+    batch.put(second, PageKind::Row, b"second").unwrap();
+    batch.put(later, PageKind::Row, b"later").unwrap();
+    batch.put(later, PageKind::Row, b"later still").unwrap();
+    let unknown = PageId::new(later.get() + 1).unwrap();
+    for wrong in [unknown, CATALOG_PAGE] {
+        let result = batch.put(wrong, PageKind::Row, b"wrong");
+        assert!(matches!(result, Err(WriteError::NotFound { page, .. }) if page == wrong));
+    }
+    batch.commit().unwrap();
+    let batch = volume.begin().unwrap();
+    batch.put(second, PageKind::Row, b"second again").unwrap();
+    batch.free(later).unwrap();
+    let result = batch.put(later, PageKind::Row, b"freed");
+    assert!(matches!(result, Err(WriteError::NotFound { .. })));
+    batch.commit().unwrap();
+    no_findings(&volume);
+    drop(volume);
+    let volume = reopen(&disk);
+    assert_eq!(&*volume.read(second).unwrap(), b"second again");
+    assert_eq!(volume.pin().kind(second).unwrap(), PageKind::Row);
+    assert_eq!(volume.pin().pages(), [second, written]);
+    assert!(volume.allocate_page().unwrap() > later);
+}
+
+#[test]
+fn a_dropped_batch_takes_the_names_of_its_pages_with_it() {
+    let (_disk, volume) = new_volume();
+    let batch = volume.begin().unwrap();
+    let lost = batch.write(PageKind::Segment, b"lost").unwrap();
+    let named = volume.allocate_page().unwrap();
+    drop(batch);
+    let batch = volume.begin().unwrap();
+    batch.put(named, PageKind::Row, b"named").unwrap();
+    let next = batch.write(PageKind::Segment, b"next").unwrap();
+    assert!(lost < named && named < next);
+    batch.commit().unwrap();
+    assert!(!volume.pin().contains(lost));
+}

@@ -183,6 +183,12 @@ impl<'a> PageImage<'a> {
         self.log.len()
     }
 
+    /// Bytes of the longest operation in it.
+    #[must_use]
+    pub const fn op_bytes_max(&self) -> usize {
+        self.op_bytes_max as usize
+    }
+
     /// Whether the page should be encoded again before the log is full; see [`space::should_recompress`].
     #[must_use]
     pub fn should_recompress(&self) -> bool {

@@ -62,17 +62,20 @@ pub enum PageKind {
     Log = 5,
     /// Which log pages count.
     LogRoot = 6,
+    /// A page of the B+tree of a row table.
+    Row = 7,
 }
 
 impl PageKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Catalog,
         Self::Table,
         Self::RowGroup,
         Self::Segment,
         Self::Log,
         Self::LogRoot,
+        Self::Row,
     ];
 
     /// The kind with the number `number`, if there is one.

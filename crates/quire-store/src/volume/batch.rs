@@ -1,12 +1,10 @@
 //! A batch of writes: all of it becomes visible and durable at once, or nothing does.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use quire_format::volume::{
-    FIRST_FREE_PAGE, ImageHeader, ImageKind, LAST_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind,
-    checksum,
+    FIRST_FREE_PAGE, ImageHeader, ImageKind, MAX_PAYLOAD_BYTES, PageId, PageKind, checksum,
 };
 
 use super::Inner;
@@ -27,7 +25,6 @@ pub struct WriteBatch {
     /// Signalled when a thread has finished writing a run.
     pub(super) drained: Condvar,
     freed: Mutex<Freed>,
-    next_page: AtomicU64,
     /// Copies only, or the log of a deletion: as good as freeing.
     pub(super) is_cleaning: bool,
     /// Nothing is left to undo.
@@ -49,24 +46,19 @@ impl WriteBatch {
     pub(super) fn begin(inner: Arc<Inner>, turn: Turn) -> Result<Self, WriteError> {
         inner.may_write()?;
         let bytes_wanted = inner.options.run_bytes_wanted();
-        let (sequence, after_commit, next_page) = {
+        let (sequence, after_commit) = {
             let mut writer = inner.lock_writer();
             if writer.space.tail.is_some() {
                 inner.release_dead(&mut writer)?;
             }
             let contents = &writer.contents;
-            (
-                contents.next_sequence,
-                contents.commit_sequence,
-                contents.next_page,
-            )
+            (contents.next_sequence, contents.commit_sequence)
         };
         Ok(Self {
             base: inner.version(),
             runs: Mutex::new(BatchRuns::new(sequence, after_commit, bytes_wanted)),
             drained: Condvar::new(),
             freed: Mutex::default(),
-            next_page: AtomicU64::new(next_page),
             is_cleaning: false,
             finished: false,
             _turn: turn,
@@ -81,10 +73,30 @@ impl WriteBatch {
     /// batch can only be dropped; [`WriteError::Io`], which also poisons the volume.
     pub fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, WriteError> {
         check_length(payload)?;
-        let number = self.next_page.fetch_add(1, Ordering::Relaxed);
-        let page = PageId::new(number).ok_or(WriteError::BatchFailed)?;
+        let page = self.inner.allocate_page().ok_or(WriteError::BatchFailed)?;
         self.append(page, kind, payload)?;
         Ok(page)
+    }
+
+    /// Writes an image of a page that [`crate::Volume::allocate_page`] has named, the first or a newer one. It must
+    /// not have been freed.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`] for a page that was not allocated, or that this batch frees; otherwise as
+    /// [`WriteBatch::write`].
+    pub fn put(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+        check_length(payload)?;
+        {
+            let mut freed = self.lock_freed();
+            let is_freed = freed.pages.get(&page).copied().unwrap_or(false);
+            if is_freed || !(FIRST_FREE_PAGE..self.next_page()).contains(&page.get()) {
+                return Err(self.not_found(page));
+            }
+            if self.exists(page) {
+                self.count_dead(&mut freed, page, false);
+            }
+        }
+        self.append(page, kind, payload)
     }
 
     /// Writes a new image of a page. A page below 16 need not exist yet: [`crate::CATALOG_PAGE`]
@@ -231,9 +243,9 @@ impl WriteBatch {
         self.is_cleaning || self.lock_freed().dead_bytes > taken_bytes
     }
 
-    /// Lowest page not given out by this batch either.
+    /// Lowest page not given out by anybody.
     pub(super) fn next_page(&self) -> u64 {
-        self.next_page.load(Ordering::Relaxed).min(LAST_PAGE + 1)
+        self.inner.next_page()
     }
 
     /// Undoes everything: gives the space back, and makes sure that no scan finds the runs.

@@ -1,12 +1,14 @@
 //! The warm cache: payloads as they are stored, up to a budget in bytes.
 //!
-//! Replacement is CLOCK (Corbató, A paging experiment with the Multics system, 1968): a hit sets
-//! a mark, the hand clears marks and evicts what it finds unmarked. Several shards, so that
+//! Replacement is CLOCK (Corbató, A paging experiment with the Multics system, 1968), as a queue: a hit sets
+//! a mark, and the oldest entry goes, unless it has a mark, which it pays for starting anew. Several shards, so that
 //! readers on different threads seldom meet; no lock is held during I/O.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::ghosts::Ghosts;
 
 const SHARDS_MAX: usize = 16;
 const SHARD_BYTES_MIN: usize = 8 << 20;
@@ -18,21 +20,33 @@ const ENTRY_BYTES: usize = 96;
 /// run is in use; `forget` must be called before the space is used again.
 pub(super) struct Cache {
     shards: Vec<Mutex<Shard>>,
-    shard_bytes_max: usize,
+    shard_bytes_max: AtomicUsize,
+    /// Names of payloads are remembered until this much has left after them; 0: nobody asks.
+    shard_ghost_bytes: AtomicUsize,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 #[derive(Default)]
 struct Shard {
-    places: HashMap<u64, usize>,
-    entries: Vec<Entry>,
-    hand: usize,
+    entries: HashMap<u64, Entry>,
+    /// The offsets of all entries.
+    queue: VecDeque<u64>,
     bytes: usize,
+    ghosts: Ghosts,
+}
+
+/// What a look-up finds.
+pub(super) enum Found {
+    /// The payload.
+    Payload(Arc<[u8]>),
+    /// Nothing, but it was here not long ago.
+    Ghost,
+    /// Nothing.
+    Nothing,
 }
 
 struct Entry {
-    offset: u64,
     payload: Arc<[u8]>,
     marked: bool,
 }
@@ -42,54 +56,70 @@ impl Cache {
         let shard_count = (budget_bytes / SHARD_BYTES_MIN).clamp(1, SHARDS_MAX);
         Self {
             shards: (0..shard_count).map(|_| Mutex::default()).collect(),
-            shard_bytes_max: budget_bytes / shard_count,
+            shard_bytes_max: AtomicUsize::new(budget_bytes / shard_count),
+            shard_ghost_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
     }
 
-    /// The payload of the image at `offset`, when it is here.
-    pub(super) fn get(&self, offset: u64) -> Option<Arc<[u8]>> {
+    /// Another budget; what exceeds it is let go.
+    pub(super) fn set_budget(&self, budget_bytes: usize, ghost_bytes: usize) {
+        let shard_count = self.shards.len();
+        let limit_bytes = budget_bytes / shard_count;
+        let ghost_bytes = ghost_bytes / shard_count;
+        self.shard_ghost_bytes.store(ghost_bytes, Ordering::Relaxed);
+        let before = self.shard_bytes_max.swap(limit_bytes, Ordering::Relaxed);
+        if limit_bytes >= before {
+            return;
+        }
+        for shard in &self.shards {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            shard.evict_until(limit_bytes, ghost_bytes);
+        }
+    }
+
+    /// Looks for the payload of the image at `offset`.
+    pub(super) fn get(&self, offset: u64) -> Found {
         let mut shard = self.shard(offset);
-        let found = shard
-            .places
-            .get(&offset)
-            .copied()
-            .and_then(|at| shard.entries.get_mut(at));
-        let payload = found.map(|entry| {
-            entry.marked = true;
-            Arc::clone(&entry.payload)
-        });
+        let found = match shard.get(offset) {
+            Some(payload) => Found::Payload(payload),
+            None if shard.ghosts.take(offset).is_some() => Found::Ghost,
+            None => Found::Nothing,
+        };
         drop(shard);
-        let counter = if payload.is_some() {
-            &self.hits
-        } else {
-            &self.misses
+        let counter = match found {
+            Found::Payload(_) => &self.hits,
+            Found::Ghost | Found::Nothing => &self.misses,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        payload
+        found
+    }
+
+    /// The same without counting: whether it would be cheap to have it.
+    pub(super) fn peek(&self, offset: u64) -> Option<Arc<[u8]>> {
+        self.shard(offset).get(offset)
     }
 
     /// Keeps a payload, and lets others go when the budget is exceeded.
     pub(super) fn insert(&self, offset: u64, payload: &Arc<[u8]>) {
         let cost_bytes = payload.len() + ENTRY_BYTES;
-        if cost_bytes > self.shard_bytes_max {
+        let limit_bytes = self.shard_bytes_max.load(Ordering::Relaxed);
+        if cost_bytes > limit_bytes {
             return;
         }
         let mut shard = self.shard(offset);
-        if shard.places.contains_key(&offset) {
+        if shard.entries.contains_key(&offset) {
             return;
         }
-        while shard.bytes + cost_bytes > self.shard_bytes_max {
-            shard.evict_one();
-        }
-        let at = shard.entries.len();
-        shard.entries.push(Entry {
-            offset,
+        let ghost_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed);
+        shard.evict_until(limit_bytes - cost_bytes, ghost_bytes);
+        let entry = Entry {
             payload: Arc::clone(payload),
             marked: false,
-        });
-        shard.places.insert(offset, at);
+        };
+        shard.entries.insert(offset, entry);
+        shard.queue.push_back(offset);
         shard.bytes += cost_bytes;
     }
 
@@ -97,13 +127,14 @@ impl Cache {
     pub(super) fn forget(&self, gone: &dyn Fn(u64) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut at = 0;
-            while at < shard.entries.len() {
-                if gone(shard.entries[at].offset) {
-                    shard.remove(at);
-                } else {
-                    at += 1;
-                }
+            let gone_bytes: usize = shard
+                .entries
+                .extract_if(|offset, _| gone(*offset))
+                .map(|(_, entry)| entry.cost_bytes())
+                .sum();
+            if gone_bytes > 0 {
+                shard.bytes -= gone_bytes;
+                shard.queue.retain(|offset| !gone(*offset));
             }
         }
     }
@@ -132,26 +163,33 @@ impl Cache {
 }
 
 impl Shard {
-    /// Precondition: there is an entry.
-    fn evict_one(&mut self) {
-        loop {
-            self.hand %= self.entries.len();
-            let entry = &mut self.entries[self.hand];
-            if !entry.marked {
-                return self.remove(self.hand);
-            }
-            entry.marked = false;
-            self.hand += 1;
-        }
+    fn get(&mut self, offset: u64) -> Option<Arc<[u8]>> {
+        let entry = self.entries.get_mut(&offset)?;
+        entry.marked = true;
+        Some(Arc::clone(&entry.payload))
     }
 
-    fn remove(&mut self, at: usize) {
-        let entry = self.entries.swap_remove(at);
-        self.bytes -= entry.payload.len() + ENTRY_BYTES;
-        self.places.remove(&entry.offset);
-        if let Some(moved) = self.entries.get(at) {
-            self.places.insert(moved.offset, at);
+    fn evict_until(&mut self, limit_bytes: usize, ghost_bytes: usize) {
+        while self.bytes > limit_bytes
+            && let Some(offset) = self.queue.pop_front()
+        {
+            if let Some(entry) = self.entries.get_mut(&offset)
+                && std::mem::take(&mut entry.marked)
+            {
+                self.queue.push_back(offset);
+            } else if let Some(entry) = self.entries.remove(&offset) {
+                self.bytes -= entry.cost_bytes();
+                if ghost_bytes > 0 {
+                    self.ghosts.push(offset, entry.cost_bytes(), ghost_bytes);
+                }
+            }
         }
+    }
+}
+
+impl Entry {
+    fn cost_bytes(&self) -> usize {
+        self.payload.len() + ENTRY_BYTES
     }
 }
 
@@ -168,13 +206,42 @@ mod tests {
             cache.get(0);
             assert!(cache.bytes() <= 1_000);
         }
-        assert!(cache.get(0).is_some(), "read after every insertion");
-        assert!(cache.get(1).is_none(), "read never");
+        assert!(cache.peek(0).is_some(), "read after every insertion");
+        assert!(cache.peek(1).is_none(), "read never");
         cache.insert(200, &vec![0; 1_001].into());
-        assert!(cache.get(200).is_none(), "larger than the budget");
+        assert!(cache.peek(200).is_none(), "larger than the budget");
         cache.forget(&|offset| offset == 0);
-        assert!(cache.get(0).is_none());
-        assert!(cache.get(99).is_some());
+        assert!(cache.peek(0).is_none());
+        assert!(cache.peek(99).is_some());
+    }
+
+    #[test]
+    fn of_what_is_read_once_the_newest_stays() {
+        let cache = Cache::new(2_000);
+        let payload: Arc<[u8]> = vec![0; 100].into();
+        (0..100).for_each(|offset| cache.insert(offset, &payload));
+        assert!(cache.peek(99).is_some());
+        assert!((95..99).all(|offset| cache.peek(offset).is_some()));
+        assert!((0..50).all(|offset| cache.peek(offset).is_none()));
+    }
+
+    #[test]
+    fn a_smaller_budget_lets_go_and_remembers_the_names() {
+        let cache = Cache::new(1_000);
+        cache.set_budget(1_000, 500);
+        let payload: Arc<[u8]> = vec![0; 100].into();
+        (0..5).for_each(|offset| cache.insert(offset, &payload));
+        cache.set_budget(400, 500);
+        assert!(cache.bytes() <= 400);
+        let found = |offset| match cache.get(offset) {
+            Found::Payload(_) => "payload",
+            Found::Ghost => "ghost",
+            Found::Nothing => "nothing",
+        };
+        let all: Vec<_> = (0..6).map(found).collect();
+        assert_eq!(all.iter().filter(|found| **found == "payload").count(), 2);
+        assert_eq!(all.iter().filter(|found| **found == "ghost").count(), 3);
+        assert_eq!(all[5], "nothing", "it was never there");
     }
 
     #[test]

@@ -30,13 +30,15 @@ mod scan;
 mod superblocks;
 mod writer;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use quire_format::volume::PageId;
+use quire_format::volume::{LAST_PAGE, PageId};
 
 pub use batch::WriteBatch;
 pub use options::{Durability, OpenMode, VolumeOptions};
 pub use pin::Pin;
+pub(crate) use pin::ReadFrom;
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
 use crate::disk::Disk;
@@ -65,6 +67,8 @@ struct Inner {
     /// The first failure, after which nothing is written.
     poison: OnceLock<String>,
     cache: Cache,
+    /// The next page to be named. Pages named since the newest commit are named again after a crash.
+    next_page: AtomicU64,
     notices: Vec<String>,
 }
 
@@ -141,6 +145,7 @@ impl Volume {
         notices: Vec<String>,
     ) -> Self {
         let current = Version::of(&writer.contents);
+        let next_page = writer.contents.next_page;
         let inner = Inner {
             file: disk.name().into(),
             disk,
@@ -150,6 +155,7 @@ impl Volume {
             writer: Mutex::new(writer),
             poison: OnceLock::new(),
             cache: Cache::new(options.cache_bytes),
+            next_page: AtomicU64::new(next_page),
             options,
             notices,
         };
@@ -192,6 +198,13 @@ impl Volume {
     /// See [`ReadError`].
     pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
         self.inner.read(&self.inner.version(), page)
+    }
+
+    /// Names a page that a later batch will [`put`](WriteBatch::put). Names ascend and are not used again, except
+    /// those that no commit followed before a crash: nothing durable can know these. `None` when all are used up.
+    #[must_use]
+    pub fn allocate_page(&self) -> Option<PageId> {
+        self.inner.allocate_page()
     }
 
     /// Begins a batch of writes. One batch exists at a time: this waits until the one before is
@@ -238,6 +251,14 @@ impl Volume {
 }
 
 impl Inner {
+    fn allocate_page(&self) -> Option<PageId> {
+        PageId::new(self.next_page.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn next_page(&self) -> u64 {
+        self.next_page.load(Ordering::Relaxed).min(LAST_PAGE + 1)
+    }
+
     fn version(&self) -> Arc<Version> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }

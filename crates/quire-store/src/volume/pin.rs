@@ -2,14 +2,16 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use quire_format::volume::{
     IMAGE_HEADER_BYTES, ImageHeader, ImageKind, LAST_PAGE, PageEntry, PageId, PageKind, PageRange,
     checksum,
 };
 
+use super::cache::Found;
 use super::contents::Contents;
-use super::{Inner, PageMap};
+use super::{Inner, PageMap, Volume};
 use crate::error::ReadError;
 
 /// The page map as of one commit. As long as anybody holds it, no byte it refers to is reused.
@@ -25,6 +27,19 @@ impl Version {
             pages: contents.pages.clone(),
         })
     }
+}
+
+/// Where a payload came from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ReadFrom {
+    /// The warm cache.
+    Cache,
+    /// The disk, in that time.
+    Disk {
+        duration: Duration,
+        /// A slightly larger cache would still have had it.
+        was_warm: bool,
+    },
 }
 
 /// A snapshot of a volume: its pages stay readable, and their space unused, until it is dropped.
@@ -103,17 +118,64 @@ impl Pin {
     }
 }
 
+/// For the pool, which has one budget for its frames and this cache.
+impl Volume {
+    pub(crate) fn read_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
+        self.inner.read_from(&self.inner.version(), page)
+    }
+
+    /// The payload of a page when that costs nothing.
+    pub(crate) fn read_cached(&self, page: PageId) -> Option<Arc<[u8]>> {
+        let version = self.inner.version();
+        self.inner.cache.peek(version.pages.get(page)?.offset)
+    }
+
+    /// Keeps the payload that a commit has written: if the page has been written again since, it is kept for nothing.
+    pub(crate) fn keep_cached(&self, page: PageId, payload: &Arc<[u8]>) {
+        let version = self.inner.version();
+        // The version keeps the offset from being used for something else meanwhile.
+        if let Some(entry) = version.pages.get(page)
+            && entry.payload_bytes as usize == payload.len()
+            && entry.payload_checksum == checksum(payload)
+        {
+            self.inner.cache.insert(entry.offset, payload);
+        }
+    }
+
+    pub(crate) fn set_cache_budget(&self, budget_bytes: usize, ghost_bytes: usize) {
+        self.inner.cache.set_budget(budget_bytes, ghost_bytes);
+    }
+
+    pub(crate) fn cached_bytes(&self) -> u64 {
+        self.inner.cache.bytes()
+    }
+}
+
 impl Inner {
     /// Reads through the cache. The caller holds the version, so the space cannot be reused
     /// before this returns.
     pub(super) fn read(&self, version: &Version, page: PageId) -> Result<Arc<[u8]>, ReadError> {
-        let entry = self.entry(version, page)?;
-        if let Some(payload) = self.cache.get(entry.offset) {
-            return Ok(payload);
-        }
-        let payload = self.read_payload(&entry)?;
-        self.cache.insert(entry.offset, &payload);
+        let (payload, _) = self.read_from(version, page)?;
         Ok(payload)
+    }
+
+    /// The same, and where the payload came from.
+    fn read_from(
+        &self,
+        version: &Version,
+        page: PageId,
+    ) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
+        let entry = self.entry(version, page)?;
+        let was_warm = match self.cache.get(entry.offset) {
+            Found::Payload(payload) => return Ok((payload, ReadFrom::Cache)),
+            Found::Ghost => true,
+            Found::Nothing => false,
+        };
+        let start = Instant::now();
+        let payload = self.read_payload(&entry)?;
+        let duration = start.elapsed();
+        self.cache.insert(entry.offset, &payload);
+        Ok((payload, ReadFrom::Disk { duration, was_warm }))
     }
 
     fn entry(&self, version: &Version, page: PageId) -> Result<PageEntry, ReadError> {

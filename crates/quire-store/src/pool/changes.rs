@@ -1,0 +1,133 @@
+//! Which frames have changed since the newest flush, and how much that is.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quire_format::volume::PageId;
+
+use super::frame::Frame;
+
+/// The frames changed in the current epoch. They are held here, so they are not evicted.
+pub(super) struct Changes {
+    set: Mutex<ChangedSet>,
+    /// That of the set; written under its lock.
+    epoch: AtomicU64,
+    /// Of changed frames, and of those that a flush is writing.
+    dirty_bytes: AtomicUsize,
+    /// A flush is wanted from here on.
+    limit_bytes: usize,
+    /// Signalled, with the lock of `set`, when the limit is reached and when a flush is over.
+    crossed: Condvar,
+    is_flushing: AtomicBool,
+}
+
+#[derive(Default)]
+struct ChangedSet {
+    frames: HashMap<PageId, Arc<Frame>>,
+    /// Nobody will flush any more.
+    is_closed: bool,
+}
+
+impl Changes {
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self {
+            set: Mutex::default(),
+            epoch: AtomicU64::new(1),
+            dirty_bytes: AtomicUsize::new(0),
+            limit_bytes,
+            crossed: Condvar::new(),
+            is_flushing: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Adds a frame that was as its image until now; tells the epoch.
+    pub(super) fn add(&self, frame: &Arc<Frame>) -> u64 {
+        let mut set = self.lock();
+        if !set.is_closed && set.frames.insert(frame.page(), Arc::clone(frame)).is_none() {
+            let bytes = frame.page_bytes();
+            let before = self.dirty_bytes.fetch_add(bytes, Ordering::Relaxed);
+            if before < self.limit_bytes && before + bytes >= self.limit_bytes {
+                self.crossed.notify_all();
+            }
+        }
+        self.epoch()
+    }
+
+    /// Waits until no flush is in progress, and begins one.
+    pub(super) fn begin_flush(&self) {
+        let mut set = self.lock();
+        while self.is_flushing.load(Ordering::Relaxed) {
+            set = self
+                .crossed
+                .wait(set)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        self.is_flushing.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the epoch; the frames that were changed in it, in the order of their pages.
+    pub(super) fn end_epoch(&self) -> Vec<Arc<Frame>> {
+        let mut set = self.lock();
+        self.epoch.fetch_add(1, Ordering::Release);
+        let taken = std::mem::take(&mut set.frames);
+        drop(set);
+        let mut frames: Vec<_> = taken.into_values().collect();
+        frames.sort_unstable_by_key(|frame| frame.page());
+        frames
+    }
+
+    /// Ends the flush, of frames of so many bytes.
+    pub(super) fn end_flush(&self, flushed_bytes: usize) {
+        let set = self.lock();
+        self.dirty_bytes.fetch_sub(flushed_bytes, Ordering::Relaxed);
+        self.is_flushing.store(false, Ordering::Relaxed);
+        drop(set);
+        self.crossed.notify_all();
+    }
+
+    pub(super) fn dirty_bytes(&self) -> usize {
+        self.dirty_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_over_limit(&self) -> bool {
+        self.dirty_bytes() >= self.limit_bytes
+    }
+
+    /// Waits until the limit is reached; false when it is not after `timeout`.
+    pub(super) fn wait_until_over_limit(&self, timeout: Duration) -> bool {
+        self.wait(timeout, || self.is_over_limit())
+    }
+
+    /// Waits until less than twice the limit is changed; false when it is not after `timeout`.
+    pub(super) fn wait_for_room(&self, timeout: Duration) -> bool {
+        let has_room = || self.dirty_bytes() < self.limit_bytes.saturating_mul(2);
+        has_room() || self.wait(timeout, has_room)
+    }
+
+    fn wait(&self, timeout: Duration, condition: impl Fn() -> bool) -> bool {
+        let waited = self
+            .crossed
+            .wait_timeout_while(self.lock(), timeout, |_| !condition());
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        condition()
+    }
+
+    /// Lets all frames go; what they have that is not flushed is in the log only.
+    pub(super) fn close(&self) {
+        let mut set = self.lock();
+        set.is_closed = true;
+        let frames = std::mem::take(&mut set.frames);
+        drop(set);
+        drop(frames);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ChangedSet> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

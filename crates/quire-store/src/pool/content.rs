@@ -1,0 +1,268 @@
+//! What is under the latch of a frame, and how it gets into an image.
+//!
+//! A change belongs to an *epoch*. A flush ends the epoch and takes the frames that were changed in it; each of
+//! them has a *copy* made as it was at that instant: by the flush, or, when a thread wants to change the frame
+//! before the flush has come to it, by that thread.
+
+use std::sync::Arc;
+
+use quire_format::row_page::{PageImage, PageOp, RowPage, space};
+
+use super::codec::PageCodec;
+use super::frame::Frame;
+
+/// The page, and what its next image will be made of.
+pub(super) struct Content {
+    pub(super) bytes: Box<[u8]>,
+    pub(super) is_freed: bool,
+    base: Base,
+    /// Operations since the base, encoded one after the other.
+    ops: Vec<u8>,
+    op_bytes_max: usize,
+    /// Epoch of the changes that no flush has taken.
+    changed_in: Option<u64>,
+    /// For the flush in progress.
+    copy: Option<FrameCopy>,
+    /// Changes whenever `ops` stop being what has happened since the base, except at its end.
+    generation: u64,
+    is_compressing: bool,
+}
+
+/// What operations can be appended to.
+enum Base {
+    /// Nothing: the page will be encoded.
+    Missing,
+    /// The newest image in the volume.
+    Stored(LogUse),
+    /// An image that was made since then.
+    Prepared(Arc<[u8]>),
+    /// The image that the flush in progress will write.
+    Pending,
+}
+
+/// How much of the modification log of an image is used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LogUse {
+    log_bytes: usize,
+    op_bytes_max: usize,
+}
+
+impl LogUse {
+    pub(super) fn of(image: &PageImage<'_>) -> Self {
+        Self {
+            log_bytes: image.log_bytes(),
+            op_bytes_max: image.op_bytes_max(),
+        }
+    }
+}
+
+/// A frame as it was at the instant of a flush.
+pub(super) enum FrameCopy {
+    /// The page was free.
+    Freed,
+    /// An image, or the newest one of the volume where absent, and operations to append.
+    Append {
+        base: Option<Arc<[u8]>>,
+        ops: Vec<u8>,
+        lsn: u64,
+    },
+    /// The page.
+    Encode(Box<[u8]>),
+}
+
+/// A page that is being compressed outside of its latch.
+pub(super) struct CompressionJob {
+    pub(super) bytes: Box<[u8]>,
+    /// Bytes of the operations that will be in the image.
+    op_bytes: usize,
+    generation: u64,
+}
+
+impl Content {
+    /// A page that has an image in the volume.
+    pub(super) fn stored(bytes: Box<[u8]>, log: LogUse) -> Self {
+        Self::with_base(bytes, Base::Stored(log))
+    }
+
+    /// A page that has none.
+    pub(super) fn fresh(bytes: Box<[u8]>) -> Self {
+        Self::with_base(bytes, Base::Missing)
+    }
+
+    fn with_base(bytes: Box<[u8]>, base: Base) -> Self {
+        Self {
+            bytes,
+            is_freed: false,
+            base,
+            ops: Vec::new(),
+            op_bytes_max: 0,
+            changed_in: None,
+            copy: None,
+            generation: 0,
+            is_compressing: false,
+        }
+    }
+
+    /// If a flush waits for the page as it is, it gets it now.
+    pub(super) fn before_change(&mut self, frame: &Frame) {
+        if let Some(epoch) = self.changed_in
+            && epoch < frame.upkeep().changes.epoch()
+        {
+            self.hand_over(frame);
+        }
+    }
+
+    /// The frame has changed: the flush after this epoch must take it.
+    pub(super) fn after_change(&mut self, frame: &Arc<Frame>) {
+        if self.changed_in.is_none() {
+            self.changed_in = Some(frame.upkeep().changes.add(frame));
+        }
+    }
+
+    /// Notes an operation that was applied.
+    pub(super) fn log(&mut self, codec: PageCodec, op: &PageOp<'_>) {
+        if matches!(self.base, Base::Missing) || !codec.compresses() {
+            return;
+        }
+        op.encode(&mut self.ops);
+        self.op_bytes_max = self.op_bytes_max.max(op.encoded_bytes());
+        // Nobody compresses the page in time.
+        if self.ops.len() > 4 * space::log_bytes_max(self.bytes.len()) {
+            self.forget_base();
+        }
+    }
+
+    /// The next image will be made from the whole page.
+    pub(super) fn forget_base(&mut self) {
+        self.base = Base::Missing;
+        self.ops = Vec::new();
+        self.op_bytes_max = 0;
+        self.generation += 1;
+    }
+
+    /// Makes the copy for the flush in progress; the frame starts anew.
+    fn hand_over(&mut self, frame: &Frame) {
+        assert!(
+            self.copy.is_none(),
+            "a flush has begun before the last one was over"
+        );
+        self.copy = Some(self.make_copy(frame));
+        self.changed_in = None;
+        self.base = if self.is_freed {
+            Base::Missing
+        } else {
+            Base::Pending
+        };
+        self.ops = Vec::new();
+        self.op_bytes_max = 0;
+        self.generation += 1;
+    }
+
+    fn make_copy(&mut self, frame: &Frame) -> FrameCopy {
+        if self.is_freed {
+            return FrameCopy::Freed;
+        }
+        let log = self.log_use().filter(|log| {
+            frame.codec().compresses() && log.log_bytes <= space::log_bytes_max(self.bytes.len())
+        });
+        let lsn = RowPage::trusted(&self.bytes).map(|page| page.lsn());
+        let (Some(_), Ok(lsn)) = (log, lsn) else {
+            return FrameCopy::Encode(self.bytes.clone());
+        };
+        let base = match &self.base {
+            Base::Prepared(image) => Some(Arc::clone(image)),
+            _ => frame.upkeep().volume.read_cached(frame.page()),
+        };
+        if base.is_none() && frame.upkeep().costs.is_compressing_cheaper() {
+            return FrameCopy::Encode(self.bytes.clone());
+        }
+        FrameCopy::Append {
+            base,
+            ops: std::mem::take(&mut self.ops),
+            lsn,
+        }
+    }
+
+    /// The log of the next image, if operations can be appended to the base.
+    fn log_use(&self) -> Option<LogUse> {
+        let base = match &self.base {
+            Base::Missing | Base::Pending => return None,
+            Base::Prepared(_) => LogUse::default(),
+            Base::Stored(log) => *log,
+        };
+        Some(LogUse {
+            log_bytes: base.log_bytes + self.ops.len(),
+            op_bytes_max: base.op_bytes_max.max(self.op_bytes_max),
+        })
+    }
+
+    /// For a flush: the frame as it was at its instant.
+    ///
+    /// Precondition: the flush has taken the frame from the set of changed ones.
+    pub(super) fn take_copy(&mut self, frame: &Frame) -> FrameCopy {
+        if self.copy.is_none() {
+            assert!(
+                self.changed_in.is_some(),
+                "a frame without changes is to be flushed"
+            );
+            self.hand_over(frame);
+        }
+        match self.copy.take() {
+            Some(copy) => copy,
+            None => FrameCopy::Encode(self.bytes.clone()),
+        }
+    }
+
+    /// A flush has written the image.
+    pub(super) fn flushed(&mut self, log: LogUse) {
+        if matches!(self.base, Base::Pending) {
+            self.base = Base::Stored(log);
+        }
+    }
+
+    /// A flush has freed the page; nobody reads it any more.
+    pub(super) fn release(&mut self) {
+        self.bytes = Box::default();
+    }
+
+    /// A flush has come to nothing: what it took is changed still.
+    pub(super) fn take_back(&mut self, frame: &Arc<Frame>) {
+        self.copy = None;
+        self.forget_base();
+        self.after_change(frame);
+    }
+
+    /// Whether the page should be compressed now, before its log is full. The caller does it.
+    pub(super) fn begin_compression(&mut self, frame: &Frame) -> bool {
+        let wanted = !self.is_compressing
+            && frame.codec().compresses()
+            && self.log_use().is_some_and(|log| {
+                space::should_recompress(self.bytes.len(), log.log_bytes, log.op_bytes_max)
+            });
+        self.is_compressing |= wanted;
+        wanted
+    }
+
+    /// What is to be compressed. Nothing when the page has lost its base meanwhile, or its operations are in a flush.
+    pub(super) fn compression_job(&mut self) -> Option<CompressionJob> {
+        if self.log_use().is_none() || self.ops.is_empty() {
+            self.is_compressing = false;
+            return None;
+        }
+        Some(CompressionJob {
+            bytes: self.bytes.clone(),
+            op_bytes: self.ops.len(),
+            generation: self.generation,
+        })
+    }
+
+    /// The page was compressed; operations that came meanwhile follow the new base.
+    pub(super) fn end_compression(&mut self, job: &CompressionJob, image: Option<Arc<[u8]>>) {
+        self.is_compressing = false;
+        if let Some(image) = image.filter(|_| job.generation == self.generation) {
+            self.base = Base::Prepared(image);
+            self.ops.drain(..job.op_bytes);
+            self.generation += 1;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Writing the changed pages as they were at one instant.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use quire_format::row_page::{PageImage, PageOp, append_op};
+use quire_format::volume::{PageId, PageKind};
+
+use super::Pool;
+use super::content::{FrameCopy, LogUse};
+use super::error::FlushError;
+use super::frame::Frame;
+use super::upkeep::Upkeep;
+use crate::error::CommitError;
+use crate::volume::{Durability, WriteBatch};
+
+/// The changed pages of one instant, ready to be written. Dropping it leaves them changed.
+pub struct Flush {
+    pool: Pool,
+    frames: Vec<Arc<Frame>>,
+    /// In the order of `frames`; absent for a page that is free.
+    images: Vec<Option<Arc<[u8]>>>,
+    is_committed: bool,
+}
+
+impl Pool {
+    /// Takes all frames that have changed, as they are at one instant at which nobody holds a
+    /// [`ChangeGuard`](super::ChangeGuard), and makes their images while others go on. `at_instant` runs at that instant: what
+    /// it returns, such as the newest commit whose changes are in the pages, holds for all of them. Waits while another
+    /// flush is in progress, so a thread must not hold one.
+    ///
+    /// Meant to be called before a batch is begun: nobody can commit while a batch exists, and making images takes long.
+    ///
+    /// # Errors
+    /// See [`FlushError`]; the pages stay changed.
+    pub fn prepare_flush<T>(
+        &self,
+        at_instant: impl FnOnce() -> T,
+    ) -> Result<(Flush, T), FlushError> {
+        let upkeep = &self.inner.upkeep;
+        upkeep.changes.begin_flush();
+        let mut flush = Flush {
+            pool: self.clone(),
+            frames: Vec::new(),
+            images: Vec::new(),
+            is_committed: false,
+        };
+        let answer = {
+            let groups = &self.inner.change_groups;
+            let _nobody_changes = groups.write().unwrap_or_else(PoisonError::into_inner);
+            if upkeep.is_interrupted() {
+                return Err(FlushError::Interrupted);
+            }
+            flush.frames = upkeep.changes.end_epoch();
+            at_instant()
+        };
+        for frame in &flush.frames {
+            let copy = frame.latch()?.take_copy(frame);
+            flush.images.push(upkeep.make_image(frame, copy)?);
+        }
+        Ok((flush, answer))
+    }
+}
+
+impl Flush {
+    /// Pages that will be written or freed.
+    #[must_use]
+    pub fn page_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Bytes of their images.
+    #[must_use]
+    pub fn image_bytes(&self) -> u64 {
+        let bytes =
+            |image: &Option<Arc<[u8]>>| image.as_ref().map_or(0, |image| image.len() as u64);
+        self.images.iter().map(bytes).sum()
+    }
+
+    /// Adds the pages to a batch, and commits it with what else the caller has put there. The frames are unchanged
+    /// then, except for what came after the instant.
+    ///
+    /// # Errors
+    /// As [`WriteBatch::commit_with`]. The pages stay changed.
+    pub fn commit(mut self, batch: WriteBatch, durability: Durability) -> Result<u64, CommitError> {
+        for (frame, image) in self.frames.iter().zip(&self.images) {
+            match image {
+                Some(image) => batch.put(frame.page(), PageKind::Row, image)?,
+                // A page that came and went since the last flush was never in the volume.
+                None if batch.existed(frame.page()) => batch.free(frame.page())?,
+                None => {}
+            }
+        }
+        let sequence = batch.commit_with(durability)?;
+        self.is_committed = true;
+        Ok(sequence)
+    }
+
+    /// The volume has the images.
+    fn finish(&self) {
+        let inner = &self.pool.inner;
+        for (frame, image) in self.frames.iter().zip(&self.images) {
+            let Ok(mut content) = frame.latch() else {
+                continue;
+            };
+            match image {
+                Some(image) => {
+                    inner.upkeep.volume.keep_cached(frame.page(), image);
+                    let log = PageImage::open(image)
+                        .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it));
+                    content.flushed(log);
+                }
+                None => {
+                    content.release();
+                    inner.residents.remove(frame);
+                }
+            }
+        }
+    }
+
+    /// The volume has nothing.
+    fn give_back(&self) {
+        for frame in &self.frames {
+            if let Ok(mut content) = frame.latch() {
+                content.take_back(frame);
+            }
+        }
+    }
+}
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        if self.is_committed {
+            self.finish();
+        } else {
+            self.give_back();
+        }
+        let frames = std::mem::take(&mut self.frames);
+        let flushed_bytes = frames.iter().map(|frame| frame.page_bytes()).sum();
+        // Now they can be evicted.
+        drop(frames);
+        self.pool.inner.upkeep.changes.end_flush(flushed_bytes);
+        self.pool.inner.keep_to_budget();
+    }
+}
+
+impl Upkeep {
+    /// The image of a page; `None` for one that is free.
+    fn make_image(&self, frame: &Frame, copy: FrameCopy) -> Result<Option<Arc<[u8]>>, FlushError> {
+        let page = frame.page();
+        match copy {
+            FrameCopy::Freed => Ok(None),
+            FrameCopy::Encode(bytes) => {
+                if frame.codec().compresses() {
+                    let counter = &self.counters.flush_compressions;
+                    counter.fetch_add(1, Ordering::Relaxed);
+                }
+                let image = self.encode(&bytes, frame.codec());
+                Ok(Some(
+                    image.map_err(|detail| FlushError::Image { page, detail })?,
+                ))
+            }
+            FrameCopy::Append { base, ops, lsn } => {
+                let base = match base {
+                    Some(base) => base,
+                    None => self.volume.read(page)?,
+                };
+                self.counters
+                    .appended_images
+                    .fetch_add(1, Ordering::Relaxed);
+                let image = if ops.is_empty() {
+                    base
+                } else {
+                    append(page, &base, &ops, lsn)?.into()
+                };
+                Ok(Some(image))
+            }
+        }
+    }
+}
+
+/// An image and more operations.
+fn append(page: PageId, base: &[u8], ops: &[u8], lsn: u64) -> Result<Vec<u8>, FlushError> {
+    let failed = |detail: String| FlushError::Image { page, detail };
+    let mut image = Vec::with_capacity(base.len() + ops.len());
+    image.extend_from_slice(base);
+    let mut rest = ops;
+    while !rest.is_empty() {
+        let (op, op_bytes) = PageOp::decode(rest).map_err(|error| failed(error.to_string()))?;
+        append_op(&mut image, &op, lsn).map_err(|error| failed(error.to_string()))?;
+        rest = &rest[op_bytes..];
+    }
+    Ok(image)
+}

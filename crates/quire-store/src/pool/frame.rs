@@ -1,0 +1,204 @@
+//! One page in memory: its bytes, and the operations since its newest image.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use quire_codec::Corrupt;
+use quire_format::row_page::{Applied, ApplyError, PageOp, RowPage, RowPageMut, apply};
+use quire_format::volume::PageId;
+
+use super::codec::PageCodec;
+use super::content::Content;
+use super::error::{ChangeError, FrameError};
+use super::upkeep::Upkeep;
+
+/// Uses that are remembered of a frame.
+const USES_MAX: u8 = 3;
+
+/// A page in memory. Whoever holds the frame keeps it in the pool.
+///
+/// Reading and changing go through closures, so that no latch outlives its purpose. A closure may latch other
+/// frames; the caller's order of latching (down the tree, left to right) keeps threads from waiting in a circle.
+pub struct Frame {
+    page: PageId,
+    page_bytes: usize,
+    codec: PageCodec,
+    uses: AtomicU8,
+    upkeep: Arc<Upkeep>,
+    content: RwLock<Content>,
+}
+
+impl Frame {
+    pub(super) fn new(
+        page: PageId,
+        codec: PageCodec,
+        upkeep: &Arc<Upkeep>,
+        content: Content,
+    ) -> Self {
+        Self {
+            page,
+            page_bytes: content.bytes.len(),
+            codec,
+            uses: AtomicU8::new(0),
+            upkeep: Arc::clone(upkeep),
+            content: RwLock::new(content),
+        }
+    }
+
+    /// Number of the page.
+    #[must_use]
+    pub fn page(&self) -> PageId {
+        self.page
+    }
+
+    /// Length of the page.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    /// How the page is compressed when an image is made of it.
+    #[must_use]
+    pub fn codec(&self) -> PageCodec {
+        self.codec
+    }
+
+    /// Reads the page, beside other readers.
+    ///
+    /// # Errors
+    /// See [`FrameError`].
+    pub fn read<R>(&self, read: impl FnOnce(RowPage<'_>) -> R) -> Result<R, FrameError> {
+        let content = self.latch_shared()?;
+        if content.is_freed {
+            return Err(FrameError::Freed { page: self.page });
+        }
+        let page = RowPage::trusted(&content.bytes).map_err(|source| self.corrupt(source))?;
+        Ok(read(page))
+    }
+
+    /// Changes the page, alone.
+    ///
+    /// # Errors
+    /// See [`FrameError`]; nothing was changed.
+    pub fn write<R>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut FrameMut<'_>) -> R,
+    ) -> Result<R, FrameError> {
+        let mut content = self.latch()?;
+        if content.is_freed {
+            return Err(FrameError::Freed { page: self.page });
+        }
+        let watch = self.upkeep.watch();
+        let result = change(&mut FrameMut {
+            frame: self,
+            content: &mut content,
+        });
+        drop(watch);
+        let is_log_full = content.begin_compression(self);
+        drop(content);
+        if is_log_full {
+            self.upkeep.compress(self);
+        }
+        Ok(result)
+    }
+
+    /// Applies one operation, the change with that LSN.
+    ///
+    /// # Errors
+    /// See [`ChangeError`]; the page is as it was.
+    pub fn apply(self: &Arc<Self>, op: &PageOp<'_>, lsn: u64) -> Result<Applied, ChangeError> {
+        Ok(self.write(|frame| frame.apply(op, lsn))??)
+    }
+
+    /// Somebody asked for the page while it was here.
+    pub(super) fn note_use(&self) {
+        let uses = self.uses.load(Ordering::Relaxed);
+        if uses < USES_MAX {
+            self.uses.store(uses + 1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn uses(&self) -> u8 {
+        self.uses.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_uses(&self, uses: u8) {
+        self.uses.store(uses, Ordering::Relaxed);
+    }
+
+    pub(super) fn upkeep(&self) -> &Arc<Upkeep> {
+        &self.upkeep
+    }
+
+    pub(super) fn latch(&self) -> Result<RwLockWriteGuard<'_, Content>, FrameError> {
+        let interrupted = |_| FrameError::Interrupted { page: self.page };
+        self.content.write().map_err(interrupted)
+    }
+
+    fn latch_shared(&self) -> Result<RwLockReadGuard<'_, Content>, FrameError> {
+        let interrupted = |_| FrameError::Interrupted { page: self.page };
+        self.content.read().map_err(interrupted)
+    }
+
+    fn corrupt(&self, source: Corrupt) -> FrameError {
+        FrameError::Corrupt {
+            page: self.page,
+            source,
+        }
+    }
+}
+
+/// A page that its holder may change.
+pub struct FrameMut<'a> {
+    frame: &'a Arc<Frame>,
+    content: &'a mut Content,
+}
+
+impl FrameMut<'_> {
+    /// The page as it is now.
+    ///
+    /// # Errors
+    /// A page that contradicts itself.
+    pub fn page(&self) -> Result<RowPage<'_>, Corrupt> {
+        RowPage::trusted(&self.content.bytes)
+    }
+
+    /// Applies one operation, the change with that LSN.
+    ///
+    /// # Errors
+    /// See [`ApplyError`]; the page is as it was.
+    pub fn apply(&mut self, op: &PageOp<'_>, lsn: u64) -> Result<Applied, ApplyError> {
+        self.content.before_change(self.frame);
+        let mut page = RowPageMut::trusted(&mut self.content.bytes)?;
+        let applied = apply(&mut page, op)?;
+        page.set_lsn(lsn)?;
+        self.content.after_change(self.frame);
+        self.content.log(self.frame.codec, op);
+        Ok(applied)
+    }
+
+    /// Changes the page in a way that no operation tells: splits it, merges it, copies another into it. The next image
+    /// is made from the whole page.
+    ///
+    /// # Errors
+    /// A page that contradicts itself.
+    pub fn rewrite<R>(
+        &mut self,
+        change: impl FnOnce(&mut RowPageMut<'_>) -> R,
+    ) -> Result<R, Corrupt> {
+        self.content.before_change(self.frame);
+        let result = change(&mut RowPageMut::trusted(&mut self.content.bytes)?);
+        self.content.after_change(self.frame);
+        self.content.forget_base();
+        Ok(result)
+    }
+
+    /// Frees the page: from now on nobody reads or changes it, and the next flush frees it in the volume. The caller has
+    /// removed everything that refers to it.
+    pub fn free(&mut self) {
+        self.content.before_change(self.frame);
+        self.content.is_freed = true;
+        self.content.after_change(self.frame);
+        self.content.forget_base();
+    }
+}

@@ -1,0 +1,329 @@
+//! The pages of row tables in memory, within one budget of bytes.
+//!
+//! *Hot* pages are frames: plain bytes behind a latch. *Warm* pages are compressed images: the volume's cache of
+//! payloads. How the budget is divided follows from what is measured (`tuner`). Frames change by
+//! page operations, which are also noted beside the newest image (`content`), so that a flush can append them to it instead of
+//! compressing the page (`flush`); a page whose log of operations is almost full is compressed by threads beforehand
+//! (`upkeep`).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use quire_codec::block::BlockCodecId;
+//! use quire_format::row_page::{PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPageMut};
+//! use quire_store::pool::{PageCodec, Pool, PoolOptions};
+//! use quire_store::{Durability, MemDisk, Volume, VolumeOptions};
+//!
+//! let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default())?;
+//! let pool = Pool::new(&volume, PoolOptions::default());
+//! let codec = PageCodec::new(BlockCodecId::Lz4, None)?;
+//!
+//! let mut bytes = vec![0; PAGE_BYTES_DEFAULT];
+//! RowPageMut::create(&mut bytes, &PageSetup::default())?;
+//! let frame = pool.add(bytes.into(), codec)?;
+//! frame.apply(&PageOp::Put { key: b"k", value: b"v", overflow: false }, 1)?;
+//!
+//! let (flush, ()) = pool.prepare_flush(|| ())?;
+//! let batch = volume.begin()?; // A log would be truncated in it.
+//! flush.commit(batch, Durability::Synced)?;
+//!
+//! let again = pool.get(frame.page(), codec)?;
+//! let value = again.read(|page| page.get(b"k").map(|found| found.map(|entry| entry.value.to_vec())))?;
+//! assert_eq!(value?, Some(b"v".to_vec()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod changes;
+mod codec;
+mod content;
+mod costs;
+mod error;
+mod flush;
+mod frame;
+mod replacement;
+mod residents;
+mod statistics;
+mod tuner;
+mod upkeep;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use quire_format::row_page::RowPage;
+use quire_format::volume::PageId;
+
+pub use codec::PageCodec;
+pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
+pub use flush::Flush;
+pub use frame::{Frame, FrameMut};
+pub use statistics::PoolStats;
+
+use crate::volume::{ReadFrom, Volume};
+use content::Content;
+use replacement::Replacement;
+use residents::{Lookup, Residents};
+use tuner::{Miss, Tuner};
+use upkeep::{Upkeep, Watch};
+
+/// How a pool works.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// Bytes that frames and the volume's cached images may take together.
+    pub budget_bytes: usize,
+    /// Percent of the budget that may be changed before a flush is wanted.
+    pub dirty_percent: u8,
+    /// Threads that compress pages before their logs are full. With 0, whoever fills a log compresses the page.
+    pub compression_threads: usize,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            budget_bytes: 64 << 20,
+            dirty_percent: 25,
+            compression_threads: (cores / 2).clamp(1, 16),
+        }
+    }
+}
+
+/// The pool of one volume, whose cache it takes charge of. A cheap handle: clones are the same pool. There is one pool for
+/// a volume. When the last handle goes, the compression threads end, and changes that no flush has written are gone:
+/// the log has them.
+#[derive(Clone)]
+pub struct Pool {
+    inner: Arc<PoolInner>,
+}
+
+struct PoolInner {
+    upkeep: Arc<Upkeep>,
+    residents: Residents,
+    hot: Mutex<Hot>,
+    /// Shared by those who change several frames that must be flushed together.
+    change_groups: RwLock<()>,
+    budget_bytes: usize,
+    /// Of the volume's cache, as it was set last.
+    warm_budget_bytes: AtomicU64,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Which frames are here, in the order in which they go, and how many there may be.
+struct Hot {
+    replacement: Replacement,
+    tuner: Tuner,
+}
+
+/// As long as it is held, no flush takes the changed frames: what is changed under it is flushed together or not at all.
+pub struct ChangeGuard<'a> {
+    _watch: Watch<'a>,
+    _held: RwLockReadGuard<'a, ()>,
+}
+
+impl Pool {
+    /// A pool without pages.
+    #[must_use]
+    pub fn new(volume: &Volume, options: PoolOptions) -> Self {
+        let dirty_limit_bytes =
+            options.budget_bytes / 100 * usize::from(options.dirty_percent.min(100));
+        let upkeep = Arc::new(Upkeep::new(
+            volume.clone(),
+            dirty_limit_bytes.max(1),
+            options.compression_threads,
+        ));
+        let compress = |number| {
+            let upkeep = Arc::clone(&upkeep);
+            let name = format!("quire-compress-{number}");
+            let thread = std::thread::Builder::new().name(name);
+            thread.spawn(move || upkeep.compress_in_background())
+        };
+        // A thread that cannot be had is done without: the queue fills up, and writers compress.
+        let threads = (0..options.compression_threads).filter_map(|number| compress(number).ok());
+        let threads: Vec<_> = threads.collect();
+        let inner = PoolInner {
+            residents: Residents::new(),
+            hot: Mutex::new(Hot {
+                replacement: Replacement::default(),
+                tuner: Tuner::new(options.budget_bytes),
+            }),
+            change_groups: RwLock::default(),
+            budget_bytes: options.budget_bytes,
+            warm_budget_bytes: AtomicU64::new(u64::MAX),
+            threads,
+            upkeep,
+        };
+        inner.keep_to_budget();
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// The frame of a page. A page that is not in memory is read; threads that ask for it meanwhile wait for that. A
+    /// page whose frame is here keeps the codec it came with.
+    ///
+    /// # Errors
+    /// See [`GetError`].
+    pub fn get(&self, page: PageId, codec: PageCodec) -> Result<Arc<Frame>, GetError> {
+        let ticket = match self.inner.residents.find(page) {
+            Lookup::Ready(frame) => return Ok(frame),
+            Lookup::Load(ticket) => ticket,
+        };
+        let upkeep = &self.inner.upkeep;
+        let (image, from) = upkeep.volume.read_from(page)?;
+        let (bytes, log) = upkeep.decode(page, &image)?;
+        let content = Content::stored(bytes, log);
+        let frame = Arc::new(Frame::new(page, codec, upkeep, content));
+        ticket.finish(&frame);
+        self.inner.admit(&frame, Some(from));
+        Ok(frame)
+    }
+
+    /// A new page with these bytes. It will be in the volume with the next flush.
+    ///
+    /// # Errors
+    /// See [`AddError`].
+    pub fn add(&self, bytes: Box<[u8]>, codec: PageCodec) -> Result<Arc<Frame>, AddError> {
+        RowPage::open(&bytes)?;
+        let upkeep = &self.inner.upkeep;
+        let page = upkeep.volume.allocate_page().ok_or(AddError::OutOfPages)?;
+        let frame = Arc::new(Frame::new(page, codec, upkeep, Content::fresh(bytes)));
+        // A new frame is nobody else's: its latch is free.
+        if let Ok(mut content) = frame.latch() {
+            content.after_change(&frame);
+        }
+        self.inner.residents.add(&frame);
+        self.inner.admit(&frame, None);
+        Ok(frame)
+    }
+
+    /// Keeps flushes out until the guard is dropped. For changes of several frames that belong together: a split, a
+    /// merge, what a transaction did. A thread must not hold two.
+    #[must_use]
+    pub fn begin_change(&self) -> ChangeGuard<'_> {
+        let held = self.inner.change_groups.read();
+        ChangeGuard {
+            _watch: self.inner.upkeep.watch(),
+            _held: held.unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// True when so much has changed that a flush should follow.
+    #[must_use]
+    pub fn needs_flush(&self) -> bool {
+        self.inner.upkeep.changes.is_over_limit()
+    }
+
+    /// Waits until [`needs_flush`](Self::needs_flush), at most so long; tells whether it does.
+    #[must_use]
+    pub fn wait_until_flush_is_needed(&self, timeout: Duration) -> bool {
+        self.inner.upkeep.changes.wait_until_over_limit(timeout)
+    }
+
+    /// Waits while more than twice as much has changed as [`needs_flush`](Self::needs_flush) permits, at most so long; tells
+    /// whether there is room. For writers, between two transactions. Nothing else waits for a flush: without this, the
+    /// pool exceeds its budget by what is changed.
+    pub fn wait_for_room(&self, timeout: Duration) -> bool {
+        self.inner.upkeep.changes.wait_for_room(timeout)
+    }
+
+    /// What the pool has done, and how large it is.
+    #[must_use]
+    pub fn stats(&self) -> PoolStats {
+        let upkeep = &self.inner.upkeep;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (hot_bytes, hot_target_bytes) = {
+            let hot = self.inner.lock();
+            (hot.replacement.bytes(), hot.tuner.frame_bytes())
+        };
+        let counters = &upkeep.counters;
+        PoolStats {
+            hot_hits: self.inner.residents.hits(),
+            warm_hits: count(&counters.warm_hits),
+            misses: count(&counters.misses),
+            evictions: count(&counters.evictions),
+            foreground_compressions: count(&counters.foreground_compressions),
+            background_compressions: count(&counters.background_compressions),
+            flush_compressions: count(&counters.flush_compressions),
+            appended_images: count(&counters.appended_images),
+            budget_bytes: self.inner.budget_bytes as u64,
+            hot_target_bytes: hot_target_bytes as u64,
+            hot_bytes: hot_bytes as u64,
+            warm_bytes: upkeep.volume.cached_bytes(),
+            dirty_bytes: upkeep.changes.dirty_bytes() as u64,
+            read_ns: upkeep.costs.read.ns(),
+            decode_ns: upkeep.costs.decode.ns(),
+            encode_ns: upkeep.costs.encode.ns(),
+        }
+    }
+}
+
+impl PoolInner {
+    /// Takes a frame in, and lets others go. Counts where its image came from, if it had one.
+    fn admit(&self, frame: &Arc<Frame>, from: Option<ReadFrom>) {
+        let mut hot = self.lock();
+        let gone_bytes = hot.replacement.insert(Arc::clone(frame));
+        if let Some(from) = from {
+            let miss = self.count(from, gone_bytes);
+            let costs = &self.upkeep.costs;
+            hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());
+        }
+        let target_bytes = hot.tuner.frame_bytes();
+        let evicted = hot.replacement.shrink(&self.residents, target_bytes);
+        self.balance(hot, evicted);
+    }
+
+    fn count(&self, from: ReadFrom, gone_bytes: Option<u64>) -> Miss {
+        let counters = &self.upkeep.counters;
+        let (counter, was_read, image_was_there) = match from {
+            ReadFrom::Cache => (&counters.warm_hits, false, true),
+            ReadFrom::Disk { duration, was_warm } => {
+                self.upkeep.costs.read.note(duration);
+                (&counters.misses, true, was_warm)
+            }
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Miss {
+            gone_bytes,
+            was_read,
+            image_was_there,
+        }
+    }
+
+    /// Lets go what exceeds the budget.
+    fn keep_to_budget(&self) {
+        let mut hot = self.lock();
+        let target_bytes = hot.tuner.frame_bytes();
+        let evicted = hot.replacement.shrink_fully(&self.residents, target_bytes);
+        self.balance(hot, evicted);
+    }
+
+    /// Gives images what frames leave: less than their share while frames cannot go.
+    fn balance(&self, hot: MutexGuard<'_, Hot>, evicted: u64) {
+        let frame_bytes = hot.replacement.bytes().max(hot.tuner.frame_bytes());
+        let window_bytes = hot.tuner.window_bytes();
+        drop(hot);
+        let counter = &self.upkeep.counters.evictions;
+        counter.fetch_add(evicted, Ordering::Relaxed);
+        let warm_bytes = self.budget_bytes.saturating_sub(frame_bytes);
+        let warm_budget = &self.warm_budget_bytes;
+        let before = warm_budget.swap(warm_bytes as u64, Ordering::Relaxed);
+        if before != warm_bytes as u64 {
+            let volume = &self.upkeep.volume;
+            volume.set_cache_budget(warm_bytes, window_bytes);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hot> {
+        self.hot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PoolInner {
+    fn drop(&mut self) {
+        self.upkeep.close();
+        for thread in self.threads.drain(..) {
+            // It has panicked at worst; what it did is not needed.
+            let _ = thread.join();
+        }
+    }
+}

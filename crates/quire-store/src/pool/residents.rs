@@ -1,0 +1,206 @@
+//! Which frames are in the pool: a hash table in shards, in which a page is loaded by one thread and waited for by the
+//! others.
+
+use std::collections::HashMap;
+use std::collections::hash_map;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use quire_format::volume::PageId;
+
+use super::frame::Frame;
+
+const SHARDS: usize = 64;
+
+/// Pages by number. Reading one takes a shared lock of its shard.
+pub(super) struct Residents {
+    shards: Vec<Shard>,
+}
+
+#[derive(Default)]
+struct Shard {
+    slots: RwLock<HashMap<PageId, Slot, BuildHasherDefault<PageHasher>>>,
+    hits: AtomicU64,
+}
+
+enum Slot {
+    Ready(Arc<Frame>),
+    Loading(Arc<Loading>),
+}
+
+/// A page on its way into the pool.
+#[derive(Default)]
+struct Loading {
+    is_over: Mutex<bool>,
+    over: Condvar,
+}
+
+/// What a look-up finds.
+pub(super) enum Lookup<'a> {
+    /// The frame.
+    Ready(Arc<Frame>),
+    /// Nothing: the caller loads the page.
+    Load(LoadTicket<'a>),
+}
+
+/// Held by the thread that loads a page. When it is dropped without a frame, another thread may try.
+pub(super) struct LoadTicket<'a> {
+    residents: &'a Residents,
+    page: PageId,
+    loading: Arc<Loading>,
+    is_finished: bool,
+}
+
+/// What became of a frame that was to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removal {
+    /// It is gone.
+    Removed,
+    /// Somebody uses it, or it has changed.
+    InUse,
+    /// It was gone already.
+    Gone,
+}
+
+impl Residents {
+    pub(super) fn new() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+        }
+    }
+
+    /// The frame of a page, or the task of loading it. Waits while another thread loads it.
+    pub(super) fn find(&self, page: PageId) -> Lookup<'_> {
+        loop {
+            let shard = self.shard(page);
+            let waiting = match shard.read().get(&page) {
+                Some(Slot::Ready(frame)) => {
+                    shard.hits.fetch_add(1, Ordering::Relaxed);
+                    frame.note_use();
+                    return Lookup::Ready(Arc::clone(frame));
+                }
+                Some(Slot::Loading(loading)) => Some(Arc::clone(loading)),
+                None => None,
+            };
+            if let Some(loading) = waiting {
+                loading.wait();
+            } else if let hash_map::Entry::Vacant(vacant) = shard.write().entry(page) {
+                let loading = Arc::new(Loading::default());
+                vacant.insert(Slot::Loading(Arc::clone(&loading)));
+                return Lookup::Load(LoadTicket {
+                    residents: self,
+                    page,
+                    loading,
+                    is_finished: false,
+                });
+            }
+        }
+    }
+
+    /// Adds the frame of a page that nobody knows yet.
+    pub(super) fn add(&self, frame: &Arc<Frame>) {
+        let slot = Slot::Ready(Arc::clone(frame));
+        self.shard(frame.page()).write().insert(frame.page(), slot);
+    }
+
+    /// Removes a frame that only the caller and this table hold: then nobody can come to hold it meanwhile.
+    pub(super) fn remove_unused(&self, frame: &Arc<Frame>) -> Removal {
+        let mut slots = self.shard(frame.page()).write();
+        if !is_frame(slots.get(&frame.page()), frame) {
+            return Removal::Gone;
+        }
+        if Arc::strong_count(frame) > 2 {
+            return Removal::InUse;
+        }
+        slots.remove(&frame.page());
+        Removal::Removed
+    }
+
+    /// Removes a frame whose page is free.
+    pub(super) fn remove(&self, frame: &Arc<Frame>) {
+        let mut slots = self.shard(frame.page()).write();
+        if is_frame(slots.get(&frame.page()), frame) {
+            slots.remove(&frame.page());
+        }
+    }
+
+    /// Look-ups that found a frame.
+    pub(super) fn hits(&self) -> u64 {
+        let hits = |shard: &Shard| shard.hits.load(Ordering::Relaxed);
+        self.shards.iter().map(hits).sum()
+    }
+
+    fn shard(&self, page: PageId) -> &Shard {
+        let mixed = page.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+        &self.shards[mixed as usize % SHARDS]
+    }
+}
+
+fn is_frame(slot: Option<&Slot>, frame: &Arc<Frame>) -> bool {
+    matches!(slot, Some(Slot::Ready(found)) if Arc::ptr_eq(found, frame))
+}
+
+type Slots = HashMap<PageId, Slot, BuildHasherDefault<PageHasher>>;
+
+impl Shard {
+    fn read(&self) -> RwLockReadGuard<'_, Slots> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Slots> {
+        self.slots.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Loading {
+    fn wait(&self) {
+        let is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.over.wait_while(is_over, |is_over| !*is_over);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn end(&self) {
+        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.over.notify_all();
+    }
+}
+
+impl LoadTicket<'_> {
+    /// The page is loaded.
+    pub(super) fn finish(mut self, frame: &Arc<Frame>) {
+        self.is_finished = true;
+        self.residents.add(frame);
+    }
+}
+
+impl Drop for LoadTicket<'_> {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let mut slots = self.residents.shard(self.page).write();
+            slots.remove(&self.page);
+        }
+        self.loading.end();
+    }
+}
+
+/// Numbers of pages are given out one after the other: multiplying is enough.
+#[derive(Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 29;
+    }
+}

@@ -1,0 +1,70 @@
+//! What the pool has done.
+
+/// Counters and sizes of a pool, for `quire_pool()`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PoolStats {
+    /// Accesses that found the frame.
+    pub hot_hits: u64,
+    /// Accesses that found the image.
+    pub warm_hits: u64,
+    /// Accesses that read the image from the disk.
+    pub misses: u64,
+    /// Frames that made room for others.
+    pub evictions: u64,
+    /// Compressions that a thread waited for that changed a page.
+    pub foreground_compressions: u64,
+    /// Compressions by the compression threads.
+    pub background_compressions: u64,
+    /// Compressions by flushes.
+    pub flush_compressions: u64,
+    /// Images that flushes wrote without compressing: operations were appended, or they had been compressed before.
+    pub appended_images: u64,
+    /// Bytes that frames and images may take.
+    pub budget_bytes: u64,
+    /// Bytes that frames may take at the moment.
+    pub hot_target_bytes: u64,
+    /// Bytes that frames take.
+    pub hot_bytes: u64,
+    /// Bytes that images take, those of columns included.
+    pub warm_bytes: u64,
+    /// Bytes of changed frames, and of those that a flush is writing; a frame can be both.
+    pub dirty_bytes: u64,
+    /// Average time of reading an image from the disk, in nanoseconds.
+    pub read_ns: u64,
+    /// Average time of making a page from its image, in nanoseconds.
+    pub decode_ns: u64,
+    /// Average time of making an image from its page, in nanoseconds.
+    pub encode_ns: u64,
+}
+
+impl PoolStats {
+    /// Share of accesses that found the frame: *Hu* of paper 4; 0 when there were none.
+    #[must_use]
+    pub fn hot_hit_rate(&self) -> f64 {
+        self.rate(self.hot_hits)
+    }
+
+    /// Share of accesses that found the image only: *Hc* of paper 4; 0 when there were none.
+    #[must_use]
+    pub fn warm_hit_rate(&self) -> f64 {
+        self.rate(self.warm_hits)
+    }
+
+    /// Expected time of an access in nanoseconds, by equation 2 of paper 4.
+    #[must_use]
+    pub fn access_ns(&self) -> f64 {
+        let (hot, warm) = (self.hot_hit_rate(), self.warm_hit_rate());
+        if self.accesses() == 0 {
+            return 0.0;
+        }
+        self.read_ns as f64 * (1.0 - hot - warm) + self.decode_ns as f64 * (1.0 - hot)
+    }
+
+    fn accesses(&self) -> u64 {
+        self.hot_hits + self.warm_hits + self.misses
+    }
+
+    fn rate(&self, count: u64) -> f64 {
+        count as f64 / self.accesses().max(1) as f64
+    }
+}

@@ -1,0 +1,191 @@
+//! What keeps the frames of a pool going: compression and its threads, what is changed, what was measured.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use quire_codec::Corrupt;
+use quire_format::row_page::{PageImage, RowPage, encode_image};
+
+use super::changes::Changes;
+use super::codec::{CodecShelf, PageCodec};
+use super::content::LogUse;
+use super::costs::Costs;
+use super::error::GetError;
+use super::frame::Frame;
+use crate::volume::Volume;
+use quire_format::volume::PageId;
+
+/// Pages that may wait for each compression thread. When more would, whoever changes a page compresses it himself:
+/// that slows the writers down to what the threads can do.
+const QUEUE_PAGES_PER_THREAD: usize = 4;
+
+pub(super) struct Upkeep {
+    pub(super) volume: Volume,
+    pub(super) changes: Changes,
+    pub(super) costs: Costs,
+    pub(super) counters: Counters,
+    codecs: CodecShelf,
+    /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
+    is_interrupted: AtomicBool,
+    queue: Mutex<Queue>,
+    queued: Condvar,
+    queue_pages_max: usize,
+}
+
+/// Events since the pool was made.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) warm_hits: AtomicU64,
+    pub(super) misses: AtomicU64,
+    pub(super) evictions: AtomicU64,
+    pub(super) foreground_compressions: AtomicU64,
+    pub(super) background_compressions: AtomicU64,
+    pub(super) flush_compressions: AtomicU64,
+    pub(super) appended_images: AtomicU64,
+}
+
+/// Pages whose modification log is almost full.
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Arc<Frame>>,
+    is_closed: bool,
+}
+
+/// Notes when a thread panics.
+pub(super) struct Watch<'a>(&'a AtomicBool);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Upkeep {
+    pub(super) fn new(volume: Volume, dirty_limit_bytes: usize, threads: usize) -> Self {
+        Self {
+            volume,
+            changes: Changes::new(dirty_limit_bytes),
+            costs: Costs::default(),
+            counters: Counters::default(),
+            codecs: CodecShelf::default(),
+            is_interrupted: AtomicBool::new(false),
+            queue: Mutex::default(),
+            queued: Condvar::new(),
+            queue_pages_max: threads * QUEUE_PAGES_PER_THREAD,
+        }
+    }
+
+    /// Must live as long as a change lasts.
+    pub(super) fn watch(&self) -> Watch<'_> {
+        Watch(&self.is_interrupted)
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The page that an image stands for.
+    pub(super) fn decode(
+        &self,
+        page: PageId,
+        image: &[u8],
+    ) -> Result<(Box<[u8]>, LogUse), GetError> {
+        let start = Instant::now();
+        let not_a_page = |source| GetError::Image {
+            file: self.volume.pin().file(),
+            page,
+            source,
+        };
+        let opened = PageImage::open(image).map_err(not_a_page)?;
+        let mut bytes = vec![0; opened.page_bytes()].into_boxed_slice();
+        self.codecs
+            .with_any_level(opened.codec(), |codec| opened.decode(codec, &mut bytes))
+            .map_err(|source| GetError::Codec { page, source })?
+            .map_err(not_a_page)?;
+        self.costs.decode.note(start.elapsed());
+        Ok((bytes, LogUse::of(&opened)))
+    }
+
+    /// The image of a page.
+    pub(super) fn encode(&self, bytes: &[u8], codec: PageCodec) -> Result<Arc<[u8]>, String> {
+        let start = Instant::now();
+        let page = RowPage::trusted(bytes).map_err(|error| error.to_string())?;
+        let image = self
+            .codecs
+            .with(codec, |codec| encode_image(&page, codec))
+            .map_err(|error| error.to_string())?
+            .map_err(|error: Corrupt| error.to_string())?;
+        self.costs.encode.note(start.elapsed());
+        Ok(image.into())
+    }
+
+    /// Has a page compressed whose modification log is almost full: by a thread, or, when there is none or all are busy,
+    /// at once.
+    pub(super) fn compress(&self, frame: &Arc<Frame>) {
+        let mut queue = self.lock();
+        if !queue.is_closed && queue.frames.len() < self.queue_pages_max {
+            queue.frames.push_back(Arc::clone(frame));
+            drop(queue);
+            self.queued.notify_one();
+            return;
+        }
+        drop(queue);
+        self.compress_now(frame, &self.counters.foreground_compressions);
+    }
+
+    /// Compresses pages until the pool is closed.
+    pub(super) fn compress_in_background(&self) {
+        let mut queue = self.lock();
+        while !queue.is_closed {
+            match queue.frames.pop_front() {
+                Some(frame) => {
+                    drop(queue);
+                    self.compress_now(&frame, &self.counters.background_compressions);
+                    drop(frame);
+                    queue = self.lock();
+                }
+                None => {
+                    queue = self
+                        .queued
+                        .wait(queue)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// A page that cannot be compressed is left as it is: the flush says why.
+    fn compress_now(&self, frame: &Arc<Frame>, counter: &AtomicU64) {
+        let job = frame
+            .latch()
+            .ok()
+            .and_then(|mut content| content.compression_job());
+        let Some(job) = job else {
+            return;
+        };
+        let image = self.encode(&job.bytes, frame.codec()).ok();
+        counter.fetch_add(1, Ordering::Relaxed);
+        if let Ok(mut content) = frame.latch() {
+            content.end_compression(&job, image);
+        }
+    }
+
+    /// Ends the threads and lets all frames go.
+    pub(super) fn close(&self) {
+        self.changes.close();
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        let frames = std::mem::take(&mut queue.frames);
+        drop(queue);
+        drop(frames);
+        self.queued.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,10 @@
+//! What the pool promises: whatever happens at the same time, a page is what was done to it; a flush is all of one instant.
+#![allow(clippy::unwrap_used)]
+
+mod budget;
+mod compression;
+mod crashes;
+mod flushes;
+mod instants;
+mod model;
+mod support;
