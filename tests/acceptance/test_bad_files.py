@@ -50,12 +50,13 @@ class BadFiles(quire_shell.WorkFolderTest):
 
     def test_from_a_newer_version(self):
         content = bytearray(self.make_database())
+        newer = int.from_bytes(content[8:12], "little") + 1
         for offset in SUPERBLOCK_OFFSETS:
-            content[offset + 8 : offset + 12] = (2).to_bytes(4, "little")
+            content[offset + 8 : offset + 12] = newer.to_bytes(4, "little")
             block = content[offset : offset + 508]
             content[offset + 508 : offset + 512] = crc32c(block).to_bytes(4, "little")
         self.database.write_bytes(content)
-        self.assert_refused("format version 2", "newer")
+        self.assert_refused(f"format version {newer}", "newer")
 
     def test_truncated(self):
         whole = self.make_database()
