@@ -4,6 +4,7 @@ use quire_codec::Corrupt;
 use thiserror::Error;
 
 use super::layout::Header;
+use super::read::RowPage;
 use super::space::{self, shared_bytes};
 use super::verify::fences_are_legal;
 use super::write::{RowPageMut, put};
@@ -38,6 +39,10 @@ pub enum SetupError {
         upper_bytes: usize,
         limit: usize,
     },
+    #[error(
+        "a page of {bytes} bytes does not fit in place of this one; this is a defect of the caller"
+    )]
+    Length { bytes: usize },
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
 }
@@ -79,5 +84,18 @@ impl<'a> RowPageMut<'a> {
         };
         header.write(bytes)?;
         Ok(Self { bytes })
+    }
+
+    /// Makes the page a copy of another, which has the same length.
+    ///
+    /// # Errors
+    /// Another length.
+    pub fn overwrite(&mut self, with: &RowPage<'_>) -> Result<(), SetupError> {
+        let page_bytes = with.page_bytes();
+        if page_bytes != self.bytes.len() {
+            return Err(SetupError::Length { bytes: page_bytes });
+        }
+        self.bytes.copy_from_slice(with.bytes());
+        Ok(())
     }
 }

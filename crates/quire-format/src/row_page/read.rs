@@ -118,6 +118,12 @@ impl<'a> RowPage<'a> {
         })
     }
 
+    /// The page as it is in memory.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Leaf or inner page.
     #[must_use]
     pub fn kind(&self) -> TreePageKind {

@@ -157,7 +157,7 @@ impl<'a> RowPageMut<'a> {
     pub fn remove(&mut self, key: &[u8]) -> Result<usize, ApplyError> {
         let page = self.page()?;
         let Search::Found(index) = page.find(key)? else {
-            return Err(ApplyError::NoSuchKey);
+            return Err(not_here(&page, key));
         };
         if page.kind() == TreePageKind::Inner && index == 0 {
             return Err(ApplyError::FirstChild);
@@ -178,7 +178,7 @@ impl<'a> RowPageMut<'a> {
     ) -> Result<usize, ApplyError> {
         let page = self.page()?;
         let Search::Found(index) = page.find(key)? else {
-            return Err(ApplyError::NoSuchKey);
+            return Err(not_here(&page, key));
         };
         let Entry {
             value, overflow, ..
@@ -381,6 +381,16 @@ fn check_entry(
         }
     }
     Ok(())
+}
+
+/// Why a key was not found: it belongs into another page, or is in none.
+#[cold]
+fn not_here(page: &RowPage<'_>, key: &[u8]) -> ApplyError {
+    if page.covers(key) {
+        ApplyError::NoSuchKey
+    } else {
+        ApplyError::OutsideFences
+    }
 }
 
 /// Writes a record in front of the heap. The caller has seen that there is room.

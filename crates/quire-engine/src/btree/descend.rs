@@ -1,0 +1,211 @@
+//! The way from the root to a leaf.
+//!
+//! One latch at a time: a page is read, its latch released, and the child looked up. In between a change of structure may
+//! have moved what is looked for, so each page is asked whether its fences have it; if not, the descent begins again. A key
+//! moves only when pages are divided, merged or shared anew, and the changed page tells it by its fences or by
+//! being free. Numbers of pages are not used again, and the level of a page does not change, but for the root, which is never a
+//! leaf: so what was found as a leaf is that leaf, whatever happened to it. Whoever had to begin again too often holds the
+//! lock of the structure for one descent, during which the tree cannot change; a page that does not fit then is damaged.
+
+use std::sync::Arc;
+
+use quire_codec::Corrupt;
+use quire_format::row_page::RowPage;
+use quire_store::PageId;
+use quire_store::pool::Frame;
+
+use super::error::{ELSEWHERE, FREED, TreeError};
+use super::pages::read;
+use super::tree::{BTree, Structure};
+
+/// Descents without the lock of the structure before one with it.
+pub(super) const FREE_DESCENTS: usize = 16;
+
+/// Which leaf is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target<'a> {
+    /// That where this key is or would be.
+    Key(&'a [u8]),
+    /// That with the keys next below this one; no bytes: the last leaf.
+    Below(&'a [u8]),
+}
+
+impl Target<'_> {
+    fn is_in(self, page: &RowPage<'_>) -> bool {
+        match self {
+            Self::Key(key) => page.covers(key),
+            Self::Below([]) => page.upper_fence().is_empty(),
+            Self::Below(bound) => {
+                let upper = page.upper_fence();
+                page.lower_fence() < bound && (upper.is_empty() || bound <= upper)
+            }
+        }
+    }
+
+    fn child(self, page: &RowPage<'_>) -> Result<PageId, Corrupt> {
+        let end = match self {
+            Self::Key(key) => return page.child(key).map(|(_, child)| child),
+            Self::Below([]) => page.len(),
+            Self::Below(bound) => page.lower_bound(bound)?,
+        };
+        page.child_at(end.saturating_sub(1))
+    }
+}
+
+/// How a descent ended.
+pub(super) enum Descent<R> {
+    /// Where it should.
+    Arrived(R),
+    /// At a page that has changed meanwhile, or is damaged.
+    Lost { page: PageId, what: &'static str },
+}
+
+/// What a page on the way says.
+enum Sign<R> {
+    Child { page: PageId, level: u8 },
+    Leaf(R),
+    Lost(&'static str),
+}
+
+const WRONG_LEVEL: &str = "is not one level below the page above it";
+
+impl BTree {
+    /// Visits the leaf under its latch, once.
+    pub(super) fn at_leaf<R>(
+        &self,
+        target: Target<'_>,
+        mut visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+    ) -> Result<R, TreeError> {
+        for _ in 0..FREE_DESCENTS {
+            match self.visit_leaf(target, &mut visit)? {
+                Descent::Arrived(result) => return Ok(result),
+                Descent::Lost { .. } => self.counters.restarts.add_one(),
+            }
+        }
+        let _structure = self.lock_structure();
+        match self.visit_leaf(target, &mut visit)? {
+            Descent::Arrived(result) => Ok(result),
+            Descent::Lost { page, what } => Err(TreeError::Astray { page, what }),
+        }
+    }
+
+    /// The leaf where `key` is, or was a moment ago: the leaf itself is not read.
+    pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<Frame>>, TreeError> {
+        let mut frame = self.root_frame()?;
+        let mut level = None;
+        loop {
+            let (child, child_level) = match look(&frame, level, key)? {
+                Descent::Arrived(child) => child,
+                Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
+            };
+            frame = match self.pages.get(child)? {
+                Some(frame) => frame,
+                None => return Ok(lost(child, FREED)),
+            };
+            if child_level == 0 {
+                return Ok(Descent::Arrived(frame));
+            }
+            level = Some(child_level);
+        }
+    }
+
+    /// All pages from the root to the leaf of `key`.
+    pub(super) fn path_to(
+        &self,
+        key: &[u8],
+        structure: &Structure<'_>,
+    ) -> Result<Vec<Arc<Frame>>, TreeError> {
+        let mut path = Vec::new();
+        let mut frame = self.root_frame()?;
+        let mut level = None;
+        while level != Some(0) {
+            let (child, child_level) = match look(&frame, level, key)? {
+                Descent::Arrived(child) => child,
+                Descent::Lost { page, what } => return Err(TreeError::Astray { page, what }),
+            };
+            path.push(frame);
+            frame = self.page_in_tree(child, structure)?;
+            level = Some(child_level);
+        }
+        path.push(frame);
+        Ok(path)
+    }
+
+    /// The frame of a page that is known to be in the tree.
+    pub(super) fn page_in_tree(
+        &self,
+        page: PageId,
+        _structure: &Structure<'_>,
+    ) -> Result<Arc<Frame>, TreeError> {
+        self.pages.get(page)?.ok_or(TreeError::freed(page))
+    }
+
+    fn root_frame(&self) -> Result<Arc<Frame>, TreeError> {
+        self.pages
+            .get(self.root)?
+            .ok_or(TreeError::freed(self.root))
+    }
+
+    fn visit_leaf<R>(
+        &self,
+        target: Target<'_>,
+        visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+    ) -> Result<Descent<R>, TreeError> {
+        let mut frame = self.root_frame()?;
+        let mut level = None;
+        loop {
+            let (child, child_level) = match read_sign(&frame, level, target, visit)? {
+                Sign::Leaf(result) => return Ok(Descent::Arrived(result)),
+                Sign::Child { page, level } => (page, level),
+                Sign::Lost(what) => return Ok(lost(frame.page(), what)),
+            };
+            frame = match self.pages.get(child)? {
+                Some(frame) => frame,
+                None => return Ok(lost(child, FREED)),
+            };
+            level = Some(child_level);
+        }
+    }
+}
+
+const fn lost<R>(page: PageId, what: &'static str) -> Descent<R> {
+    Descent::Lost { page, what }
+}
+
+/// Reads one page on the way. `level` is what the page above it says; the root may have any but 0.
+fn read_sign<R>(
+    frame: &Frame,
+    level: Option<u8>,
+    target: Target<'_>,
+    visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+) -> Result<Sign<R>, TreeError> {
+    let page = frame.page();
+    let sign = read(frame, |found| {
+        if level.map_or(found.level() == 0, |level| found.level() != level) {
+            let what = WRONG_LEVEL;
+            return Err(TreeError::Astray { page, what });
+        }
+        if !target.is_in(found) {
+            return Ok(Sign::Lost(ELSEWHERE));
+        }
+        let sign = match found.level().checked_sub(1) {
+            Some(level) => target.child(found).map(|page| Sign::Child { page, level }),
+            None => visit(found).map(Sign::Leaf),
+        };
+        sign.map_err(TreeError::corrupt(page))
+    })?;
+    sign.unwrap_or(Ok(Sign::Lost(FREED)))
+}
+
+/// The child of an inner page under which `key` is, and its level.
+fn look(frame: &Frame, level: Option<u8>, key: &[u8]) -> Result<Descent<(PageId, u8)>, TreeError> {
+    let page = frame.page();
+    match read_sign(frame, level, Target::Key(key), &mut |_| Ok(()))? {
+        Sign::Child { page, level } => Ok(Descent::Arrived((page, level))),
+        Sign::Lost(what) => Ok(Descent::Lost { page, what }),
+        Sign::Leaf(()) => {
+            let what = WRONG_LEVEL;
+            Err(TreeError::Astray { page, what })
+        }
+    }
+}

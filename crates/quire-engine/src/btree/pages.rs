@@ -1,0 +1,87 @@
+//! The pages of one tree in the pool.
+
+use std::sync::Arc;
+
+use quire_format::row_page::{RowPage, RowPageMut};
+use quire_store::pool::{ChangeGuard, Frame, FrameError, FrameMut, GetError, PageCodec, Pool};
+use quire_store::{PageId, ReadError};
+
+use super::error::TreeError;
+
+/// Where a tree's pages are, and how they are compressed.
+pub(super) struct Pages {
+    pool: Pool,
+    codec: PageCodec,
+}
+
+impl Pages {
+    pub(super) const fn new(pool: Pool, codec: PageCodec) -> Self {
+        Self { pool, codec }
+    }
+
+    /// The frame of a page; `None` when the page has been freed, or never was.
+    pub(super) fn get(&self, page: PageId) -> Result<Option<Arc<Frame>>, TreeError> {
+        match self.pool.get(page, self.codec) {
+            Ok(frame) => Ok(Some(frame)),
+            Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A new page.
+    pub(super) fn add(&self, bytes: &[u8]) -> Result<Arc<Frame>, TreeError> {
+        Ok(self.pool.add(bytes.into(), self.codec)?)
+    }
+}
+
+/// Shows a page; `None` when it has been freed.
+pub(super) fn read<R>(
+    frame: &Frame,
+    visit: impl FnOnce(&RowPage<'_>) -> R,
+) -> Result<Option<R>, TreeError> {
+    match frame.read(|page| visit(&page)) {
+        Ok(result) => Ok(Some(result)),
+        Err(FrameError::Freed { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets a page be changed; `None` when it has been freed.
+pub(super) fn write<R>(
+    frame: &Arc<Frame>,
+    change: impl FnOnce(&mut FrameMut<'_>) -> Result<R, TreeError>,
+) -> Result<Option<R>, TreeError> {
+    match frame.write(change) {
+        Ok(result) => result.map(Some),
+        Err(FrameError::Freed { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets a page be changed that is in the tree, and stays there while the structure is locked.
+pub(super) fn write_in_tree<R>(
+    frame: &Arc<Frame>,
+    change: impl FnOnce(&mut FrameMut<'_>) -> Result<R, TreeError>,
+) -> Result<R, TreeError> {
+    write(frame, change)?.ok_or(TreeError::freed(frame.page()))
+}
+
+/// Makes a page a copy of another.
+pub(super) fn overwrite(
+    frame: &mut FrameMut<'_>,
+    page: PageId,
+    content: &[u8],
+) -> Result<(), TreeError> {
+    let content = RowPage::trusted(content).map_err(TreeError::corrupt(page))?;
+    let copied = frame.rewrite(|page: &mut RowPageMut<'_>| page.overwrite(&content));
+    Ok(copied.map_err(TreeError::corrupt(page))??)
+}
+
+/// Frees a page that may be free already.
+pub(super) fn free(frame: &Arc<Frame>, _guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
+    let freed = write(frame, |frame| {
+        frame.free();
+        Ok(())
+    });
+    freed.map(|_| ())
+}

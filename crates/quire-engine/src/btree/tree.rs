@@ -1,0 +1,319 @@
+//! A tree: one entry, or one change of one entry, at a time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quire_format::row_page::{
+    Applied, ApplyError, ChildPointer, PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPageMut, space,
+};
+use quire_store::PageId;
+use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
+
+use super::counters::{Counters, TreeStatistics};
+use super::descend::{Descent, FREE_DESCENTS, Target};
+use super::error::TreeError;
+use super::pages::{Pages, write};
+use super::shrink::is_worth_a_look;
+
+/// What the pages of a tree have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeOptions {
+    /// Length of each page.
+    pub page_bytes: usize,
+    /// Number of the layout of the tuples, for pages that are made from nothing.
+    pub layout: u32,
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        Self {
+            page_bytes: PAGE_BYTES_DEFAULT,
+            layout: 0,
+        }
+    }
+}
+
+/// A B+tree. Any number of threads may read and change it at the same time; there is one value of this type for a tree.
+///
+/// A change is made under a [`ChangeGuard`] of the tree's pool. What a caller changes under one guard is flushed
+/// together. No closure that is given to a tree may use a tree: it runs under the latch of a page.
+pub struct BTree {
+    pub(super) pages: Pages,
+    pub(super) root: PageId,
+    pub(super) page_bytes: usize,
+    structure: Mutex<()>,
+    pub(super) counters: Counters,
+}
+
+/// The right to change the structure of a tree, which does not change otherwise while this is held.
+pub(super) struct Structure<'a> {
+    _held: MutexGuard<'a, ()>,
+}
+
+/// Where an operation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is new.
+    Now,
+    /// The log has it; perhaps the page too.
+    Log,
+}
+
+/// What became of an operation at a leaf.
+pub(super) enum AtLeaf {
+    Applied(Applied),
+    /// An entry was removed, and the leaf might be merged.
+    AppliedShrink,
+    /// The leaf had it already.
+    Known,
+    Refused(ApplyError),
+}
+
+impl BTree {
+    /// Makes a tree without entries: a root, and one leaf.
+    ///
+    /// # Errors
+    /// A length no page has; no numbers of pages left.
+    pub fn create(
+        pool: &Pool,
+        codec: PageCodec,
+        options: TreeOptions,
+        _guard: &ChangeGuard<'_>,
+    ) -> Result<Self, TreeError> {
+        let pages = Pages::new(pool.clone(), codec);
+        let mut bytes = vec![0; options.page_bytes];
+        let mut setup = PageSetup {
+            layout: options.layout,
+            ..PageSetup::default()
+        };
+        RowPageMut::create(&mut bytes, &setup)?;
+        let leaf = pages.add(&bytes)?;
+        setup.level = 1;
+        let mut root = RowPageMut::create(&mut bytes, &setup)?;
+        let inserted = root.insert(&[], ChildPointer::new(leaf.page()).as_bytes(), false);
+        inserted.map_err(TreeError::Entry)?;
+        let root = pages.add(&bytes)?.page();
+        Ok(Self::with_root(pages, root, options.page_bytes))
+    }
+
+    /// The tree with that root.
+    ///
+    /// # Errors
+    /// No such page, or one that is no root.
+    pub fn open(pool: &Pool, codec: PageCodec, root: PageId) -> Result<Self, TreeError> {
+        let pages = Pages::new(pool.clone(), codec);
+        let frame = pages.get(root)?.ok_or(TreeError::freed(root))?;
+        let found = frame.read(|page| (page.page_bytes(), page.level()))?;
+        match found {
+            (page_bytes, 1..) => Ok(Self::with_root(pages, root, page_bytes)),
+            _ => Err(TreeError::Astray {
+                page: root,
+                what: "is to be a root, and a leaf",
+            }),
+        }
+    }
+
+    pub(super) fn with_root(pages: Pages, root: PageId, page_bytes: usize) -> Self {
+        Self {
+            pages,
+            root,
+            page_bytes,
+            structure: Mutex::new(()),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The page by which the tree is opened again. It stays the same.
+    #[must_use]
+    pub const fn root(&self) -> PageId {
+        self.root
+    }
+
+    /// Length of each page.
+    #[must_use]
+    pub const fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    /// What has happened since the tree was opened.
+    #[must_use]
+    pub fn statistics(&self) -> TreeStatistics {
+        self.counters.statistics()
+    }
+
+    /// Shows the value of `key` to `visit`, if there is one.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn get<R>(
+        &self,
+        key: &[u8],
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, TreeError> {
+        let mut visit = Some(visit);
+        self.at_leaf(Target::Key(key), |page| {
+            let entry = page.get(key)?;
+            Ok(entry.and_then(|entry| Some((visit.take()?)(entry.value))))
+        })
+    }
+
+    /// Adds an entry or replaces its value.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn put(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        lsn: u64,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Applied, TreeError> {
+        let overflow = false;
+        let op = PageOp::Put {
+            key,
+            value,
+            overflow,
+        };
+        self.apply(&op, lsn, guard)
+    }
+
+    /// Removes an entry, which must be there.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn remove(
+        &self,
+        key: &[u8],
+        lsn: u64,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Applied, TreeError> {
+        self.apply(&PageOp::Remove { key }, lsn, guard)
+    }
+
+    /// Carries out an operation on the entry it names. Readers see it as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`TreeError::Entry`] with [`ApplyError::NoSuchKey`], or with [`ApplyError::PatchTooLong`];
+    /// [`TreeError::KeyTooLong`], [`TreeError::EntryTooLong`], [`TreeError::Overflow`]; or pages that cannot be read or made.
+    pub fn apply(
+        &self,
+        op: &PageOp<'_>,
+        lsn: u64,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Applied, TreeError> {
+        let applied = self.change(op, lsn, Origin::Now, guard)?;
+        applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
+    }
+
+    /// Carries out an operation from the log; `None` when its leaf had it already: it has a later change, or not the
+    /// entry that was to be removed. Of operations with the same LSN each has another key.
+    ///
+    /// Right only if the pages, when replaying begins, have all operations up to some LSN and none above it. That is
+    /// so when each commit holds one guard from before its record gets an LSN until its operations are applied.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn redo(
+        &self,
+        op: &PageOp<'_>,
+        lsn: u64,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Option<Applied>, TreeError> {
+        self.change(op, lsn, Origin::Log, guard)
+    }
+
+    fn change(
+        &self,
+        op: &PageOp<'_>,
+        lsn: u64,
+        origin: Origin,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Option<Applied>, TreeError> {
+        self.check_size(op)?;
+        for _ in 0..FREE_DESCENTS {
+            let Descent::Arrived(leaf) = self.leaf_of(op.key())? else {
+                self.counters.restarts.add_one();
+                continue;
+            };
+            match at_leaf(&leaf, op, lsn, origin)? {
+                Some(AtLeaf::Applied(applied)) => return Ok(Some(applied)),
+                Some(AtLeaf::AppliedShrink) => {
+                    // Pages that could not be merged are right as they are, and the entry is gone.
+                    let _ = self.shrink(op.key(), guard);
+                    return Ok(Some(Applied::Removed));
+                }
+                Some(AtLeaf::Known) => return Ok(None),
+                Some(AtLeaf::Refused(ApplyError::Full { .. })) => break,
+                None | Some(AtLeaf::Refused(ApplyError::OutsideFences)) => {
+                    self.counters.restarts.add_one();
+                }
+                Some(AtLeaf::Refused(error)) => return Err(TreeError::entry(leaf.page())(error)),
+            }
+        }
+        self.change_with_room(op, lsn, origin, guard)
+    }
+
+    pub(super) fn lock_structure(&self) -> Structure<'_> {
+        let held = self.structure.lock();
+        Structure {
+            _held: held.unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Refuses what no leaf can hold, before leaves are split in vain.
+    fn check_size(&self, op: &PageOp<'_>) -> Result<(), TreeError> {
+        let page_bytes = self.page_bytes;
+        let key_bytes = op.key().len();
+        if key_bytes > space::key_bytes_max(page_bytes) {
+            let bytes = key_bytes;
+            return Err(TreeError::KeyTooLong { bytes, page_bytes });
+        }
+        let PageOp::Put {
+            value, overflow, ..
+        } = op
+        else {
+            return Ok(());
+        };
+        let bytes = key_bytes + value.len();
+        if bytes > space::entry_bytes_max(page_bytes) {
+            return Err(TreeError::EntryTooLong { bytes, page_bytes });
+        }
+        if *overflow {
+            return Err(TreeError::Overflow);
+        }
+        Ok(())
+    }
+}
+
+/// Carries out an operation on a page that was found as a leaf; `None` when it has been freed.
+pub(super) fn at_leaf(
+    leaf: &Arc<Frame>,
+    op: &PageOp<'_>,
+    lsn: u64,
+    origin: Origin,
+) -> Result<Option<AtLeaf>, TreeError> {
+    let corrupt = TreeError::corrupt;
+    let at = leaf.page();
+    write(leaf, |frame| {
+        let lsn_before = frame.page().map_err(corrupt(at))?.lsn();
+        if origin == Origin::Log && lsn_before > lsn {
+            return Ok(AtLeaf::Known);
+        }
+        Ok(match frame.apply(op, lsn.max(lsn_before)) {
+            Ok(Applied::Removed) => {
+                let page = frame.page().map_err(corrupt(at))?;
+                if is_worth_a_look(&page) {
+                    AtLeaf::AppliedShrink
+                } else {
+                    AtLeaf::Applied(Applied::Removed)
+                }
+            }
+            Ok(applied) => AtLeaf::Applied(applied),
+            Err(ApplyError::NoSuchKey)
+                if origin == Origin::Log && matches!(op, PageOp::Remove { .. }) =>
+            {
+                AtLeaf::Known
+            }
+            Err(error) => AtLeaf::Refused(error),
+        })
+    })
+}
