@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod pages;
 mod predicate;
+pub mod row_table;
 mod scalar_array;
 mod scan;
 mod table;

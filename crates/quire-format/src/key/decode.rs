@@ -70,9 +70,9 @@ impl KeyColumn {
 
 impl KeyLayout {
     /// Hands the number and the value of each of the first `count` columns to `sink` and returns what they take of `key`.
-    fn walk<'a>(
+    fn walk<'a, 'b: 'a>(
         &self,
-        key: &'a [u8],
+        key: &'b [u8],
         count: usize,
         scratch: &'a mut Vec<u8>,
         mut sink: impl FnMut(usize, TupleValue<'a>),
@@ -134,6 +134,22 @@ impl KeyLayout {
                 *target = value;
             }
         })
+    }
+
+    /// What the first `count` columns take of `key`, and what follows them. Where strings are among them, this is the
+    /// split of a key whose layout goes on after them.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the first columns are not those of any key.
+    pub fn split<'a>(
+        &self,
+        key: &'a [u8],
+        count: usize,
+        scratch: &mut Vec<u8>,
+    ) -> Result<(&'a [u8], &'a [u8]), Corrupt> {
+        let end = self.walk(key, count, scratch, |_, _| {})?;
+        key.split_at_checked(end)
+            .ok_or_else(|| Corrupt::new("key is cut short", key.len()))
     }
 
     /// The value of column `column` of `key`; the columns behind it are not read. As [`Self::visit`].

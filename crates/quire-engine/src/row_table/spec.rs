@@ -1,0 +1,98 @@
+//! What a row layout is made of: plain data that the catalog can keep.
+
+use quire_format::tuple::TupleType;
+
+use super::value::Value;
+use crate::types::SqlType;
+
+/// The date whose compressed form is the shortest, 2000-01-01: 179 years around it take 2 bytes.
+const DATE_BASE_DAYS: i32 = 10_957;
+
+/// How the values of a column are stored in tuples. Columns of the primary key are not in tuples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldStorage {
+    /// As they are, in fixed width; strings with a length of 4 bytes.
+    Plain,
+    /// Only the bytes that matter.
+    NullSuppressed,
+    /// As codes into a list of all values that may occur. A longer list that starts with the same entries, and has codes of as
+    /// many bits, reads the tuples of the shorter one.
+    Dictionary {
+        /// Bits of a code, at most 16. A nullable column needs one code for NULL.
+        code_bits: u32,
+        /// The values, none twice; not NULL.
+        entries: Vec<Value>,
+    },
+}
+
+/// A column of a row table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowColumn {
+    /// Type of its values.
+    pub sql_type: SqlType,
+    /// Whether the stored form has NULL. It stays as it was when the column was made: `SET NOT NULL` needs no other
+    /// form, `DROP NOT NULL` needs the table to be rewritten.
+    pub nullable: bool,
+    /// How its values are stored.
+    pub storage: FieldStorage,
+    /// Whether the column was dropped. Its place stays.
+    pub dropped: bool,
+}
+
+/// Columns that came to a table together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowSection {
+    /// The columns, in order.
+    pub columns: Vec<RowColumn>,
+    /// What rows older than the section have in each column. Empty in the first section: no row is older.
+    pub missing: Vec<Value>,
+}
+
+/// A column of the primary key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPart {
+    /// Ordinal of the column, which must be one of the first section.
+    pub ordinal: usize,
+    /// Whether larger values come first.
+    pub descending: bool,
+}
+
+/// Everything a layout depends on. The same description always gives the same layout.
+///
+/// The ordinal of a column is its number through all sections. `ALTER TABLE ADD COLUMN` appends a section, `DROP
+/// COLUMN` sets `dropped`, a rewrite starts again with one section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowLayoutSpec {
+    /// All columns the table has had since it was written last.
+    pub sections: Vec<RowSection>,
+    /// The columns the table is clustered by; none for numbered rows.
+    pub primary_key: Vec<KeyPart>,
+    /// Length of a page of the tree, which bounds what a row may take.
+    pub page_bytes: usize,
+}
+
+impl RowLayoutSpec {
+    /// The columns by their ordinals.
+    pub fn columns(&self) -> impl Iterator<Item = &RowColumn> {
+        self.sections.iter().flat_map(|section| &section.columns)
+    }
+}
+
+/// How tuples and keys see values of an SQL type.
+pub(super) fn tuple_type(sql_type: SqlType) -> TupleType {
+    match sql_type {
+        SqlType::Boolean => TupleType::Bool,
+        SqlType::SmallInt => TupleType::Int16,
+        SqlType::Integer => TupleType::Int32,
+        SqlType::BigInt => TupleType::Int64,
+        SqlType::Real => TupleType::Float32,
+        SqlType::Double => TupleType::Float64,
+        SqlType::Decimal { precision, .. } => TupleType::Int128 { digits: precision },
+        SqlType::Date => TupleType::Date {
+            base_days: DATE_BASE_DAYS,
+        },
+        SqlType::Timestamp | SqlType::TimestampTz => TupleType::Timestamp,
+        SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_) => TupleType::Text,
+        SqlType::Bytea => TupleType::Bytes,
+    }
+}
