@@ -17,13 +17,12 @@ fn index_columns(random: &mut Random, column_count: usize) -> Vec<IndexColumn> {
 
 /// The order of two values in a column of an index.
 fn compare(column: &IndexColumn, left: &Value, right: &Value) -> std::cmp::Ordering {
-    let order = match (left.is_null(), right.is_null()) {
+    match (left.is_null(), right.is_null()) {
         (false, false) if column.descending => right.cmp(left),
         (false, false) => left.cmp(right),
         (left, right) if column.nulls_first => right.cmp(&left),
         (left, right) => left.cmp(&right),
-    };
-    order
+    }
 }
 
 #[test]
