@@ -85,17 +85,9 @@ fn table_of(name: &str, text: &str) -> (TableDefinition, RecordBatch) {
     for (name, fields) in names.into_iter().zip(fields) {
         let (sql_type, array) = typed(&StringViewArray::from(fields));
         arrays.push(array);
-        columns.push(ColumnDefinition {
-            name,
-            sql_type,
-            nullable: true,
-            compression: None,
-        });
+        columns.push(ColumnDefinition::new(name, sql_type));
     }
-    let definition = TableDefinition {
-        name: name.to_owned(),
-        columns,
-    };
+    let definition = TableDefinition::new(name, columns);
     let batch = RecordBatch::try_new(definition.arrow_schema(), arrays).unwrap();
     (definition, batch)
 }

@@ -87,9 +87,8 @@ fn generate(name: &str, scale: f64) -> Batches {
 }
 
 fn definition(name: &str, schema: &SchemaRef) -> TableDefinition {
-    let columns = schema.fields().iter().map(|field| ColumnDefinition {
-        name: field.name().clone(),
-        sql_type: match field.data_type() {
+    let columns = schema.fields().iter().map(|field| {
+        let sql_type = match field.data_type() {
             DataType::Int32 => SqlType::Integer,
             DataType::Int64 => SqlType::BigInt,
             DataType::Date32 => SqlType::Date,
@@ -99,14 +98,13 @@ fn definition(name: &str, schema: &SchemaRef) -> TableDefinition {
                 scale: scale as u8,
             },
             other => panic!("no SQL type for {other}"),
-        },
-        nullable: false,
-        compression: None,
+        };
+        ColumnDefinition {
+            nullable: false,
+            ..ColumnDefinition::new(field.name(), sql_type)
+        }
     });
-    TableDefinition {
-        name: name.to_owned(),
-        columns: columns.collect(),
-    }
+    TableDefinition::new(name, columns.collect())
 }
 
 fn append(engine: &Engine, name: &str, batches: &[RecordBatch]) -> Duration {

@@ -1,6 +1,6 @@
-//! The tables of one state of the database, in memory.
+//! The tables, views and sequences of one state of the database, in memory.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use arrow_schema::SchemaRef;
@@ -10,16 +10,39 @@ use quire_format::row_group::RowGroup;
 use quire_format::table_root::{RowGroupPointer, TableRoot};
 use quire_store::PageId;
 
-use crate::definition::{ColumnDefinition, TableDefinition};
-use crate::error::EngineError;
+use crate::definition::{
+    ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TreeRecord, TreeRole,
+    ViewDefinition,
+};
+use crate::error::{DefinitionError, EngineError};
 use crate::pages::PageSource;
 
-/// All tables, by name. Cheap to clone: a write transaction changes its own copy.
-#[derive(Clone, Default)]
+/// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
+#[derive(Clone)]
 pub(crate) struct Catalog {
     pub(crate) schema_version: u64,
-    pub(crate) next_table_id: u64,
+    pub(crate) next_id: u64,
+    pub(crate) next_tree_id: u64,
+    /// Column tables.
     pub(crate) tables: BTreeMap<String, Arc<TableEntry>>,
+    pub(crate) row_tables: BTreeMap<String, Arc<RowTableEntry>>,
+    pub(crate) views: BTreeMap<String, Arc<ViewDefinition>>,
+    pub(crate) sequences: BTreeMap<String, Arc<SequenceDefinition>>,
+    /// Trees that belong to no table.
+    pub(crate) trees: Vec<TreeRecord>,
+    /// Trees whose pages are still to be freed.
+    pub(crate) dropped_trees: Vec<TreeRecord>,
+}
+
+/// A row table of a catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowTableEntry {
+    /// Id, unique for the life of the database.
+    pub id: u64,
+    /// What was declared.
+    pub definition: Arc<TableDefinition>,
+    /// Its trees: rows, overflow, and one for each index. A root page that is not in the volume is an empty tree.
+    pub trees: Vec<TreeRecord>,
 }
 
 /// A table of a catalog. Its root is read when first asked for.
@@ -29,6 +52,8 @@ pub(crate) struct TableEntry {
     pub(crate) schema: SchemaRef,
     /// Empty for a table whose root has not been written yet.
     pub(crate) root_pages: Vec<PageId>,
+    /// Of rows and deletions that are not in the segments yet.
+    pub(crate) trees: Vec<TreeRecord>,
     state: OnceLock<Arc<TableState>>,
 }
 
@@ -45,6 +70,22 @@ pub(crate) struct RowGroupEntry {
     row_group: OnceLock<Arc<RowGroup>>,
 }
 
+impl Default for Catalog {
+    fn default() -> Self {
+        Catalog {
+            schema_version: 0,
+            next_id: 1,
+            next_tree_id: 1,
+            tables: BTreeMap::new(),
+            row_tables: BTreeMap::new(),
+            views: BTreeMap::new(),
+            sequences: BTreeMap::new(),
+            trees: Vec::new(),
+            dropped_trees: Vec::new(),
+        }
+    }
+}
+
 impl Catalog {
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, EngineError> {
         let corrupt = |source| EngineError::Corrupt {
@@ -52,31 +93,177 @@ impl Catalog {
             source,
         };
         let record = CatalogRecord::decode(payload).map_err(corrupt)?;
-        let mut tables = BTreeMap::new();
-        for table in &record.tables {
-            let entry = TableEntry::from_record(table).map_err(corrupt)?;
-            tables.insert(table.name.clone(), Arc::new(entry));
-        }
-        Ok(Catalog {
+        Self::from_record(record).map_err(corrupt)
+    }
+
+    fn from_record(record: CatalogRecord) -> Result<Self, Corrupt> {
+        let mut catalog = Catalog {
             schema_version: record.schema_version,
-            next_table_id: record.next_table_id,
-            tables,
-        })
+            next_id: record.next_id,
+            next_tree_id: record.next_tree_id,
+            trees: record.trees,
+            dropped_trees: record.dropped_trees,
+            ..Catalog::default()
+        };
+        for table in &record.tables {
+            let name = table.name.clone();
+            match table.storage {
+                Storage::Column => {
+                    let entry = Arc::new(TableEntry::from_record(table)?);
+                    catalog.tables.insert(name, entry);
+                }
+                Storage::Row => {
+                    let entry = Arc::new(RowTableEntry::from_record(table)?);
+                    catalog.row_tables.insert(name, entry);
+                }
+            }
+        }
+        for view in record.views {
+            catalog.views.insert(view.name.clone(), Arc::new(view));
+        }
+        for sequence in &record.sequences {
+            let sequence = Arc::new(SequenceDefinition::from_record(sequence)?);
+            catalog.sequences.insert(sequence.name.clone(), sequence);
+        }
+        match catalog.foreign_key_error() {
+            Some(error) => Err(Corrupt::new(error.to_string(), 0)),
+            None => Ok(catalog),
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut tables: Vec<_> = self
-            .tables
-            .values()
-            .map(|table| table.to_record())
-            .collect();
+        let columnar = self.tables.values().map(|table| table.to_record());
+        let rows = self.row_tables.values().map(|table| table.to_record());
+        let mut tables: Vec<_> = columnar.chain(rows).collect();
         tables.sort_by_key(|table| table.id);
+        let mut views: Vec<_> = self.views.values().map(|view| (**view).clone()).collect();
+        views.sort_by_key(|view| view.id);
+        let sequences = self.sequences.values();
+        let mut sequences: Vec<_> = sequences.map(|sequence| sequence.to_record()).collect();
+        sequences.sort_by_key(|sequence| sequence.id);
         let record = CatalogRecord {
             schema_version: self.schema_version,
-            next_table_id: self.next_table_id,
+            next_id: self.next_id,
+            next_tree_id: self.next_tree_id,
             tables,
+            views,
+            sequences,
+            trees: self.trees.clone(),
+            dropped_trees: self.dropped_trees.clone(),
         };
         record.encode()
+    }
+
+    /// Definitions of all tables, by name.
+    pub(crate) fn definitions(&self) -> Vec<&Arc<TableDefinition>> {
+        let columnar = self.tables.values().map(|table| &table.definition);
+        let rows = self.row_tables.values().map(|table| &table.definition);
+        let mut definitions: Vec<_> = columnar.chain(rows).collect();
+        definitions.sort_by(|left, right| left.name.cmp(&right.name));
+        definitions
+    }
+
+    /// The definition of the table called `name`, of either storage.
+    pub(crate) fn definition(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        let columnar = self.tables.get(name).map(|table| &table.definition);
+        columnar.or_else(|| self.row_tables.get(name).map(|table| &table.definition))
+    }
+
+    /// The id of the table or view called `name`.
+    pub(crate) fn id_of(&self, name: &str) -> Option<u64> {
+        let table = self.tables.get(name).map(|table| table.id);
+        let row_table = || self.row_tables.get(name).map(|table| table.id);
+        let view = || self.views.get(name).map(|view| view.id);
+        table.or_else(row_table).or_else(view)
+    }
+
+    /// Whether a table, index, primary key, view or sequence has this name.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.tables.contains_key(name)
+            || self.row_tables.contains_key(name)
+            || self.views.contains_key(name)
+            || self.sequences.contains_key(name)
+            || self.row_tables.values().any(|table| {
+                let mut names = table.definition.index_names();
+                names.any(|index| index == name)
+            })
+    }
+
+    /// What is wrong with a foreign key, if anything: it must refer to columns that are unique, of the same types.
+    pub(crate) fn foreign_key_error(&self) -> Option<DefinitionError> {
+        let definitions = self.row_tables.values().map(|table| &table.definition);
+        let mut keys = definitions.flat_map(|definition| {
+            let keys = definition.foreign_keys.iter();
+            keys.map(move |key| (definition, key))
+        });
+        keys.find_map(|(definition, key)| {
+            let what = self.foreign_key_problem(definition, key)?;
+            Some(DefinitionError::ForeignKey {
+                key: key.name.clone(),
+                what,
+            })
+        })
+    }
+
+    fn foreign_key_problem(
+        &self,
+        definition: &TableDefinition,
+        key: &ForeignKeyDefinition,
+    ) -> Option<String> {
+        let name = &key.referenced_table;
+        let Some(referenced) = self.definition(name) else {
+            return Some(format!("there is no table {name:?}"));
+        };
+        if !referenced.has_unique_key(&key.referenced_columns) {
+            return Some(format!(
+                "there is no unique constraint matching given keys for referenced table {name:?}"
+            ));
+        }
+        let pairs = key.columns.iter().zip(&key.referenced_columns);
+        for (&own, &other) in pairs {
+            let (own, other) = (definition.columns.get(own)?, referenced.columns.get(other)?);
+            if !own.sql_type.has_keys_of(&other.sql_type) {
+                return Some(format!(
+                    "key columns {:?} and {:?} are of incompatible types: {} and {}",
+                    own.name, other.name, own.sql_type, other.sql_type
+                ));
+            }
+        }
+        None
+    }
+}
+
+impl RowTableEntry {
+    fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
+        let corrupt = |what: &str| {
+            let what = format!("table {:?}: {what}", record.name);
+            Err(Corrupt::new(what, 0))
+        };
+        if !record.root_pages.is_empty() {
+            return corrupt("it has rows, and the root of a column table");
+        }
+        let indexes = record.indexes.iter().map(|index| TreeRole::Index(index.id));
+        let expected: BTreeSet<_> = [TreeRole::Rows, TreeRole::Overflow]
+            .into_iter()
+            .chain(indexes)
+            .collect();
+        let found: BTreeSet<_> = record.trees.iter().map(|tree| tree.role).collect();
+        if found != expected || found.len() != record.trees.len() {
+            return corrupt("its trees are not those of its indexes");
+        }
+        Ok(RowTableEntry {
+            id: record.id,
+            definition: Arc::new(TableDefinition::from_record(record)?),
+            trees: record.trees.clone(),
+        })
+    }
+
+    fn to_record(&self) -> TableRecord {
+        TableRecord {
+            id: self.id,
+            trees: self.trees.clone(),
+            ..self.definition.to_record()
+        }
     }
 }
 
@@ -92,6 +279,7 @@ impl TableEntry {
             schema: definition.arrow_schema(),
             definition,
             root_pages: Vec::new(),
+            trees: Vec::new(),
             state: OnceLock::from(Arc::new(state)),
         }
     }
@@ -103,25 +291,31 @@ impl TableEntry {
             definition: Arc::clone(&self.definition),
             schema: Arc::clone(&self.schema),
             root_pages,
+            trees: self.trees.clone(),
             state: OnceLock::from(state),
         }
     }
 
-    fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
-        let columns = record.columns.iter().map(ColumnDefinition::from_record);
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let definition = Arc::new(TableDefinition {
-            name: record.name.clone(),
-            columns,
-        });
-        if let Err(error) = definition.validate() {
-            return Err(Corrupt::new(format!("table {:?}: {error}", record.name), 0));
+    /// The same table with another definition, which has the same types of columns.
+    pub(crate) fn with_definition(&self, definition: Arc<TableDefinition>) -> Self {
+        TableEntry {
+            id: self.id,
+            schema: definition.arrow_schema(),
+            definition,
+            root_pages: self.root_pages.clone(),
+            trees: self.trees.clone(),
+            state: self.state.clone(),
         }
+    }
+
+    fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
+        let definition = Arc::new(TableDefinition::from_record(record)?);
         Ok(TableEntry {
             id: record.id,
             schema: definition.arrow_schema(),
             definition,
             root_pages: record.root_pages.clone(),
+            trees: record.trees.clone(),
             state: OnceLock::new(),
         })
     }
@@ -133,14 +327,9 @@ impl TableEntry {
         );
         TableRecord {
             id: self.id,
-            name: self.definition.name.clone(),
             root_pages: self.root_pages.clone(),
-            columns: self
-                .definition
-                .columns
-                .iter()
-                .map(ColumnDefinition::to_record)
-                .collect(),
+            trees: self.trees.clone(),
+            ..self.definition.to_record()
         }
     }
 

@@ -4,9 +4,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 
 use quire_store::{CATALOG_PAGE, CleanReport, Pin, Volume};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, RowTableEntry};
 use crate::check::{self, Finding};
-use crate::definition::TableDefinition;
+use crate::definition::{SequenceDefinition, TableDefinition, TreeRecord, ViewDefinition};
 use crate::error::{EngineError, MaintenanceError, TransactionError};
 use crate::pages::PageSource;
 use crate::table::ColumnTable;
@@ -174,10 +174,7 @@ impl Snapshot {
         let catalog = if pin.contains(CATALOG_PAGE) {
             Catalog::decode(&pin.read(CATALOG_PAGE)?)?
         } else {
-            Catalog {
-                next_table_id: 1,
-                ..Catalog::default()
-            }
+            Catalog::default()
         };
         Ok(Snapshot::new(catalog, PageSource::Committed(pin)))
     }
@@ -190,7 +187,7 @@ impl Snapshot {
         &self.source
     }
 
-    /// The table called `name`. Its root is read when it is first asked for.
+    /// The column table called `name`. Its root is read when it is first asked for.
     ///
     /// # Errors
     /// The table's root cannot be read or understood.
@@ -201,7 +198,7 @@ impl Snapshot {
         }
     }
 
-    /// All tables, by name.
+    /// All column tables, by name.
     ///
     /// # Errors
     /// The root of one of them cannot be read or understood.
@@ -210,13 +207,74 @@ impl Snapshot {
         self.catalog.tables.values().map(open).collect()
     }
 
-    /// The definitions of all tables, by name. Reads nothing.
+    /// The definitions of all tables of either storage, by name. Reads nothing.
     pub fn definitions(&self) -> Vec<Arc<TableDefinition>> {
-        let definition = |entry: &Arc<crate::catalog::TableEntry>| Arc::clone(&entry.definition);
-        self.catalog.tables.values().map(definition).collect()
+        self.catalog.definitions().into_iter().cloned().collect()
     }
 
-    /// Grows whenever a table is created or dropped, not when rows are appended.
+    /// The definition of the table called `name`.
+    pub fn definition(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.catalog.definition(name)
+    }
+
+    /// The row table called `name`.
+    pub fn row_table(&self, name: &str) -> Option<&Arc<RowTableEntry>> {
+        self.catalog.row_tables.get(name)
+    }
+
+    /// All row tables, by name.
+    pub fn row_tables(&self) -> impl Iterator<Item = &Arc<RowTableEntry>> {
+        self.catalog.row_tables.values()
+    }
+
+    /// The view called `name`.
+    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
+        self.catalog.views.get(name)
+    }
+
+    /// All views, by name.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
+        self.catalog.views.values()
+    }
+
+    /// The sequence called `name`.
+    pub fn sequence(&self, name: &str) -> Option<&Arc<SequenceDefinition>> {
+        self.catalog.sequences.get(name)
+    }
+
+    /// All sequences, by name.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<SequenceDefinition>> {
+        self.catalog.sequences.values()
+    }
+
+    /// The table that has the index called `name`; its primary key is one.
+    pub fn table_of_index(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        let mut tables = self.catalog.row_tables.values();
+        let table = tables.find(|table| table.definition.index_names().any(|index| index == name));
+        table.map(|table| &table.definition)
+    }
+
+    /// The id of the table or view called `name`: what views are recorded to depend on.
+    pub fn id_of(&self, name: &str) -> Option<u64> {
+        self.catalog.id_of(name)
+    }
+
+    /// Whether a table, index, view or sequence has this name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.catalog.has_name(name)
+    }
+
+    /// Trees that belong to no table.
+    pub fn trees(&self) -> &[TreeRecord] {
+        &self.catalog.trees
+    }
+
+    /// Trees of what has been dropped, whose pages are still to be freed.
+    pub fn dropped_trees(&self) -> &[TreeRecord] {
+        &self.catalog.dropped_trees
+    }
+
+    /// Grows whenever a definition changes, not when rows do.
     pub fn schema_version(&self) -> u64 {
         self.catalog.schema_version
     }

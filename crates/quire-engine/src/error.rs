@@ -11,7 +11,7 @@ pub enum DefinitionError {
     /// Empty or over-long name.
     #[error("{kind} name {name:?} must have 1 to 255 bytes")]
     Name {
-        /// "table" or "column".
+        /// "table", "column", "index" …
         kind: &'static str,
         /// The name.
         name: String,
@@ -49,6 +49,84 @@ pub enum DefinitionError {
         codec: &'static str,
         /// Declared type.
         sql_type: SqlType,
+    },
+    /// A column table cannot have it.
+    #[error("{what} needs a row table; create the table USING row")]
+    NeedsRowTable {
+        /// The constraint, index or column.
+        what: String,
+    },
+    /// A row table cannot have it.
+    #[error("{what} needs a column table; leave it out, or create the table USING column")]
+    NeedsColumnTable {
+        /// The clause.
+        what: String,
+    },
+    /// The value of older rows is not of the column's type, or NULL where that is not allowed.
+    #[error("column {column:?} has no acceptable value for rows that are older; give it a default")]
+    Missing {
+        /// Column name.
+        column: String,
+    },
+    /// A table option out of bounds.
+    #[error("{what}")]
+    Option {
+        /// What is wrong.
+        what: String,
+    },
+    /// A column of the primary key may be NULL.
+    #[error("column {column:?} is in the primary key; declare it NOT NULL")]
+    NullableKey {
+        /// Column name.
+        column: String,
+    },
+    /// No columns, or too many.
+    #[error("key {key:?} has {columns} columns; it must have 1 to 32")]
+    KeyColumnCount {
+        /// Name of the key, index or foreign key.
+        key: String,
+        /// Number of columns asked for.
+        columns: usize,
+    },
+    /// A column that the table does not have.
+    #[error("key {key:?} names a column {index} that is not there")]
+    KeyColumn {
+        /// Name of the key, index or foreign key.
+        key: String,
+        /// The column's place.
+        index: usize,
+    },
+    /// A column twice in a key.
+    #[error("column {column:?} appears twice in key {key:?}")]
+    DuplicateKeyColumn {
+        /// Name of the key, index or foreign key.
+        key: String,
+        /// The column.
+        column: String,
+    },
+    /// Two constraints of one name.
+    #[error("constraint {constraint:?} for relation {table:?} already exists")]
+    DuplicateConstraint {
+        /// Name of the constraint.
+        constraint: String,
+        /// Name of the table.
+        table: String,
+    },
+    /// A foreign key that cannot be.
+    #[error("foreign key {key:?}: {what}")]
+    ForeignKey {
+        /// Name of the constraint.
+        key: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// A sequence that cannot be.
+    #[error("sequence {sequence:?}: {what}")]
+    Sequence {
+        /// Name of the sequence.
+        sequence: String,
+        /// What is wrong.
+        what: String,
     },
 }
 
@@ -100,12 +178,39 @@ pub enum MaintenanceError {
 /// A change in a write transaction failed; the transaction can only be aborted.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
-    /// A table of this name exists.
-    #[error("table {0:?} already exists")]
+    /// A table, index, view or sequence of this name exists.
+    #[error("relation {0:?} already exists")]
     TableExists(String),
     /// No table of this name.
     #[error("table {0:?} does not exist")]
     TableNotFound(String),
+    /// No index, view or sequence of this name.
+    #[error("{kind} {name:?} does not exist")]
+    NotFound {
+        /// "index", "view" or "sequence".
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Something else needs what was to be dropped.
+    #[error("cannot drop {what} because other objects depend on it: {}", .dependents.join(", "))]
+    Dependents {
+        /// What was to be dropped.
+        what: String,
+        /// What needs it.
+        dependents: Vec<String>,
+    },
+    /// A change of a table that is not one of its definition alone.
+    #[error("table {table:?} cannot be changed in place: {what}")]
+    Alteration {
+        /// Table name.
+        table: String,
+        /// What would have to be done.
+        what: String,
+    },
+    /// All numbers of pages have been used.
+    #[error("there are no page numbers left in this file; copy the tables to a new one")]
+    PagesUsedUp,
     /// The definition is not acceptable.
     #[error(transparent)]
     Definition(#[from] DefinitionError),

@@ -19,8 +19,14 @@ mod types;
 mod zone_table;
 
 pub use append::{AppendOptions, Appender};
+pub use catalog::RowTableEntry;
 pub use check::Finding;
-pub use definition::{ColumnDefinition, MAX_COLUMNS, MAX_NAME_BYTES, TableDefinition};
+pub use definition::{
+    AddedColumn, CheckDefinition, ColumnDefinition, ColumnSequence, ForeignKeyDefinition,
+    GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, MAX_COLUMNS, MAX_KEY_COLUMNS,
+    MAX_NAME_BYTES, ReferentialAction, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
+    TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
+};
 pub use engine::{Engine, Snapshot};
 pub use error::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,

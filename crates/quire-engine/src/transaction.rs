@@ -1,14 +1,18 @@
 //! The write transaction: changes that become durable and visible together, or not at all.
 
+mod alter;
+mod indexes;
+mod tables;
+mod views;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{CATALOG_PAGE, PageKind, ReadError, WriteBatch};
+use quire_store::{CATALOG_PAGE, PageKind, WriteBatch};
 
 use crate::append::{AppendOptions, Appender};
 use crate::catalog::{Catalog, TableEntry, TableState};
-use crate::definition::TableDefinition;
 use crate::engine::{Snapshot, WriterTicket};
 use crate::error::{EngineError, TransactionError};
 use crate::pages::{PageSource, TransactionPages};
@@ -47,53 +51,6 @@ impl WriteTransaction {
     pub fn snapshot(&self) -> Snapshot {
         let source = PageSource::Transaction(Arc::clone(&self.pages));
         Snapshot::new(self.catalog.clone(), source)
-    }
-
-    /// Creates an empty table.
-    ///
-    /// # Errors
-    /// A table of that name exists, or the definition is not acceptable. The transaction can go on.
-    pub fn create_table(&mut self, definition: TableDefinition) -> Result<(), TransactionError> {
-        definition.validate()?;
-        let name = definition.name.clone();
-        if self.catalog.tables.contains_key(&name) {
-            return Err(TransactionError::TableExists(name));
-        }
-        let id = self.catalog.next_table_id;
-        self.catalog.next_table_id += 1;
-        let entry = TableEntry::new(id, Arc::new(definition));
-        self.catalog.tables.insert(name.clone(), Arc::new(entry));
-        self.changed_tables.insert(name);
-        self.definitions_changed = true;
-        Ok(())
-    }
-
-    /// Drops a table and frees its pages. A damaged table can be dropped too: pages that only its unreadable
-    /// metadata knows of stay behind and are reported by the check of the file.
-    ///
-    /// # Errors
-    /// No such table (the transaction can go on), or the volume fails.
-    pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
-        let Some(entry) = self.catalog.tables.get(name).cloned() else {
-            return Err(TransactionError::TableNotFound(name.to_owned()));
-        };
-        if let Some(state) = unless_damaged(entry.state(&self.source))? {
-            for (index, row_group) in state.row_groups.iter().enumerate() {
-                let loaded = row_group.row_group(&self.source, &entry.definition, index);
-                if let Some(loaded) = unless_damaged(loaded)? {
-                    loaded
-                        .columns
-                        .iter()
-                        .try_for_each(|column| self.pages.free(&column.pages))?;
-                }
-                self.pages.free(&row_group.pointer.pages)?;
-            }
-        }
-        self.pages.free(&entry.root_pages)?;
-        self.catalog.tables.remove(name);
-        self.changed_tables.remove(name);
-        self.definitions_changed = true;
-        Ok(())
     }
 
     /// Starts appending rows to a table.
@@ -197,17 +154,5 @@ impl Drop for WriteTransaction {
     fn drop(&mut self) {
         // Views of this transaction may outlive it; the batch must not.
         drop(self.pages.take());
-    }
-}
-
-/// `None` instead of an error that says the file is damaged.
-fn unless_damaged<T>(result: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(
-            EngineError::Corrupt { .. }
-            | EngineError::Read(ReadError::Corrupt { .. } | ReadError::NotFound { .. }),
-        ) => Ok(None),
-        Err(error) => Err(error),
     }
 }

@@ -98,6 +98,23 @@ impl SqlType {
         matches!(self, SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_))
     }
 
+    /// SMALLINT, INTEGER or BIGINT.
+    pub fn is_integer(&self) -> bool {
+        matches!(self, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
+    }
+
+    /// Whether values that are equal in both types have equal bytes in a key.
+    pub(crate) fn has_keys_of(&self, other: &SqlType) -> bool {
+        match (self, other) {
+            (SqlType::Decimal { scale: left, .. }, SqlType::Decimal { scale: right, .. }) => {
+                left == right
+            }
+            (left, right) if left.is_text() => right.is_text(),
+            (left, right) if left.is_integer() => right.is_integer(),
+            (left, right) => left == right,
+        }
+    }
+
     /// What is wrong with the declared precision, scale or length, if anything.
     pub fn declaration_error(&self) -> Option<String> {
         match *self {

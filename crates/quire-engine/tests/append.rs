@@ -21,15 +21,10 @@ fn engine() -> Engine {
 
 fn table_of(sql_type: SqlType, nullable: bool) -> TableDefinition {
     let column = ColumnDefinition {
-        name: "c".to_owned(),
-        sql_type,
         nullable,
-        compression: None,
+        ..ColumnDefinition::new("c", sql_type)
     };
-    TableDefinition {
-        name: "t".to_owned(),
-        columns: vec![column],
-    }
+    TableDefinition::new("t", vec![column])
 }
 
 fn batch(definition: &TableDefinition, array: impl Into<ArrayRef>) -> RecordBatch {
@@ -202,10 +197,7 @@ fn definitions_that_cannot_be_are_refused() {
         refuse(decimal(3, 4)),
         DefinitionError::Type { .. }
     ));
-    let empty = TableDefinition {
-        name: "t".to_owned(),
-        columns: Vec::new(),
-    };
+    let empty = TableDefinition::new("t", Vec::new());
     assert!(matches!(refuse(empty), DefinitionError::ColumnCount { .. }));
     let mut twice = table_of(SqlType::Text, true);
     twice.columns.push(twice.columns[0].clone());

@@ -128,16 +128,9 @@ fn database() -> Vec<u8> {
 
 fn create(engine: &Engine, name: &str) {
     let columns = columns();
-    let definition = |(name, sql_type, _): &(&str, SqlType, ArrayRef)| ColumnDefinition {
-        name: (*name).to_owned(),
-        sql_type: *sql_type,
-        nullable: true,
-        compression: None,
-    };
-    let table = TableDefinition {
-        name: name.to_owned(),
-        columns: columns.iter().map(definition).collect(),
-    };
+    let definition =
+        |(name, sql_type, _): &(&str, SqlType, ArrayRef)| ColumnDefinition::new(*name, *sql_type);
+    let table = TableDefinition::new(name, columns.iter().map(definition).collect());
     let arrays = columns.into_iter().map(|(_, _, array)| array).collect();
     let batch = RecordBatch::try_new(table.arrow_schema(), arrays).unwrap();
     let mut transaction = engine.begin().unwrap();

@@ -11,20 +11,15 @@ use quire_engine::{
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 
 fn definition() -> TableDefinition {
-    let column = |name: &str, sql_type| ColumnDefinition {
-        name: name.to_owned(),
-        sql_type,
-        nullable: true,
-        compression: None,
-    };
-    TableDefinition {
-        name: "measurements".to_owned(),
-        columns: vec![
+    let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
+    TableDefinition::new(
+        "measurements",
+        vec![
             column("id", SqlType::Integer),
             column("value", SqlType::Double),
             column("note", SqlType::Text),
         ],
-    }
+    )
 }
 
 fn rows() -> RecordBatch {

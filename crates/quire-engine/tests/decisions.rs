@@ -17,15 +17,13 @@ const ROWS: usize = 16 * 1024;
 
 fn definition() -> TableDefinition {
     let column = |name: &str, sql_type| ColumnDefinition {
-        name: name.to_owned(),
-        sql_type,
         nullable: false,
-        compression: None,
+        ..ColumnDefinition::new(name, sql_type)
     };
-    TableDefinition {
-        name: "t".to_owned(),
-        columns: vec![column("n", SqlType::BigInt), column("s", SqlType::Text)],
-    }
+    TableDefinition::new(
+        "t",
+        vec![column("n", SqlType::BigInt), column("s", SqlType::Text)],
+    )
 }
 
 fn random(state: &mut u64) -> u64 {

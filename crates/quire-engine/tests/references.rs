@@ -28,22 +28,17 @@ fn scrambled(row: i64, salt: u64) -> i64 {
 }
 
 fn definition() -> TableDefinition {
-    let column = |name: &str, sql_type| ColumnDefinition {
-        name: name.to_owned(),
-        sql_type,
-        nullable: true,
-        compression: None,
-    };
-    TableDefinition {
-        name: "t".to_owned(),
-        columns: vec![
+    let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
+    TableDefinition::new(
+        "t",
+        vec![
             column("id", SqlType::BigInt),
             column("shipped", SqlType::Date),
             column("same_id", SqlType::BigInt),
             column("received", SqlType::Date),
             column("unrelated", SqlType::BigInt),
         ],
-    }
+    )
 }
 
 /// 2,500 days; received 1 to 30 days after being shipped, every seventh not yet.
@@ -204,12 +199,7 @@ fn a_column_with_nulls_is_followed_and_a_forced_codec_is_kept() {
 }
 
 fn column(name: &str, sql_type: SqlType) -> ColumnDefinition {
-    ColumnDefinition {
-        name: name.to_owned(),
-        sql_type,
-        nullable: true,
-        compression: None,
-    }
+    ColumnDefinition::new(name, sql_type)
 }
 
 /// Net price, tax and total, whose rows add up but for every 200th; quantity, price of one and their product with cents
@@ -219,9 +209,9 @@ fn invoices() -> (TableDefinition, RecordBatch) {
         precision: 15,
         scale: 2,
     };
-    let definition = TableDefinition {
-        name: "t".to_owned(),
-        columns: vec![
+    let definition = TableDefinition::new(
+        "t",
+        vec![
             column("net", money),
             column("tax", SqlType::BigInt),
             column("total", SqlType::BigInt),
@@ -229,7 +219,7 @@ fn invoices() -> (TableDefinition, RecordBatch) {
             column("price", money),
             column("amount", money),
         ],
-    };
+    );
     let decimal = |salt: u64, limit: i64| -> Vec<i64> {
         let rows = (0..ROWS).map(|row| scrambled(row, salt) % limit);
         rows.collect()
@@ -302,9 +292,9 @@ fn totals_and_products_follow_two_columns() {
 /// Provinces by code, with a name, a region that some lack, a latitude and whether they have a coast; in the second
 /// row group names mean nothing. Some rows name the province otherwise, some codes are unknown.
 fn provinces() -> (TableDefinition, RecordBatch) {
-    let definition = TableDefinition {
-        name: "t".to_owned(),
-        columns: vec![
+    let definition = TableDefinition::new(
+        "t",
+        vec![
             column("code", SqlType::Integer),
             column("name", SqlType::Text),
             column("region", SqlType::VarChar(20)),
@@ -312,7 +302,7 @@ fn provinces() -> (TableDefinition, RecordBatch) {
             column("coast", SqlType::Boolean),
             column("cases", SqlType::BigInt),
         ],
-    };
+    );
     let codes: Vec<Option<i32>> = (0..ROWS)
         .map(|row| (row % 50 != 11).then_some((scrambled(row, 1) % 110) as i32 * 9 + 7))
         .collect();

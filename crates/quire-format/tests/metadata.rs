@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use quire_codec::{CodecId, PhysicalType, Scalar};
-use quire_format::catalog::{CatalogRecord, ColumnRecord, TableRecord, TypeRecord};
+use quire_format::catalog::{
+    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, ForeignKeyRecord,
+    GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction, SequenceOwner,
+    SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord, ViewRecord,
+};
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::Relation;
 use quire_format::row_group::{ColumnChunk, Decision, RowGroup};
@@ -15,8 +19,8 @@ fn page(number: u64) -> PageId {
     PageId::new(number).unwrap()
 }
 
-fn catalog() -> CatalogRecord {
-    let column = |name: &str, id, compression: Option<CodecId>| ColumnRecord {
+fn column(name: &str, id: u8, compression: Option<CodecId>) -> ColumnRecord {
+    ColumnRecord {
         name: name.to_owned(),
         column_type: TypeRecord {
             id,
@@ -25,7 +29,85 @@ fn catalog() -> CatalogRecord {
         },
         nullable: compression.is_none(),
         compression,
+        default: None,
+        sequence: None,
+        is_dropped: false,
+        added: None,
+    }
+}
+
+fn tree(role: TreeRole, id: u64) -> TreeRecord {
+    TreeRecord {
+        role,
+        id,
+        root: page(900 + id),
+    }
+}
+
+fn row_table() -> TableRecord {
+    let mut columns = [0, 1, 2, 3, 4].map(|number| column(&format!("c{number}"), 3, None));
+    columns[0].default = Some("now() + 1".to_owned());
+    columns[1].sequence = Some(ColumnSequence {
+        id: 14,
+        kind: GeneratedKind::Always,
+    });
+    columns[2].is_dropped = true;
+    columns[3].added = Some(AddedRecord { missing: None });
+    columns[4].added = Some(AddedRecord {
+        missing: Some(vec![1, 2, 3, 4]),
+    });
+    let part = |column, is_descending| KeyPart {
+        column,
+        is_descending,
     };
+    let key = |name: &str, columns| KeyRecord {
+        name: name.to_owned(),
+        columns,
+    };
+    TableRecord {
+        id: 9,
+        name: "t".to_owned(),
+        storage: Storage::Row,
+        root_pages: Vec::new(),
+        columns: columns.to_vec(),
+        primary_key: Some(key("t_pkey", vec![part(1, true), part(0, false)])),
+        indexes: vec![
+            IndexRecord {
+                id: 10,
+                key: key("t_key", vec![part(300, false)]),
+                is_unique: true,
+                is_constraint: true,
+            },
+            IndexRecord {
+                id: 11,
+                key: key("i", vec![part(4, true)]),
+                is_unique: false,
+                is_constraint: false,
+            },
+        ],
+        checks: vec![CheckRecord {
+            name: "t_check".to_owned(),
+            condition: "c1 > 0".to_owned(),
+        }],
+        foreign_keys: vec![ForeignKeyRecord {
+            name: "t_fkey".to_owned(),
+            columns: vec![0, 4],
+            referenced_table: "orders".to_owned(),
+            referenced_columns: vec![1, 0],
+            on_delete: ReferentialAction::Cascade,
+            on_update: ReferentialAction::SetDefault,
+        }],
+        options: vec![(1, 8192), (3, -7)],
+        trees: vec![
+            tree(TreeRole::Rows, 1),
+            tree(TreeRole::Overflow, 2),
+            tree(TreeRole::Index(10), 3),
+            tree(TreeRole::Index(11), 4),
+        ],
+    }
+}
+
+fn catalog() -> CatalogRecord {
     let table = |id: u64, name: &str| TableRecord {
         id,
         name: name.to_owned(),
@@ -34,11 +116,42 @@ fn catalog() -> CatalogRecord {
             column("größe", 7, None),
             column("b", 11, Some(CodecId::Zstd)),
         ],
+        ..TableRecord::default()
+    };
+    let sequence = |id, name: &str, owner| SequenceRecord {
+        id,
+        name: name.to_owned(),
+        value_type: column("", 4, None).column_type,
+        start: 1,
+        increment: -1,
+        min: i64::MIN,
+        max: i64::MAX,
+        cache: 32,
+        cycles: id == 14,
+        owner,
+    };
+    let owner = SequenceOwner {
+        table: 9,
+        column: 1,
     };
     CatalogRecord {
         schema_version: 300,
-        next_table_id: 9,
-        tables: vec![table(1, "orders"), table(8, "")],
+        next_id: 20,
+        next_tree_id: 12,
+        tables: vec![table(1, "orders"), table(8, ""), row_table()],
+        views: vec![ViewRecord {
+            id: 12,
+            name: "v".to_owned(),
+            columns: vec!["a".to_owned(), "?column?".to_owned()],
+            query: "SELECT c1, 2 FROM t".to_owned(),
+            depends_on: vec![1, 9],
+        }],
+        sequences: vec![
+            sequence(14, "t_c1_seq", Some(owner)),
+            sequence(15, "s", None),
+        ],
+        trees: vec![tree(TreeRole::Sequences, 5)],
+        dropped_trees: vec![tree(TreeRole::Delta, 7), tree(TreeRole::Deletions, 11)],
     }
 }
 

@@ -84,16 +84,12 @@ impl TableModel {
             let compression = (random.below(2) == 0).then(|| random.choose(&codecs));
             let nullable = random.below(2) == 0;
             ColumnDefinition {
-                name: format!("c{index}"),
-                sql_type,
                 nullable,
                 compression,
+                ..ColumnDefinition::new(format!("c{index}"), sql_type)
             }
         });
-        let definition = TableDefinition {
-            name: name.to_owned(),
-            columns: columns.collect(),
-        };
+        let definition = TableDefinition::new(name, columns.collect());
         let schema = definition.arrow_schema();
         let rows = RecordBatch::new_empty(schema.clone());
         TableModel {

@@ -18,19 +18,14 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 /// Every table has these two columns.
 pub(super) fn definition(name: &str) -> TableDefinition {
     let column = |name: &str, sql_type, nullable| ColumnDefinition {
-        name: name.to_owned(),
-        sql_type,
         nullable,
-        compression: None,
+        ..ColumnDefinition::new(name, sql_type)
     };
     let columns = vec![
         column("number", SqlType::BigInt, false),
         column("text", SqlType::Text, true),
     ];
-    TableDefinition {
-        name: name.to_owned(),
-        columns,
-    }
+    TableDefinition::new(name, columns)
 }
 
 pub(super) fn random_rows(random: &mut Random) -> Vec<Row> {

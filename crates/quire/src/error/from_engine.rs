@@ -104,7 +104,17 @@ impl From<DefinitionError> for Error {
             DefinitionError::ColumnCount { .. } => "54011",
             DefinitionError::DuplicateColumn { .. } => "42701",
             DefinitionError::Type { .. } => "22023",
-            DefinitionError::Codec { .. } => "42P16",
+            DefinitionError::Codec { .. } | DefinitionError::NullableKey { .. } => "42P16",
+            DefinitionError::NeedsRowTable { .. } | DefinitionError::NeedsColumnTable { .. } => {
+                "0A000"
+            }
+            DefinitionError::Missing { .. } => "23502",
+            DefinitionError::Option { .. } | DefinitionError::Sequence { .. } => "22023",
+            DefinitionError::KeyColumnCount { .. } => "54011",
+            DefinitionError::KeyColumn { .. } => "42703",
+            DefinitionError::DuplicateKeyColumn { .. } => "42701",
+            DefinitionError::DuplicateConstraint { .. } => "42710",
+            DefinitionError::ForeignKey { .. } => "42830",
         };
         Error::new(sqlstate, error.to_string())
     }
@@ -114,8 +124,18 @@ impl From<TransactionError> for Error {
     fn from(error: TransactionError) -> Self {
         match error {
             TransactionError::TableExists(name) => {
-                Error::new("42P07", format!("table \"{name}\" already exists"))
+                Error::new("42P07", format!("relation \"{name}\" already exists"))
             }
+            missing @ TransactionError::NotFound { .. } => {
+                let sqlstate = match &missing {
+                    TransactionError::NotFound { kind: "index", .. } => "42704",
+                    _ => "42P01",
+                };
+                Error::new(sqlstate, missing.to_string())
+            }
+            needed @ TransactionError::Dependents { .. } => Error::new("2BP01", needed.to_string()),
+            other @ TransactionError::Alteration { .. } => Error::new("0A000", other.to_string()),
+            full @ TransactionError::PagesUsedUp => Error::new("54000", full.to_string()),
             TransactionError::TableNotFound(name) => Error::unknown_table(&name),
             TransactionError::Definition(inner) => inner.into(),
             TransactionError::Engine(inner) => inner.into(),

@@ -50,7 +50,7 @@ pub(super) async fn create_table(
         None => {
             writer
                 .transaction()
-                .create_table(TableDefinition { name, columns })?;
+                .create_table(TableDefinition::new(name, columns))?;
             Completion::tag("CREATE TABLE")
         }
     };
@@ -170,10 +170,8 @@ fn column_of(spelled: &ColumnDef) -> Result<ColumnDefinition, Error> {
         }
     }
     Ok(ColumnDefinition {
-        name,
-        sql_type,
         nullable,
-        compression: None,
+        ..ColumnDefinition::new(name, sql_type)
     })
 }
 
@@ -195,12 +193,7 @@ async fn create_as(
     let column = |field: &Arc<datafusion::arrow::datatypes::Field>| {
         let sql_type: SqlType = types::from_arrow(field.name(), field.data_type())?;
         let name = field.name().clone();
-        Ok(ColumnDefinition {
-            name,
-            sql_type,
-            nullable: true,
-            compression: None,
-        })
+        Ok(ColumnDefinition::new(name, sql_type))
     };
     let columns = schema
         .fields()
@@ -208,10 +201,7 @@ async fn create_as(
         .map(column)
         .collect::<Result<Vec<_>, Error>>()?;
     let targets: Vec<usize> = (0..columns.len()).collect();
-    let definition = TableDefinition {
-        name: name.clone(),
-        columns,
-    };
+    let definition = TableDefinition::new(name.clone(), columns);
     let table_schema = definition.arrow_schema();
     writer.transaction().create_table(definition)?;
     let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
@@ -254,20 +244,13 @@ pub(super) async fn truncate(session: &Session, truncate: &Truncate) -> Result<O
     for target in &truncate.table_names {
         let name = table_name(&target.name)?;
         let snapshot = writer.snapshot();
-        let known = snapshot
-            .definitions()
-            .into_iter()
-            .find(|definition| definition.name == name);
-        let Some(definition) = known else {
+        if snapshot.definition(&name).is_none() {
             if truncate.if_exists {
                 continue;
             }
             return Err(Error::unknown_table(&name));
-        };
-        writer.transaction().drop_table(&name)?;
-        writer
-            .transaction()
-            .create_table(definition.as_ref().clone())?;
+        }
+        writer.transaction().truncate_table(&name)?;
     }
     writer.finish()?;
     Ok(Outcome::Done(Completion::tag("TRUNCATE TABLE")))

@@ -1,0 +1,223 @@
+//! How the pages of a row table are kept.
+
+use std::fmt;
+
+use quire_codec::Corrupt;
+use quire_codec::block::BlockCodecId;
+use quire_codec::transform::Transform;
+use quire_format::row_page::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT};
+
+const PAGE_BYTES: u8 = 1;
+const PAGE_CODEC: u8 = 2;
+const PAGE_CODEC_LEVEL: u8 = 3;
+const STORAGE_FORMAT: u8 = 4;
+const TUPLE_COMPRESSION: u8 = 5;
+/// Stored in place of a transform's number.
+const CHOSEN: i64 = 255;
+
+/// Options of a row table (`WITH (…)`). A column table has them too, unused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Length of a page in memory, in bytes.
+    pub page_bytes: usize,
+    /// Block codec of stored pages.
+    pub page_codec: BlockCodecId,
+    /// Its level; its default if absent.
+    pub page_codec_level: Option<i32>,
+    /// How the bytes of a page are arranged before they are compressed.
+    pub storage_format: StorageFormat,
+    /// Whether fields of rows are compressed one by one.
+    pub compresses_tuples: bool,
+}
+
+/// How the bytes of a row page lie on storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageFormat {
+    /// As a sample of the table says.
+    Auto,
+    /// Always so.
+    Fixed(Transform),
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        TableOptions {
+            page_bytes: PAGE_BYTES_DEFAULT,
+            page_codec: BlockCodecId::Lz4,
+            page_codec_level: None,
+            storage_format: StorageFormat::Auto,
+            compresses_tuples: true,
+        }
+    }
+}
+
+impl StorageFormat {
+    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, the last four also with `r2c_` before
+    /// them; in any letter case, with `-` or `_`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        match name.as_str() {
+            "auto" => Some(StorageFormat::Auto),
+            "none" => Some(StorageFormat::Fixed(Transform::Rows)),
+            name => Transform::from_name(name.strip_prefix("r2c_").unwrap_or(name))
+                .map(StorageFormat::Fixed),
+        }
+    }
+}
+
+impl fmt::Display for StorageFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StorageFormat::Auto => "auto",
+            StorageFormat::Fixed(Transform::Rows) => "none",
+            StorageFormat::Fixed(transform) => transform.name(),
+        })
+    }
+}
+
+impl TableOptions {
+    /// What is wrong, if anything.
+    pub(super) fn error(&self) -> Option<String> {
+        if !PAGE_BYTES_ALLOWED.contains(&self.page_bytes) {
+            return Some(format!(
+                "a page of {} bytes; use 4096, 8192, 16384, 32768 or 65536",
+                self.page_bytes
+            ));
+        }
+        let levels = self.page_codec.levels();
+        match self.page_codec_level {
+            Some(level) if !levels.contains(&level) => Some(format!(
+                "codec {} has no level {level}; use {} to {}",
+                self.page_codec,
+                levels.start(),
+                levels.end()
+            )),
+            _ => None,
+        }
+    }
+
+    /// All options as the catalog stores them, so that other defaults do not change tables that are there.
+    pub(super) fn to_record(self) -> Vec<(u8, i64)> {
+        let mut options = vec![
+            (PAGE_BYTES, self.page_bytes as i64),
+            (PAGE_CODEC, i64::from(self.page_codec as u8)),
+        ];
+        options.extend(
+            self.page_codec_level
+                .map(|level| (PAGE_CODEC_LEVEL, i64::from(level))),
+        );
+        let format = match self.storage_format {
+            StorageFormat::Auto => CHOSEN,
+            StorageFormat::Fixed(transform) => i64::from(transform as u8),
+        };
+        options.push((STORAGE_FORMAT, format));
+        options.push((TUPLE_COMPRESSION, i64::from(self.compresses_tuples)));
+        options
+    }
+
+    pub(super) fn from_record(record: &[(u8, i64)]) -> Result<Self, Corrupt> {
+        let mut options = TableOptions::default();
+        for &(number, value) in record {
+            let is_known = match number {
+                PAGE_BYTES => set(&mut options.page_bytes, usize::try_from(value).ok()),
+                PAGE_CODEC => {
+                    let codec = u8::try_from(value).ok().and_then(BlockCodecId::from_u8);
+                    set(&mut options.page_codec, codec)
+                }
+                PAGE_CODEC_LEVEL => {
+                    let level = i32::try_from(value).ok();
+                    set(&mut options.page_codec_level, level.map(Some))
+                }
+                STORAGE_FORMAT if value == CHOSEN => {
+                    options.storage_format = StorageFormat::Auto;
+                    true
+                }
+                STORAGE_FORMAT => {
+                    let transform = u8::try_from(value).ok().and_then(Transform::from_u8);
+                    set(
+                        &mut options.storage_format,
+                        transform.map(StorageFormat::Fixed),
+                    )
+                }
+                TUPLE_COMPRESSION => {
+                    let value = [false, true]
+                        .into_iter()
+                        .find(|one| i64::from(*one) == value);
+                    set(&mut options.compresses_tuples, value)
+                }
+                _ => false,
+            };
+            if !is_known {
+                let what = format!("unknown table option {number} with the value {value}");
+                return Err(Corrupt::new(what, 0));
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn set<T>(place: &mut T, value: Option<T>) -> bool {
+    value.is_some_and(|value| {
+        *place = value;
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_they_were_written() {
+        let formats = Transform::ALL.map(StorageFormat::Fixed);
+        for storage_format in formats.into_iter().chain([StorageFormat::Auto]) {
+            let options = TableOptions {
+                page_bytes: 4096,
+                page_codec: BlockCodecId::Zstd,
+                page_codec_level: Some(-3),
+                storage_format,
+                compresses_tuples: false,
+            };
+            assert_eq!(options.error(), None);
+            let record = options.to_record();
+            assert!(record.is_sorted_by(|left, right| left.0 < right.0));
+            assert_eq!(TableOptions::from_record(&record).unwrap(), options);
+            let name = storage_format.to_string();
+            assert_eq!(StorageFormat::from_name(&name), Some(storage_format));
+        }
+        for name in ["R2C-XOR-RLT", "r2c_xor_rlt", "xor-rlt"] {
+            let expected = Some(StorageFormat::Fixed(Transform::XorRlt));
+            assert_eq!(StorageFormat::from_name(name), expected);
+        }
+        assert_eq!(StorageFormat::from_name("zigzag"), None);
+    }
+
+    #[test]
+    fn strange_options_are_refused() {
+        for strange in [
+            (0, 0),
+            (6, 1),
+            (2, 99),
+            (4, 6),
+            (5, 2),
+            (1, -1),
+            (3, 1 << 40),
+        ] {
+            assert!(
+                TableOptions::from_record(&[strange]).is_err(),
+                "{strange:?}"
+            );
+        }
+        let odd = TableOptions {
+            page_bytes: 5000,
+            ..TableOptions::default()
+        };
+        assert!(odd.error().unwrap().contains("5000"));
+        let level = TableOptions {
+            page_codec_level: Some(40),
+            ..TableOptions::default()
+        };
+        assert!(level.error().unwrap().contains("level 40"));
+    }
+}

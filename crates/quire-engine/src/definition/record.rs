@@ -1,0 +1,148 @@
+//! Definitions of tables as the catalog page stores them.
+
+use quire_codec::{Corrupt, PhysicalType, Scalar};
+use quire_format::catalog::{AddedRecord, ColumnRecord, TableRecord};
+
+use super::{AddedColumn, ColumnDefinition, TableDefinition, TableOptions};
+use crate::types::SqlType;
+
+impl TableDefinition {
+    /// All that the definition says; what else the catalog knows of the table is still to be added.
+    pub(crate) fn to_record(&self) -> TableRecord {
+        TableRecord {
+            name: self.name.clone(),
+            storage: self.storage,
+            columns: self
+                .columns
+                .iter()
+                .map(ColumnDefinition::to_record)
+                .collect(),
+            primary_key: self.primary_key.clone(),
+            indexes: self.indexes.clone(),
+            checks: self.checks.clone(),
+            foreign_keys: self.foreign_keys.clone(),
+            options: self.options.to_record(),
+            ..TableRecord::default()
+        }
+    }
+
+    pub(crate) fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
+        let columns = record.columns.iter().map(ColumnDefinition::from_record);
+        let definition = TableDefinition {
+            name: record.name.clone(),
+            storage: record.storage,
+            columns: columns.collect::<Result<Vec<_>, _>>()?,
+            primary_key: record.primary_key.clone(),
+            indexes: record.indexes.clone(),
+            checks: record.checks.clone(),
+            foreign_keys: record.foreign_keys.clone(),
+            options: TableOptions::from_record(&record.options)?,
+        };
+        match definition.validate() {
+            Ok(()) => Ok(definition),
+            Err(error) => Err(Corrupt::new(format!("table {:?}: {error}", record.name), 0)),
+        }
+    }
+}
+
+impl ColumnDefinition {
+    fn to_record(&self) -> ColumnRecord {
+        ColumnRecord {
+            name: self.name.clone(),
+            column_type: self.sql_type.to_record(),
+            nullable: self.nullable,
+            compression: self.compression,
+            default: self.default.clone(),
+            sequence: self.sequence,
+            is_dropped: self.is_dropped,
+            added: self.added.as_ref().map(|added| AddedRecord {
+                missing: added.missing.as_ref().map(value_to_bytes),
+            }),
+        }
+    }
+
+    fn from_record(record: &ColumnRecord) -> Result<Self, Corrupt> {
+        let sql_type = SqlType::from_record(record.column_type)?;
+        let physical_type = sql_type.physical_type();
+        let added = |added: &AddedRecord| {
+            let missing = added.missing.as_ref();
+            let missing = missing.map(|bytes| value_from_bytes(physical_type, bytes));
+            Ok(AddedColumn {
+                missing: missing.transpose()?,
+            })
+        };
+        Ok(ColumnDefinition {
+            name: record.name.clone(),
+            sql_type,
+            nullable: record.nullable,
+            compression: record.compression,
+            default: record.default.clone(),
+            sequence: record.sequence,
+            is_dropped: record.is_dropped,
+            added: record.added.as_ref().map(added).transpose()?,
+        })
+    }
+}
+
+fn value_to_bytes(value: &Scalar) -> Vec<u8> {
+    match value {
+        Scalar::Bool(value) => vec![u8::from(*value)],
+        Scalar::Int16(value) => value.to_le_bytes().to_vec(),
+        Scalar::Int32(value) => value.to_le_bytes().to_vec(),
+        Scalar::Int64(value) => value.to_le_bytes().to_vec(),
+        Scalar::Int128(value) => value.to_le_bytes().to_vec(),
+        Scalar::Float32(value) => value.to_le_bytes().to_vec(),
+        Scalar::Float64(value) => value.to_le_bytes().to_vec(),
+        Scalar::Bytes(value) => value.clone(),
+    }
+}
+
+fn value_from_bytes(physical_type: PhysicalType, bytes: &[u8]) -> Result<Scalar, Corrupt> {
+    let value = match physical_type {
+        PhysicalType::Bool => match bytes {
+            [value @ 0..=1] => Some(Scalar::Bool(*value == 1)),
+            _ => None,
+        },
+        PhysicalType::Int16 => array(bytes).map(i16::from_le_bytes).map(Scalar::Int16),
+        PhysicalType::Int32 => array(bytes).map(i32::from_le_bytes).map(Scalar::Int32),
+        PhysicalType::Int64 => array(bytes).map(i64::from_le_bytes).map(Scalar::Int64),
+        PhysicalType::Int128 => array(bytes).map(i128::from_le_bytes).map(Scalar::Int128),
+        PhysicalType::Float32 => array(bytes).map(f32::from_le_bytes).map(Scalar::Float32),
+        PhysicalType::Float64 => array(bytes).map(f64::from_le_bytes).map(Scalar::Float64),
+        PhysicalType::Bytes => Some(Scalar::Bytes(bytes.to_vec())),
+    };
+    value.ok_or_else(|| Corrupt::new(format!("{} bytes are no {physical_type}", bytes.len()), 0))
+}
+
+fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn missing_values_of_every_type_come_back() {
+        for value in [
+            Scalar::Bool(true),
+            Scalar::Int16(-2),
+            Scalar::Int32(i32::MIN),
+            Scalar::Int64(1 << 40),
+            Scalar::Int128(-(1 << 100)),
+            Scalar::Float32(1.5),
+            Scalar::Float64(-0.25),
+            Scalar::Bytes("größer".into()),
+        ] {
+            let (physical_type, bytes) = (value.physical_type(), value_to_bytes(&value));
+            assert_eq!(value_from_bytes(physical_type, &bytes).unwrap(), value);
+            if physical_type != PhysicalType::Bytes {
+                let long = [bytes.as_slice(), &[0]].concat();
+                assert!(value_from_bytes(physical_type, &long).is_err());
+                assert!(value_from_bytes(physical_type, &[]).is_err());
+            }
+        }
+        assert!(value_from_bytes(PhysicalType::Bool, &[2]).is_err());
+    }
+}

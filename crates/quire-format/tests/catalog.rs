@@ -1,0 +1,263 @@
+//! The catalog page, byte by byte, in both versions; and what it must not say.
+#![allow(clippy::unwrap_used)]
+
+use quire_codec::CodecId;
+use quire_format::catalog::{
+    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, ForeignKeyRecord,
+    GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction, SequenceOwner,
+    SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord, ViewRecord,
+};
+use quire_format::volume::PageId;
+
+fn page(number: u64) -> PageId {
+    PageId::new(number).unwrap()
+}
+
+fn column(name: &str, id: u8, first: u32) -> ColumnRecord {
+    ColumnRecord {
+        name: name.to_owned(),
+        column_type: TypeRecord {
+            id,
+            first,
+            second: 0,
+        },
+        nullable: false,
+        compression: None,
+        default: None,
+        sequence: None,
+        is_dropped: false,
+        added: None,
+    }
+}
+
+/// Version 1, by hand from its table in the format document.
+#[test]
+fn catalogs_of_the_first_version_are_read() {
+    let dictionary = CodecId::Dictionary as u8;
+    let bytes = [
+        &[1, 130, 2, 8, 1][..], // version, schema version 258, next id, one table
+        &[7, 1, b't', 1, 20],   // id, name, one root page
+        &[2],                   // columns:
+        &[1, b'a', 3, 0, 0, 0], // INTEGER NOT NULL
+        &[1, b'b', 12, 10, 0, 3, dictionary], // VARCHAR(10) with a codec
+    ]
+    .concat();
+    let expected = CatalogRecord {
+        schema_version: 258,
+        next_id: 8,
+        next_tree_id: 1,
+        tables: vec![TableRecord {
+            id: 7,
+            name: "t".to_owned(),
+            storage: Storage::Column,
+            root_pages: vec![page(20)],
+            columns: vec![
+                column("a", 3, 0),
+                ColumnRecord {
+                    nullable: true,
+                    compression: Some(CodecId::Dictionary),
+                    ..column("b", 12, 10)
+                },
+            ],
+            ..TableRecord::default()
+        }],
+        ..CatalogRecord::default()
+    };
+    let decoded = CatalogRecord::decode(&bytes).unwrap();
+    assert_eq!(decoded, expected);
+    // It is written again as version 2, with the same meaning.
+    let again = decoded.encode();
+    assert_eq!(again[0], 2);
+    assert_eq!(CatalogRecord::decode(&again).unwrap(), expected);
+    // Version 1 has no bits for what came later.
+    for bit in 2..8 {
+        let mut bytes = bytes.clone();
+        bytes[16] |= 1 << bit;
+        assert!(CatalogRecord::decode(&bytes).is_err(), "bit {bit}");
+    }
+    for length in 0..bytes.len() {
+        assert!(CatalogRecord::decode(&bytes[..length]).is_err(), "{length}");
+    }
+}
+
+fn small_columns() -> Vec<ColumnRecord> {
+    let mut columns = vec![column("a", 3, 0), column("b", 11, 0), column("c", 4, 0)];
+    columns[0].sequence = Some(ColumnSequence {
+        id: 5,
+        kind: GeneratedKind::ByDefault,
+    });
+    columns[1].nullable = true;
+    columns[1].default = Some("'x'".to_owned());
+    columns[1].added = Some(AddedRecord {
+        missing: Some(b"yz".to_vec()),
+    });
+    columns[2].is_dropped = true;
+    columns
+}
+
+fn tree(role: TreeRole, id: u64) -> TreeRecord {
+    TreeRecord {
+        role,
+        id,
+        root: page(30 + id),
+    }
+}
+
+fn small() -> CatalogRecord {
+    let part = |column, is_descending| KeyPart {
+        column,
+        is_descending,
+    };
+    let key = |name: &str, columns| KeyRecord {
+        name: name.to_owned(),
+        columns,
+    };
+    CatalogRecord {
+        schema_version: 1,
+        next_id: 6,
+        next_tree_id: 7,
+        tables: vec![TableRecord {
+            id: 2,
+            name: "t".to_owned(),
+            storage: Storage::Row,
+            root_pages: Vec::new(),
+            columns: small_columns(),
+            primary_key: Some(key("p", vec![part(0, true)])),
+            indexes: vec![IndexRecord {
+                id: 3,
+                key: key("u", vec![part(1, false)]),
+                is_unique: true,
+                is_constraint: true,
+            }],
+            checks: vec![CheckRecord {
+                name: "k".to_owned(),
+                condition: "a>0".to_owned(),
+            }],
+            foreign_keys: vec![ForeignKeyRecord {
+                name: "f".to_owned(),
+                columns: vec![1],
+                referenced_table: "t".to_owned(),
+                referenced_columns: vec![0],
+                on_delete: ReferentialAction::Restrict,
+                on_update: ReferentialAction::SetNull,
+            }],
+            options: vec![(1, 4096), (3, -2)],
+            trees: vec![tree(TreeRole::Rows, 1), tree(TreeRole::Index(3), 2)],
+        }],
+        views: vec![ViewRecord {
+            id: 4,
+            name: "v".to_owned(),
+            columns: vec!["n".to_owned()],
+            query: "Q".to_owned(),
+            depends_on: vec![2],
+        }],
+        sequences: vec![SequenceRecord {
+            id: 5,
+            name: "s".to_owned(),
+            value_type: column("", 3, 0).column_type,
+            start: -1,
+            increment: 2,
+            min: -1,
+            max: 100,
+            cache: 1,
+            cycles: true,
+            owner: Some(SequenceOwner {
+                table: 2,
+                column: 0,
+            }),
+        }],
+        trees: vec![tree(TreeRole::Sequences, 4)],
+        dropped_trees: vec![tree(TreeRole::Overflow, 6)],
+    }
+}
+
+/// Every byte by hand from the table in the format document.
+#[test]
+fn every_byte_is_where_the_document_says() {
+    let expected = [
+        &[2, 1, 6, 7, 1][..], // version, schema version, next id, next tree id, one table:
+        &[2, 1, b't', 0],     // id, name, no root pages
+        &[3],                 // columns:
+        &[1, b'a', 3, 0, 0, 8, 2, 5], // a sequence: BY DEFAULT, id 5
+        &[
+            1,
+            b'b',
+            11,
+            0,
+            0,
+            1 | 4 | 32 | 64,
+            3,
+            b'\'',
+            b'x',
+            b'\'',
+            2,
+            b'y',
+            b'z',
+        ],
+        &[1, b'c', 4, 0, 0, 16],      // dropped
+        &[2],                         // row storage
+        &[1, 1, b'p', 1, 0, 1],       // a primary key of column 0, descending
+        &[1, 3, 1, b'u', 1, 1, 0, 3], // an index with id 3 on column 1, unique, of a constraint
+        &[1, 1, b'k', 3, b'a', b'>', b'0'],
+        &[1, 1, b'f', 1, 1, 1, b't', 1, 0, 2, 4], // a foreign key: RESTRICT, SET NULL
+        &[2, 1, 0x80, 0x40, 3, 3],                // options: 1 is 4096, 3 is -2, in zigzag
+        &[2, 1, 1, 31, 3, 3, 2, 32],              // trees: rows; index 3
+        &[1, 4, 1, b'v', 1, 1, b'n', 1, b'Q', 1, 2], // a view that depends on 2
+        &[1, 5, 1, b's', 3, 0, 0, 1, 4, 1, 200, 1, 1, 3, 2, 0], // a sequence that cycles, owned
+        &[1, 6, 4, 34],                           // the tree of sequences
+        &[1, 2, 6, 36],                           // a dropped overflow tree
+    ]
+    .concat();
+    assert_eq!(small().encode(), expected);
+    assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+}
+
+#[test]
+fn a_later_version_is_named() {
+    let mut bytes = small().encode();
+    bytes[0] = 3;
+    let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
+    assert!(error.contains("version 3"), "{error}");
+}
+
+#[test]
+fn nothing_is_there_twice_and_ids_are_below_the_next() {
+    type Break = (&'static str, fn(&mut CatalogRecord));
+    let breaks: [Break; 12] = [
+        ("table id", |catalog| catalog.next_id = 2),
+        ("tree id", |catalog| catalog.next_tree_id = 6),
+        ("view called like the table", |catalog| {
+            catalog.views[0].name = "t".to_owned()
+        }),
+        ("sequence called like an index", |catalog| {
+            catalog.sequences[0].name = "u".to_owned()
+        }),
+        ("primary key called like the table", |catalog| {
+            catalog.tables[0].primary_key.as_mut().unwrap().name = "t".to_owned();
+        }),
+        ("view with the id of an index", |catalog| {
+            catalog.views[0].id = 3
+        }),
+        ("two trees of one id", |catalog| catalog.trees[0].id = 6),
+        ("two trees with one root", |catalog| {
+            catalog.trees[0].root = page(36)
+        }),
+        ("two tables", |catalog| {
+            catalog.tables.push(catalog.tables[0].clone())
+        }),
+        ("options out of order", |catalog| {
+            catalog.tables[0].options.reverse()
+        }),
+        ("a sequence that stays", |catalog| {
+            catalog.sequences[0].increment = 0
+        }),
+        ("dependencies out of order", |catalog| {
+            catalog.views[0].depends_on = vec![2, 1]
+        }),
+    ];
+    for (what, make) in breaks {
+        let mut catalog = small();
+        make(&mut catalog);
+        assert!(CatalogRecord::decode(&catalog.encode()).is_err(), "{what}");
+    }
+}
