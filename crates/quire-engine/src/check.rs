@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
+use quire_format::staging_mark::StagingMark;
 use quire_format::zone::{Zone, compare};
-use quire_store::{CATALOG_PAGE, PageId, Volume};
+use quire_store::{CATALOG_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume};
 
 use crate::append::chunk_zones;
 use crate::catalog::{TableEntry, TableState};
 use crate::engine::Snapshot;
 use crate::error::{EngineError, ScanError};
 use crate::scan::{Scan, ScanOptions};
+use crate::sweep::staging_mark;
 use crate::table::ColumnTable;
 
 /// Something that is not as it must be.
@@ -47,14 +49,15 @@ pub(crate) fn check(volume: &Volume) -> Vec<Finding> {
         findings: Vec::new(),
         owners: HashMap::new(),
     };
-    if let Some(snapshot) = checker.catalog_is_readable(volume) {
+    let pin = volume.pin();
+    if let Some(snapshot) = checker.catalog_is_readable(&pin) {
         let mut all_read = true;
         for entry in snapshot.catalog().tables.values() {
             all_read &= checker.table(&snapshot, entry);
         }
         // What unreadable metadata refers to is unknown, so nothing can be called unreferenced.
         if all_read {
-            checker.live_pages_are_referenced(volume);
+            checker.live_pages_are_referenced(&pin);
         }
     }
     checker.findings
@@ -91,12 +94,11 @@ impl Checker {
         });
     }
 
-    fn catalog_is_readable(&mut self, volume: &Volume) -> Option<Snapshot> {
-        let pin = volume.pin();
+    fn catalog_is_readable(&mut self, pin: &Pin) -> Option<Snapshot> {
         if pin.contains(CATALOG_PAGE) {
             self.owners.insert(CATALOG_PAGE, "the catalog".to_owned());
         }
-        match Snapshot::committed(pin) {
+        match Snapshot::committed(pin.clone()) {
             Ok(snapshot) => Some(snapshot),
             Err(error) => {
                 let page = Some(CATALOG_PAGE);
@@ -284,13 +286,28 @@ impl Checker {
         }
     }
 
-    fn live_pages_are_referenced(&mut self, volume: &Volume) {
-        for page in volume.pin().pages() {
-            if !self.owners.contains_key(&page) {
+    /// A page belongs to a table, to the log, or to a transaction that has left the staging mark.
+    fn live_pages_are_referenced(&mut self, pin: &Pin) {
+        let Some(mark) = self.staging_mark_is_readable(pin) else {
+            return;
+        };
+        let is_staged = |page: PageId| mark.is_some_and(|mark| page >= mark.first_page);
+        for page in pin.pages() {
+            let is_known = [LOG_ROOT_PAGE, STAGING_PAGE].contains(&page)
+                || self.owners.contains_key(&page)
+                || is_staged(page);
+            // What the log makes of its pages is seen when it is opened.
+            if !is_known && !matches!(pin.kind(page), Ok(PageKind::Log)) {
                 let what = "no table refers to it; its space is lost".to_owned();
                 self.find("live_pages_are_referenced", "", Some(page), what);
             }
         }
+    }
+
+    fn staging_mark_is_readable(&mut self, pin: &Pin) -> Option<Option<StagingMark>> {
+        let page = Some(STAGING_PAGE);
+        let mark = staging_mark(pin);
+        self.readable("staging_mark_is_readable", "", page, mark)
     }
 }
 

@@ -2,15 +2,33 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 
-use quire_store::{CATALOG_PAGE, CleanReport, Pin, Volume};
+use quire_store::{CATALOG_PAGE, CleanReport, Pin, STAGING_PAGE, Volume};
 
 use crate::catalog::{Catalog, RowTableEntry};
 use crate::check::{self, Finding};
 use crate::definition::{SequenceDefinition, TableDefinition, TreeRecord, ViewDefinition};
 use crate::error::{EngineError, MaintenanceError, TransactionError};
 use crate::pages::PageSource;
+use crate::staging::Staging;
+use crate::sweep::sweep;
 use crate::table::ColumnTable;
 use crate::transaction::WriteTransaction;
+
+/// How an engine uses its volume.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// A write transaction keeps about this much of its pages, and as much that is being written, in memory; more goes into
+    /// the volume ahead of the commit.
+    pub staging_bytes: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            staging_bytes: 4 << 20,
+        }
+    }
+}
 
 /// The tables of one volume. Clones are the same engine.
 #[derive(Clone)]
@@ -20,6 +38,7 @@ pub struct Engine {
 
 struct Shared {
     volume: Volume,
+    options: EngineOptions,
     current: RwLock<Snapshot>,
     writer_active: Mutex<bool>,
     writer_done: Condvar,
@@ -31,14 +50,28 @@ pub(crate) struct WriterTicket {
 }
 
 impl Engine {
-    /// Opens the tables of a volume; an empty volume has none.
+    /// Opens the tables of a volume with the default options; an empty volume has none.
+    ///
+    /// # Errors
+    /// See [`Engine::open_with`].
+    pub fn open(volume: Volume) -> Result<Engine, EngineError> {
+        Engine::open_with(volume, EngineOptions::default())
+    }
+
+    /// Opens the tables of a volume; an empty volume has none. In a volume that can be written, this frees what a write
+    /// transaction left that a crash has ended.
     ///
     /// # Errors
     /// The catalog page cannot be read or understood. Tables are read later, each when first used.
-    pub fn open(volume: Volume) -> Result<Engine, EngineError> {
+    pub fn open_with(volume: Volume, options: EngineOptions) -> Result<Engine, EngineError> {
+        if !volume.is_read_only() {
+            // When it fails, as on a full disk, everything can be read; the next write transaction tries again.
+            let _ = sweep(&volume);
+        }
         let current = Snapshot::committed(volume.pin())?;
         let shared = Shared {
             volume,
+            options,
             current: RwLock::new(current),
             writer_active: Mutex::new(false),
             writer_done: Condvar::new(),
@@ -62,30 +95,23 @@ impl Engine {
             .clone()
     }
 
-    /// Starts the write transaction; waits until the one before has ended.
+    /// Starts the write transaction; waits until the one before has ended. Who only changes rows of row tables does not
+    /// wait for it.
     ///
     /// # Errors
     /// The volume takes no writes.
     pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
-        let mut active = self
-            .shared
-            .writer_active
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while *active {
-            active = self
-                .shared
-                .writer_done
-                .wait(active)
-                .unwrap_or_else(PoisonError::into_inner);
+        let ticket = self.wait_for_turn();
+        let shared = &self.shared;
+        // A mark at this moment is that of a transaction whose abort failed, or of a sweep that did.
+        let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
+        if is_marked() && sweep(&shared.volume).is_ok() {
+            ticket.publish(self.snapshot().catalog().clone());
         }
-        *active = true;
-        drop(active);
-        let ticket = WriterTicket {
-            engine: self.clone(),
-        };
-        let batch = self.shared.volume.begin().map_err(EngineError::from)?;
-        Ok(WriteTransaction::new(ticket, batch, &self.snapshot()))
+        let staging_bytes = shared.options.staging_bytes;
+        let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
+        let staging = staging.map_err(EngineError::from)?;
+        Ok(WriteTransaction::new(ticket, staging, &self.snapshot()))
     }
 
     fn wait_for_turn(&self) -> WriterTicket {
@@ -136,6 +162,17 @@ impl WriterTicket {
             .current
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Snapshot::new(catalog, source);
+    }
+
+    /// Gives back what a transaction has staged, and its space.
+    pub(crate) fn abort(&self, staging: &Staging) {
+        // When it fails, the mark stays, and the next transaction or start frees the pages.
+        if staging.abort().is_ok_and(|freed| freed) {
+            // As in `Engine::clean`: the space must not be pinned.
+            self.publish(self.engine.snapshot().catalog().clone());
+            // A failure leaves the space for a later checkpoint.
+            let _ = self.volume().checkpoint();
+        }
     }
 
     pub(crate) fn volume(&self) -> &Volume {

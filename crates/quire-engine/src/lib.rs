@@ -13,6 +13,8 @@ mod predicate;
 pub mod row_table;
 mod scalar_array;
 mod scan;
+mod staging;
+mod sweep;
 mod table;
 mod transaction;
 mod types;
@@ -27,7 +29,7 @@ pub use definition::{
     MAX_NAME_BYTES, ReferentialAction, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
     TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
 };
-pub use engine::{Engine, Snapshot};
+pub use engine::{Engine, EngineOptions, Snapshot};
 pub use error::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
 };

@@ -3,9 +3,10 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{PageId, PageKind, Pin, WriteBatch, WriteError};
+use quire_store::{PageId, PageKind, Pin, WriteError};
 
 use crate::error::EngineError;
+use crate::staging::Staging;
 
 /// The pages that one state of the tables can see.
 pub(crate) enum PageSource {
@@ -18,7 +19,7 @@ pub(crate) enum PageSource {
 /// The pages of a write transaction, shared by its encoding threads and its readers.
 pub(crate) struct TransactionPages {
     /// Empty once the transaction has ended.
-    batch: RwLock<Option<WriteBatch>>,
+    staging: RwLock<Option<Staging>>,
 }
 
 impl PageSource {
@@ -43,50 +44,46 @@ impl PageSource {
 }
 
 impl TransactionPages {
-    pub(crate) fn new(batch: WriteBatch) -> Self {
+    pub(crate) fn new(staging: Staging) -> Self {
         TransactionPages {
-            batch: RwLock::new(Some(batch)),
+            staging: RwLock::new(Some(staging)),
         }
     }
 
-    fn with<R>(&self, act: impl FnOnce(&WriteBatch) -> R) -> Result<R, EngineError> {
-        let guard = self.batch.read().unwrap_or_else(PoisonError::into_inner);
-        guard.as_ref().map(act).ok_or(EngineError::TransactionEnded)
+    fn with<R, E>(&self, act: impl FnOnce(&Staging) -> Result<R, E>) -> Result<R, EngineError>
+    where
+        EngineError: From<E>,
+    {
+        let guard = self.staging.read().unwrap_or_else(PoisonError::into_inner);
+        let staging = guard.as_ref().ok_or(EngineError::TransactionEnded)?;
+        Ok(act(staging)?)
     }
 
     fn read(&self, id: PageId) -> Result<Arc<[u8]>, EngineError> {
-        Ok(self.with(|batch| batch.read(id))??)
+        self.with(|staging| staging.read(id))
     }
 
     /// Writes bytes of any length to as many pages as they need.
     pub(crate) fn write(&self, kind: PageKind, bytes: &[u8]) -> Result<Vec<PageId>, EngineError> {
-        let written: Result<Vec<_>, WriteError> = self.with(|batch| {
-            bytes
-                .chunks(MAX_PAYLOAD_BYTES)
-                .map(|payload| batch.write(kind, payload))
-                .collect()
-        })?;
-        Ok(written?)
-    }
-
-    pub(crate) fn replace(
-        &self,
-        id: PageId,
-        kind: PageKind,
-        payload: &[u8],
-    ) -> Result<(), EngineError> {
-        Ok(self.with(|batch| batch.replace(id, kind, payload))??)
+        self.with(|staging| {
+            let payloads = bytes.chunks(MAX_PAYLOAD_BYTES);
+            let pages = payloads.map(|payload| staging.write(kind, payload));
+            pages.collect::<Result<_, WriteError>>()
+        })
     }
 
     pub(crate) fn free(&self, ids: &[PageId]) -> Result<(), EngineError> {
-        let freed: Result<(), WriteError> =
-            self.with(|batch| ids.iter().try_for_each(|&id| batch.free(id)))?;
-        Ok(freed?)
+        self.with(|staging| ids.iter().try_for_each(|&id| staging.free(id)))
     }
 
-    /// Ends the transaction; only the first call gets the batch.
-    pub(crate) fn take(&self) -> Option<WriteBatch> {
-        self.batch
+    /// Says in the volume that pages are written ahead.
+    pub(crate) fn mark(&self) -> Result<(), EngineError> {
+        self.with(Staging::mark)
+    }
+
+    /// Ends the transaction; only the first call gets what it has written.
+    pub(crate) fn take(&self) -> Option<Staging> {
+        self.staging
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .take()

@@ -9,18 +9,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{CATALOG_PAGE, PageKind, WriteBatch};
+use quire_store::{CommitError, PageKind, WriteBatch};
 
 use crate::append::{AppendOptions, Appender};
 use crate::catalog::{Catalog, TableEntry, TableState};
 use crate::engine::{Snapshot, WriterTicket};
 use crate::error::{EngineError, TransactionError};
 use crate::pages::{PageSource, TransactionPages};
+use crate::staging::Staging;
 
 /// Changes to the tables. It sees its own; nobody else does before [`WriteTransaction::commit`].
-/// Dropping it aborts and leaves nothing behind.
+/// Dropping it aborts and leaves nothing behind. Between two calls it has nothing of the volume that others wait for.
 pub struct WriteTransaction {
-    // The batch ends before the ticket is given back: fields are dropped in this order.
     pages: Arc<TransactionPages>,
     source: Arc<PageSource>,
     catalog: Catalog,
@@ -33,8 +33,8 @@ pub struct WriteTransaction {
 }
 
 impl WriteTransaction {
-    pub(crate) fn new(ticket: WriterTicket, batch: WriteBatch, base: &Snapshot) -> Self {
-        let pages = Arc::new(TransactionPages::new(batch));
+    pub(crate) fn new(ticket: WriterTicket, staging: Staging, base: &Snapshot) -> Self {
+        let pages = Arc::new(TransactionPages::new(staging));
         WriteTransaction {
             source: Arc::new(PageSource::Transaction(Arc::clone(&pages))),
             pages,
@@ -79,16 +79,57 @@ impl WriteTransaction {
         Ok(Appender::new(self, entry, state, options))
     }
 
+    /// Says in the file that pages are written for this transaction before it commits: pages that nobody refers to
+    /// are freed if a crash ends it. Its own writing does so by itself. Who writes pages for it without telling it calls this
+    /// before the first, and frees them before an abort.
+    ///
+    /// # Errors
+    /// The volume fails.
+    pub fn mark_staging(&mut self) -> Result<(), TransactionError> {
+        Ok(self.pages.mark()?)
+    }
+
     /// Makes all changes durable, then visible. Returns the number of the commit.
     ///
     /// # Errors
     /// Nothing of the transaction is visible, now or after a restart, with one exception that the error
     /// names: when the device fails during the sync itself.
-    pub fn commit(mut self) -> Result<u64, TransactionError> {
-        self.check_appends_finished()?;
-        if !self.definitions_changed && self.changed_tables.is_empty() {
+    pub fn commit(self) -> Result<u64, TransactionError> {
+        if self.unfinished_append.is_none() && !self.is_changed() {
             return Ok(self.ticket.volume().commit_sequence());
         }
+        self.commit_by(WriteBatch::commit)
+    }
+
+    /// The same, where `end` commits the last batch: with redo records of row tables, for example
+    /// ([`quire_store::log::Log::commit_batch`]). The batch has the changes to tables, if there are any.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::commit`], and those of `end`.
+    pub fn commit_by<R>(
+        mut self,
+        end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
+    ) -> Result<R, TransactionError> {
+        self.check_appends_finished()?;
+        let catalog = match self.is_changed() {
+            true => Some(self.write_metadata()?),
+            false => None,
+        };
+        let staging = self.pages.take().ok_or(EngineError::TransactionEnded)?;
+        let committed = staging.commit(catalog.as_deref(), end);
+        match &committed {
+            Ok(_) => self.ticket.publish(self.catalog.clone()),
+            Err(_) => self.ticket.abort(&staging),
+        }
+        committed
+    }
+
+    fn is_changed(&self) -> bool {
+        self.definitions_changed || !self.changed_tables.is_empty()
+    }
+
+    /// Writes the roots of changed tables. Returns the payload of the catalog.
+    fn write_metadata(&mut self) -> Result<Vec<u8>, TransactionError> {
         for name in std::mem::take(&mut self.changed_tables) {
             self.write_root(&name)?;
         }
@@ -100,12 +141,7 @@ impl WriteTransaction {
             let (bytes, limit) = (payload.len(), MAX_PAYLOAD_BYTES);
             return Err(TransactionError::CatalogFull { bytes, limit });
         }
-        self.pages
-            .replace(CATALOG_PAGE, PageKind::Catalog, &payload)?;
-        let batch = self.pages.take().ok_or(EngineError::TransactionEnded)?;
-        let sequence = batch.commit()?;
-        self.ticket.publish(self.catalog.clone());
-        Ok(sequence)
+        Ok(payload)
     }
 
     fn write_root(&mut self, name: &str) -> Result<(), TransactionError> {
@@ -152,7 +188,9 @@ impl WriteTransaction {
 
 impl Drop for WriteTransaction {
     fn drop(&mut self) {
-        // Views of this transaction may outlive it; the batch must not.
-        drop(self.pages.take());
+        // Views of this transaction may outlive it; what it has written must not.
+        if let Some(staging) = self.pages.take() {
+            self.ticket.abort(&staging);
+        }
     }
 }

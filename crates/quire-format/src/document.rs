@@ -66,6 +66,7 @@ pub fn structures() -> Vec<&'static Structure> {
         &crate::row_group::STRUCTURE,
         &crate::zone::STRUCTURE,
         &crate::distinct_sketch::STRUCTURE,
+        &crate::staging_mark::STRUCTURE,
     ];
     [
         crate::volume::STRUCTURES,

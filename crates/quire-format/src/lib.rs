@@ -10,6 +10,7 @@ pub mod relation;
 pub mod row_group;
 pub mod row_page;
 pub mod segment;
+pub mod staging_mark;
 pub mod table_root;
 pub mod tuple;
 pub mod volume;

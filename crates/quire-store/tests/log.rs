@@ -369,3 +369,65 @@ fn on_a_full_disk_a_deletion_can_be_logged() {
     let found = reopen_bytes(disk.to_bytes());
     assert_eq!(found.2.last_sequence(), log.last_sequence());
 }
+
+#[test]
+fn a_batch_and_a_commit_of_the_log_count_together() {
+    let (disk, volume, log) = create();
+    log.commit(b"1", Synced).unwrap();
+    let mut large = log.begin_large();
+    large.append(b"part").unwrap();
+    let batch = volume.begin().unwrap();
+    let page = batch.write(PageKind::Segment, b"page").unwrap();
+    let waiting = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| log.commit(b"3", Synced).unwrap());
+        // It waits for its turn, and gets its number then.
+        let second = log.commit_batch(batch, b"2", Unsynced).unwrap();
+        assert_eq!(second.get(), 2);
+        waiting.join().unwrap()
+    });
+    assert_eq!(waiting.get(), 3);
+    let batch = volume.begin().unwrap();
+    let other = batch.write(PageKind::Segment, b"other").unwrap();
+    let fourth = large.commit_batch(batch, b"end", Synced).unwrap();
+    assert_eq!(fourth.get(), 4);
+    let expected: Vec<(u64, Vec<u8>)> = [
+        (1, &b"1"[..]),
+        (2, b"2"),
+        (3, b"3"),
+        (4, b"part"),
+        (4, b"end"),
+    ]
+    .map(|(sequence, records)| (sequence, records.to_vec()))
+    .to_vec();
+    assert_eq!(replayed(&log), expected);
+    let (_, volume, log) = reopen(&disk);
+    assert_eq!(replayed(&log), expected);
+    assert_eq!(&*volume.read(page).unwrap(), b"page");
+    assert_eq!(&*volume.read(other).unwrap(), b"other");
+}
+
+#[test]
+fn a_batch_that_fails_leaves_the_log_as_it_was() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    log.commit(b"1", Synced).unwrap();
+    let batch = volume.begin().unwrap();
+    let too_long = vec![0; RECORDS_BYTES_MAX + 1];
+    let refused = log.commit_batch(batch, &too_long, Synced);
+    assert!(matches!(
+        refused,
+        Err(CommitError::Write(WriteError::TooLarge { .. }))
+    ));
+    disk.set_quota(Some(disk.len().unwrap()));
+    let batch = volume.begin().unwrap();
+    let page = batch.write(PageKind::Segment, &vec![1; 3 << 20]);
+    let refused = page.map(|_| log.commit_batch(batch, b"2", Synced));
+    assert!(!matches!(refused, Ok(Ok(_))));
+    assert_eq!(log.last_sequence().get(), 1);
+    disk.set_quota(None);
+    assert_eq!(log.commit(b"2", Synced).unwrap().get(), 2);
+    assert_eq!(numbers(&log), [1, 2]);
+    let (_, _, log) = reopen_bytes(disk.to_bytes());
+    assert_eq!(numbers(&log), [1, 2]);
+}

@@ -15,6 +15,7 @@ fn every_crash_leaves_whole_loads() {
             assert!(report.cases >= cases);
             // A campaign that never sees both ends of a commit in flight has not tried much.
             assert!(report.in_flight_survived > 0 && report.in_flight_lost > 0);
+            assert!(report.staged > 0 && report.nested > 0);
         }
         Err(what) => panic!("{what}"),
     }

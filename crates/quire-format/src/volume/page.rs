@@ -17,6 +17,12 @@ pub const LOG_ROOT_PAGE: PageId = match NonZeroU64::new(2) {
     None => CATALOG_PAGE,
 };
 
+/// Says that pages may be in the volume to which nothing refers: see [`crate::staging_mark`].
+pub const STAGING_PAGE: PageId = match NonZeroU64::new(3) {
+    Some(number) => PageId(number),
+    None => CATALOG_PAGE,
+};
+
 /// Pages below this one have fixed meanings; the volume gives out names from here upwards.
 pub const FIRST_FREE_PAGE: u64 = 16;
 
@@ -64,11 +70,13 @@ pub enum PageKind {
     LogRoot = 6,
     /// A page of the B+tree of a row table.
     Row = 7,
+    /// Pages may have been written ahead of their commit.
+    Staging = 8,
 }
 
 impl PageKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Catalog,
         Self::Table,
         Self::RowGroup,
@@ -76,6 +84,7 @@ impl PageKind {
         Self::Log,
         Self::LogRoot,
         Self::Row,
+        Self::Staging,
     ];
 
     /// The kind with the number `number`, if there is one.

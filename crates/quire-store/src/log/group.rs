@@ -82,6 +82,23 @@ impl Drop for Leading {
 }
 
 impl LogInner {
+    /// Commits `batch` with a page of the log for these records alone.
+    pub(super) fn commit_with(
+        &self,
+        batch: WriteBatch,
+        records: &[u8],
+        ends: Option<(u64, u32)>,
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        assert!(batch.is_of(&self.volume), "a batch of another volume");
+        check_length(records)?;
+        let mut group = Filling::default();
+        group.push(records, ends, durability, false);
+        let (first, batch) = self.write_group(batch, &group)?;
+        batch.tidy_up();
+        Ok(LogSequence(first))
+    }
+
     /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it.
     pub(super) fn join(
         &self,
@@ -93,12 +110,7 @@ impl LogInner {
         check_length(records)?;
         let (index, outcome) = {
             let mut filling = self.lock_filling();
-            push_entry(&mut filling.body, &LogEntry { ends, records });
-            let end = filling.body.len();
-            let large = ends.map_or(0, |(large, _)| large);
-            filling.commits.push(Joined { end, large });
-            filling.is_synced |= durability == Durability::Synced;
-            filling.makes_room |= makes_room;
+            filling.push(records, ends, durability, makes_room);
             (filling.commits.len() - 1, Arc::clone(&filling.outcome))
         };
         if index == 0 {
@@ -178,6 +190,21 @@ impl LogInner {
 }
 
 impl Filling {
+    fn push(
+        &mut self,
+        records: &[u8],
+        ends: Option<(u64, u32)>,
+        durability: Durability,
+        makes_room: bool,
+    ) {
+        push_entry(&mut self.body, &LogEntry { ends, records });
+        let end = self.body.len();
+        let large = ends.map_or(0, |(large, _)| large);
+        self.commits.push(Joined { end, large });
+        self.is_synced |= durability == Durability::Synced;
+        self.makes_room |= makes_room;
+    }
+
     /// Writes the pages of the group.
     fn write_pages(&self, batch: &WriteBatch, first: u64) -> Result<Vec<LivePage>, WriteError> {
         let mut pages = Vec::with_capacity(1);

@@ -6,7 +6,7 @@ use quire_format::volume::PageKind;
 use super::group::check_length;
 use super::{Log, LogSequence};
 use crate::error::CommitError;
-use crate::volume::Durability;
+use crate::volume::{Durability, WriteBatch};
 
 /// A transaction that is written to the log part by part. Its parts count when [`LargeCommit::commit`] returns; when it
 /// is dropped instead, or the process ends, they are freed with a later batch of the log.
@@ -71,8 +71,26 @@ impl LargeCommit {
         records: &[u8],
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
-        let ends = (self.number > 0).then_some((self.number, self.part_count));
-        self.log.inner.join(records, ends, durability, false)
+        let inner = &self.log.inner;
+        inner.join(records, self.ends(), durability, false)
+    }
+
+    /// Commits the parts, `records` behind them, and `batch`, as one: see [`Log::commit_batch`].
+    ///
+    /// # Errors
+    /// As [`Log::commit_batch`].
+    pub fn commit_batch(
+        self,
+        batch: WriteBatch,
+        records: &[u8],
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        let inner = &self.log.inner;
+        inner.commit_with(batch, records, self.ends(), durability)
+    }
+
+    fn ends(&self) -> Option<(u64, u32)> {
+        (self.number > 0).then_some((self.number, self.part_count))
     }
 }
 

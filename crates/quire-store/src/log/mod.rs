@@ -52,7 +52,7 @@ pub use large::LargeCommit;
 pub use quire_format::log::RECORDS_BYTES_MAX;
 
 use crate::error::CommitError;
-use crate::volume::{Durability, Volume};
+use crate::volume::{Durability, Volume, WriteBatch};
 use group::Filling;
 use live::LivePages;
 
@@ -129,6 +129,20 @@ impl Log {
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
         self.inner.join(records, None, durability, true)
+    }
+
+    /// Commits a batch, and with it a transaction by its redo records: both count, or neither. The batch keeps its turn until
+    /// the log knows of it, so no group comes in between. The batch must not have been given to [`Log::truncate`].
+    ///
+    /// # Errors
+    /// As [`Log::commit`]; the batch is dropped then, and the log is as it was.
+    pub fn commit_batch(
+        &self,
+        batch: WriteBatch,
+        records: &[u8],
+        durability: Durability,
+    ) -> Result<LogSequence, CommitError> {
+        self.inner.commit_with(batch, records, None, durability)
     }
 
     /// The newest commit; [`LogSequence::default`] when there never was one.

@@ -7,12 +7,12 @@ use quire_format::volume::{
     FIRST_FREE_PAGE, ImageHeader, ImageKind, MAX_PAYLOAD_BYTES, PageId, PageKind, checksum,
 };
 
-use super::Inner;
 use super::checkpoint::Ending;
 use super::flush::{BatchRuns, Place};
 use super::page_map::image_bytes;
 use super::pin::Version;
 use super::writer::Turn;
+use super::{Inner, Volume};
 use crate::error::{ReadError, WriteError};
 
 /// A batch of writes. Dropping it without [`WriteBatch::commit`] leaves nothing of it.
@@ -149,6 +149,10 @@ impl WriteBatch {
             }
             Some(Place::Placed(entry)) => self.inner.read_payload(entry),
         }
+    }
+
+    pub(crate) fn is_of(&self, volume: &Volume) -> bool {
+        Arc::ptr_eq(&self.inner, &volume.inner)
     }
 
     /// Sequence that the commit of this batch will have.

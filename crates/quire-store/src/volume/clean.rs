@@ -113,6 +113,7 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
     }
     let _turn = Turn::wait(inner);
     store_map(inner)?;
+    move_map(inner)?;
     report.file_bytes_after = file_bytes(inner);
     Ok(report)
 }
@@ -224,6 +225,25 @@ fn within(runs: impl Iterator<Item = (u64, Extent)>, limit_bytes: u64) -> Vec<(u
         sum <= limit_bytes
     })
     .collect()
+}
+
+/// Writes the whole map anew when a chunk of it is all that keeps the file from being shorter.
+fn move_map(inner: &Inner) -> Result<(), WriteError> {
+    {
+        let mut writer = inner.lock_writer();
+        let runs_end = writer.contents.runs.iter().map(|(run, _)| run.end()).last();
+        let chunks_end = writer.chunks.iter().map(|(chunk, _)| chunk.end()).max();
+        if chunks_end <= runs_end.max(Some(packed_end(&writer))) {
+            return Ok(());
+        }
+        writer.needs_snapshot = true;
+    }
+    match store_map(inner) {
+        // Then it stays where it is.
+        Err(WriteError::Full { .. }) => inner.lock_writer().needs_snapshot = false,
+        other => drop(other?),
+    }
+    Ok(())
 }
 
 /// The block at which the file would end if it were packed.

@@ -207,6 +207,26 @@ impl Volume {
         self.inner.allocate_page()
     }
 
+    /// The lowest page that nobody has named; `None` when all are used up.
+    #[must_use]
+    pub fn next_page(&self) -> Option<PageId> {
+        PageId::new(self.inner.next_page())
+    }
+
+    /// Path of the file, for messages.
+    #[must_use]
+    pub fn file(&self) -> Arc<str> {
+        Arc::clone(&self.inner.file)
+    }
+
+    /// Would [`Volume::begin`] be of use? Does not wait for a turn.
+    ///
+    /// # Errors
+    /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`].
+    pub fn check_writable(&self) -> Result<(), WriteError> {
+        self.inner.may_write()
+    }
+
     /// Begins a batch of writes. One batch exists at a time: this waits until the one before is
     /// committed or dropped, and so never returns when the caller itself holds one.
     ///

@@ -248,15 +248,23 @@ impl Space {
 
     /// True when the reserve has been used.
     pub(super) fn is_short(&self) -> bool {
-        self.reserve.count * BLOCK_BYTES < RESERVE_BYTES_MIN
+        Self::is_too_short(self.reserve.count)
+    }
+
+    fn is_too_short(block_count: u64) -> bool {
+        block_count * BLOCK_BYTES < RESERVE_BYTES_MIN
     }
 
     /// Chooses the reserve anew, as low in the file as possible. Returns the blocks by which the
-    /// file must grow for it.
+    /// file must grow for it. Its length changes seldom: in a file that grows each change leaves a hole.
     pub(super) fn choose_reserve(&mut self, live_bytes: u64) -> Option<Extent> {
         let wanted_bytes = (live_bytes / 128).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
-        let count = wanted_bytes / BLOCK_BYTES;
-        self.lift_reserve();
+        let wanted = wanted_bytes / BLOCK_BYTES;
+        let before = self.lift_reserve().count;
+        let count = match (wanted / 4..=wanted).contains(&before) && !Self::is_too_short(before) {
+            true => before,
+            false => wanted,
+        };
         let end = self.free.end();
         let start = self
             .free

@@ -1,17 +1,22 @@
 //! Crashes at every operation of many workloads; disks that fail at every call.
 
+use std::fmt;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
 use quire_store::SimDisk;
 use quire_store::disk::{CrashImages, Fault, FaultKind};
 
-use super::verify::verify;
+use super::rows::Contents;
+use super::verify::{recover, verify};
 use super::workload::Workload;
 use crate::random::Random;
 
 /// Crashes tried after each operation of a workload.
 const DAMAGES_PER_OPERATION: u64 = 2;
+
+/// One recovery in so many, of those that free what was staged, is itself hit by crashes at all its operations.
+const NESTED_ONE_IN: u64 = 8;
 
 /// What a campaign has covered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +25,10 @@ pub struct EngineReport {
     pub workloads: u64,
     /// Crashes recovered from.
     pub cases: u64,
+    /// Of these, crashes that left pages written ahead.
+    pub staged: u64,
+    /// Crashes during a recovery that frees such pages.
+    pub nested: u64,
     /// Cases in which the commit in flight had survived.
     pub in_flight_survived: u64,
     /// Cases in which the commit in flight was lost.
@@ -54,20 +63,56 @@ fn crash_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
         let allowed = history.allowed_at(position);
         let may_be_blank = history.created_at.is_none_or(|created| position < created);
         for _ in 0..DAMAGES_PER_OPERATION {
-            let damage = random.next_u64();
-            let which = verify(
-                crashes.image(damage),
-                &allowed,
+            let case = Case {
+                allowed: &allowed,
                 may_be_blank,
-                random.next_u64(),
-            )
-            .map_err(|what| format!("after operation {position}, damage {damage}: {what}"))?;
-            report.cases += 1;
-            if allowed.len() > 1 && *allowed[0] != *allowed[1] {
-                report.in_flight_survived += u64::from(which == 1);
-                report.in_flight_lost += u64::from(which == 0);
-            }
+                damage: random.next_u64(),
+            };
+            crash_once(&crashes.image(case.damage), &case, report)
+                .map_err(|what| format!("after operation {position}, {case}: {what}"))?;
         }
+        if !crashes.advance() {
+            return Ok(());
+        }
+    }
+}
+
+/// A crash.
+struct Case<'a> {
+    allowed: &'a [Arc<Contents>],
+    may_be_blank: bool,
+    damage: u64,
+}
+
+impl fmt::Display for Case<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "damage {}", self.damage)
+    }
+}
+
+fn crash_once(image: &[u8], case: &Case<'_>, report: &mut EngineReport) -> Result<(), String> {
+    let mut random = Random::new(case.damage);
+    let (allowed, seed) = (case.allowed, random.next_u64());
+    let recovered = verify(image.to_vec(), allowed, case.may_be_blank, seed)?;
+    report.cases += 1;
+    report.staged += u64::from(recovered.was_staged);
+    if allowed.len() > 1 && *allowed[0] != *allowed[1] {
+        report.in_flight_survived += u64::from(recovered.position == 1);
+        report.in_flight_lost += u64::from(recovered.position == 0);
+    }
+    if !recovered.was_staged || random.below(NESTED_ONE_IN) > 0 {
+        return Ok(());
+    }
+    let disk = Arc::new(SimDisk::recording(image.to_vec()));
+    recover(disk.clone(), seed)?;
+    let journal = disk.journal();
+    let mut crashes = CrashImages::new(image.to_vec(), &journal);
+    let found = std::slice::from_ref(&allowed[recovered.position]);
+    loop {
+        verify(crashes.image(random.next_u64()), found, false, seed ^ 1)
+            .map_err(|what| format!("again after {}: {what}", crashes.position()))?;
+        report.cases += 1;
+        report.nested += 1;
         if !crashes.advance() {
             return Ok(());
         }
@@ -117,12 +162,13 @@ fn fail_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
     let may_be_blank = history.created_at.is_none();
     // The disk as it is, and what a crash leaves of it: an acknowledged commit is in both.
     for image in [disk.to_bytes(), disk.crash(random.next_u64())] {
-        let which = verify(image, &allowed, may_be_blank, random.next_u64())
+        let recovered = verify(image, &allowed, may_be_blank, random.next_u64())
             .map_err(|what| format!("after {result:?}: {what}"))?;
         report.cases += 1;
+        report.staged += u64::from(recovered.was_staged);
         if failed && allowed.len() > 1 {
-            report.in_flight_survived += u64::from(which == 1);
-            report.in_flight_lost += u64::from(which == 0);
+            report.in_flight_survived += u64::from(recovered.position == 1);
+            report.in_flight_lost += u64::from(recovered.position == 0);
         }
     }
     Ok(())

@@ -7,4 +7,4 @@ mod verify;
 mod workload;
 
 pub use campaign::{EngineReport, run_crashes, run_faults};
-pub use rows::Tables;
+pub use rows::{Contents, Tables};

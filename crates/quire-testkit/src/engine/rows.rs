@@ -1,11 +1,13 @@
 //! The rows of the tables: made, appended and read back.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Int64Type;
 use quire_engine::{ColumnDefinition, ScanOptions, Snapshot, SqlType, TableDefinition};
+use quire_store::log::Log;
 
 use crate::random::Random;
 
@@ -14,6 +16,15 @@ pub type Row = (i64, Option<String>);
 
 /// All tables by name, with their rows in order.
 pub type Tables = BTreeMap<String, Vec<Row>>;
+
+/// What a volume holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// The column tables.
+    pub tables: Tables,
+    /// Commits of the log; each has its number as its record.
+    pub redo: u64,
+}
 
 /// Every table has these two columns.
 pub(super) fn definition(name: &str) -> TableDefinition {
@@ -79,4 +90,25 @@ pub(super) fn read_tables(snapshot: &Snapshot) -> Result<Tables, String> {
         tables.insert(table.definition().name.clone(), rows);
     }
     Ok(tables)
+}
+
+/// The number of commits that the log has.
+///
+/// # Errors
+/// It cannot be read, or has something else than their numbers.
+pub(super) fn replay_all(log: &Log) -> Result<u64, String> {
+    let mut count = 0_u64;
+    let mut others = Vec::new();
+    let replayed = log.replay(|sequence, records| {
+        count += 1;
+        if sequence.get() != count || records != count.to_le_bytes() {
+            others.push((sequence, records.to_vec()));
+        }
+        Ok::<(), Infallible>(())
+    });
+    replayed.map_err(|error| error.to_string())?;
+    match others.first() {
+        Some(other) => Err(format!("the log has {other:?}")),
+        None => Ok(count),
+    }
 }

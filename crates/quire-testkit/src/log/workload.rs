@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use quire_store::log::{LargeCommit, Log, LogSequence};
 use quire_store::{
-    CATALOG_PAGE, CommitError, Durability, PageKind, SimDisk, Volume, VolumeOptions, WriteError,
+    CATALOG_PAGE, CommitError, Durability, PageKind, SimDisk, Volume, VolumeOptions, WriteBatch,
+    WriteError,
 };
 
 use super::model::{LogHistory, LoggedCommit, Truncation};
@@ -229,7 +230,10 @@ impl LogWorkload {
         }
         let durability = self.durability();
         let called_at = self.disk.journal_len();
-        let result = large.commit(&records, durability);
+        let result = match self.random.chance(30) {
+            true => large.commit_batch(self.other_pages()?, &records, durability),
+            false => large.commit(&records, durability),
+        };
         parts.push(records);
         self.note((
             called_at,
@@ -240,15 +244,29 @@ impl LogWorkload {
         ))
     }
 
+    /// A batch of pages that are not the log's, sometimes with a commit.
     fn write_other_pages(&mut self) -> Result<(), String> {
+        let batch = self.other_pages()?;
+        let durability = self.durability();
+        if self.random.chance(50) {
+            return batch.commit_with(durability).map(drop).map_err(text);
+        }
+        let records = self.records();
+        let called_at = self.disk.journal_len();
+        let (_, log) = self.volume()?;
+        let result = log.commit_batch(batch, &records, durability);
+        let returned_at = self.disk.journal_len();
+        self.note((called_at, result, returned_at, vec![records], durability))
+    }
+
+    fn other_pages(&mut self) -> Result<WriteBatch, String> {
         let batch = self.volume()?.0.begin().map_err(text)?;
         for _ in 0..1 + self.random.below(3) {
             let length = self.random.below(3_000) as usize;
             let payload = self.random.bytes(length);
             batch.write(PageKind::Segment, &payload).map_err(text)?;
         }
-        batch.commit_with(self.durability()).map_err(text)?;
-        Ok(())
+        Ok(batch)
     }
 }
 

@@ -1,0 +1,377 @@
+//! Pages that are written ahead of their commit: who waits for whom, who sees what, what stays when it fails.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::datatypes::Int64Type;
+use quire_engine::{
+    AppendError, AppendOptions, ColumnDefinition, Engine, EngineError, EngineOptions, ScanOptions,
+    Snapshot, SqlType, TableDefinition, TransactionError, WriteTransaction,
+};
+use quire_store::log::{Log, LogOptions, RECORDS_BYTES_MAX};
+use quire_store::{
+    CATALOG_PAGE, CommitError, Disk, Durability, MemDisk, OpenMode, PageKind, STAGING_PAGE,
+    SimDisk, Volume, VolumeOptions, WriteError,
+};
+
+/// A page is written when this much is waiting: there are many staged batches.
+const OPTIONS: EngineOptions = EngineOptions {
+    staging_bytes: 10_000,
+};
+
+fn engine_on(disk: Arc<dyn Disk>) -> Engine {
+    let volume = Volume::open_or_create(disk, VolumeOptions::default()).unwrap();
+    Engine::open_with(volume, OPTIONS).unwrap()
+}
+
+fn definition(name: &str) -> TableDefinition {
+    let column = ColumnDefinition {
+        nullable: false,
+        ..ColumnDefinition::new("number", SqlType::BigInt)
+    };
+    TableDefinition::new(name, vec![column])
+}
+
+/// Numbers that no codec makes much smaller.
+fn numbers(seed: u64, count: usize) -> Vec<i64> {
+    let number = |index: u64| {
+        let state = (seed * 1_000_000 + index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 27)) as i64
+    };
+    (0..count as u64).map(number).collect()
+}
+
+fn try_load(
+    transaction: &mut WriteTransaction,
+    name: &str,
+    values: &[i64],
+) -> Result<(), AppendError> {
+    let options = AppendOptions {
+        workers: Some(3),
+        row_group_rows: 1_000,
+        ..AppendOptions::default()
+    };
+    let column: ArrayRef = Arc::new(Int64Array::from(values.to_vec()));
+    let batch = RecordBatch::try_new(definition(name).arrow_schema(), vec![column]).unwrap();
+    let mut appender = transaction.appender_with(name, options).unwrap();
+    appender.append(&batch)?;
+    appender.finish().map(drop)
+}
+
+fn load(engine: &Engine, name: &str, values: &[i64]) -> WriteTransaction {
+    let mut transaction = engine.begin().unwrap();
+    transaction.create_table(definition(name)).unwrap();
+    try_load(&mut transaction, name, values).unwrap();
+    transaction
+}
+
+fn read(snapshot: &Snapshot, name: &str) -> Vec<i64> {
+    let options = ScanOptions {
+        projection: vec![0],
+        ..ScanOptions::default()
+    };
+    let scan = snapshot
+        .table(name)
+        .unwrap()
+        .unwrap()
+        .scan(options)
+        .unwrap();
+    let mut reader = scan.reader();
+    let mut values = Vec::new();
+    while let Some(batch) = reader.next().unwrap() {
+        values.extend_from_slice(batch.column(0).as_primitive::<Int64Type>().values());
+    }
+    values
+}
+
+fn is_marked(engine: &Engine) -> bool {
+    engine.volume().pin().contains(STAGING_PAGE)
+}
+
+fn page_count(engine: &Engine) -> usize {
+    engine.volume().pin().pages().len()
+}
+
+fn no_findings(engine: &Engine) {
+    assert!(Engine::check(engine.volume()).is_empty());
+    assert!(engine.volume().check().findings.is_empty());
+}
+
+#[test]
+fn others_commit_while_a_load_is_in_progress() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    let values = numbers(1, 20_000);
+    let transaction = load(&engine, "t", &values);
+    assert!(
+        is_marked(&engine),
+        "20,000 random numbers do not fit the buffer"
+    );
+    no_findings(&engine);
+    log.commit(b"one", Durability::Synced).unwrap();
+    engine.volume().checkpoint().unwrap();
+    engine.volume().clean().unwrap();
+    assert!(engine.snapshot().table("t").unwrap().is_none());
+    assert_eq!(read(&transaction.snapshot(), "t"), values);
+    let two = transaction
+        .commit_by(|batch| log.commit_batch(batch, b"two", Durability::Synced))
+        .unwrap();
+    assert_eq!((two, log.last_sequence()), (two, two));
+    assert!(!is_marked(&engine));
+    assert_eq!(read(&engine.snapshot(), "t"), values);
+    log.commit(b"three", Durability::Synced).unwrap();
+    drop((engine, log));
+    let engine = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())));
+    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    let mut records = Vec::new();
+    log.replay(|_, record| {
+        records.push(record.to_vec());
+        Ok::<(), std::convert::Infallible>(())
+    })
+    .unwrap();
+    assert_eq!(records, [&b"one"[..], b"two", b"three"]);
+    assert_eq!(read(&engine.snapshot(), "t"), values);
+    no_findings(&engine);
+}
+
+#[test]
+fn an_abort_gives_everything_back() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    load(&engine, "kept", &numbers(1, 3_000)).commit().unwrap();
+    engine.clean().unwrap();
+    let (pages, bytes) = (page_count(&engine), disk.len().unwrap());
+    let mut lengths = Vec::new();
+    for seed in 0..4 {
+        let transaction = load(&engine, "t", &numbers(seed, 200_000));
+        assert!(page_count(&engine) > pages + 100);
+        let view = transaction.snapshot();
+        drop(transaction);
+        assert_eq!(page_count(&engine), pages);
+        let options = ScanOptions {
+            projection: vec![0],
+            ..ScanOptions::default()
+        };
+        let table = view.table("t").unwrap().unwrap();
+        let read = table.scan(options).unwrap().reader().next();
+        assert!(read.is_err_and(|error| error.to_string().contains("has ended")));
+        lengths.push(disk.len().unwrap());
+    }
+    no_findings(&engine);
+    // Each load has 1.6 MB. What is kept for the log does not grow.
+    assert!(
+        lengths.iter().all(|length| *length < bytes + (4 << 20)),
+        "{lengths:?}"
+    );
+    assert_eq!(read(&engine.snapshot(), "kept"), numbers(1, 3_000));
+}
+
+#[test]
+fn a_crash_leaves_pages_that_the_next_start_frees() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    load(&engine, "kept", &numbers(1, 5_000)).commit().unwrap();
+    let pages = page_count(&engine);
+    let transaction = load(&engine, "t", &numbers(2, 30_000));
+    let crashed = disk.to_bytes();
+    drop(transaction);
+
+    let disk = Arc::new(MemDisk::from_bytes(crashed));
+    let reader = Volume::open(disk.clone(), OpenMode::ReadOnly).unwrap();
+    let reader = Engine::open(reader).unwrap();
+    assert!(is_marked(&reader), "who only reads changes nothing");
+    assert!(page_count(&reader) > pages);
+    assert!(
+        Engine::check(reader.volume()).is_empty(),
+        "marked pages are no finding"
+    );
+    assert_eq!(read(&reader.snapshot(), "kept"), numbers(1, 5_000));
+    drop(reader);
+    let engine = engine_on(disk);
+    assert!(!is_marked(&engine));
+    assert_eq!(page_count(&engine), pages);
+    no_findings(&engine);
+    assert_eq!(read(&engine.snapshot(), "kept"), numbers(1, 5_000));
+}
+
+#[test]
+fn a_sweep_spares_the_log_and_what_is_below_the_mark() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    load(&engine, "kept", &numbers(1, 5_000)).commit().unwrap();
+    let batch = engine.volume().begin().unwrap();
+    let stray = batch.write(PageKind::Segment, b"nobody's").unwrap();
+    batch.commit().unwrap();
+    let transaction = load(&engine, "t", &numbers(2, 30_000));
+    log.commit(b"record", Durability::Synced).unwrap();
+    let crashed = disk.to_bytes();
+    drop((transaction, log, engine));
+    let engine = engine_on(Arc::new(MemDisk::from_bytes(crashed)));
+    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    assert_eq!(log.last_sequence().get(), 1);
+    assert_eq!(&*engine.volume().read(stray).unwrap(), b"nobody's");
+    let findings = Engine::check(engine.volume());
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].page, Some(stray));
+}
+
+#[test]
+fn what_cannot_be_swept_waits_until_it_can() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    load(&engine, "broken", &numbers(1, 5_000))
+        .commit()
+        .unwrap();
+    let root = engine.volume().pin().pages().into_iter().find(|page| {
+        page.get() > CATALOG_PAGE.get()
+            && engine.volume().pin().kind(*page).unwrap() == PageKind::Table
+    });
+    let batch = engine.volume().begin().unwrap();
+    batch
+        .replace(root.unwrap(), PageKind::Table, b"not a root")
+        .unwrap();
+    batch.commit().unwrap();
+    let transaction = load(&engine, "t", &numbers(2, 30_000));
+    let crashed = disk.to_bytes();
+    drop((transaction, engine));
+
+    let engine = engine_on(Arc::new(MemDisk::from_bytes(crashed)));
+    assert!(is_marked(&engine), "what the table refers to is not known");
+    let staged = page_count(&engine);
+    load(&engine, "new", &numbers(3, 30_000)).commit().unwrap();
+    drop(load(&engine, "aborted", &numbers(4, 30_000)));
+    assert!(is_marked(&engine));
+    assert!(page_count(&engine) > staged);
+    let mut transaction = engine.begin().unwrap();
+    transaction.drop_table("broken").unwrap();
+    transaction.commit().unwrap();
+    drop(engine.begin().unwrap());
+    assert!(!is_marked(&engine));
+    assert_eq!(read(&engine.snapshot(), "new"), numbers(3, 30_000));
+    // What the damaged table had is below the mark.
+    let findings = Engine::check(engine.volume());
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.invariant == "live_pages_are_referenced")
+    );
+    let mut transaction = engine.begin().unwrap();
+    transaction.drop_table("new").unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(page_count(&engine), 1 + findings.len());
+}
+
+#[test]
+fn a_full_disk_in_the_middle_of_a_load_takes_nothing() {
+    // 2 MB; the file has up to one to spare.
+    let values = numbers(2, 250_000);
+    for spare_bytes in (0..700_000).step_by(41_000) {
+        let disk = Arc::new(SimDisk::new(Vec::new()));
+        let engine = engine_on(disk.clone());
+        load(&engine, "kept", &numbers(1, 5_000)).commit().unwrap();
+        engine.volume().checkpoint().unwrap();
+        let pages = page_count(&engine);
+        disk.set_quota(Some(disk.len().unwrap() + spare_bytes));
+        for _ in 0..3 {
+            let mut transaction = engine.begin().unwrap();
+            transaction.create_table(definition("t")).unwrap();
+            let loaded = try_load(&mut transaction, "t", &values);
+            let error = match loaded {
+                Ok(()) => transaction.commit().unwrap_err().to_string(),
+                Err(error) => {
+                    drop(transaction);
+                    error.to_string()
+                }
+            };
+            assert!(
+                error.contains("no space left") || error.contains("batch"),
+                "{error}"
+            );
+            assert_eq!(page_count(&engine), pages, "{spare_bytes} bytes to spare");
+            assert!(!is_marked(&engine));
+        }
+        no_findings(&engine);
+        let mut transaction = engine.begin().unwrap();
+        transaction.drop_table("kept").unwrap();
+        transaction.commit().unwrap();
+        disk.set_quota(None);
+        load(&engine, "t", &values).commit().unwrap();
+        assert_eq!(read(&engine.snapshot(), "t"), values);
+        no_findings(&engine);
+    }
+}
+
+#[test]
+fn a_failure_of_who_ends_the_commit_aborts() {
+    let engine = engine_on(Arc::new(MemDisk::new()));
+    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    let too_long = vec![0; RECORDS_BYTES_MAX + 1];
+    let transaction = load(&engine, "t", &numbers(2, 30_000));
+    let error = transaction
+        .commit_by(|batch| log.commit_batch(batch, &too_long, Durability::Synced))
+        .unwrap_err();
+    let TransactionError::Commit(CommitError::Write(WriteError::TooLarge { .. })) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(page_count(&engine), 0);
+    assert_eq!(log.commit(b"first", Durability::Synced).unwrap().get(), 1);
+    assert!(engine.snapshot().table("t").unwrap().is_none());
+    let transaction = load(&engine, "t", &numbers(2, 30_000));
+    transaction.commit().unwrap();
+    assert_eq!(read(&engine.snapshot(), "t"), numbers(2, 30_000));
+}
+
+#[test]
+fn pages_of_others_are_covered_once_the_mark_is_written() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    let mut transaction = engine.begin().unwrap();
+    let page = engine.volume().allocate_page().unwrap();
+    transaction.mark_staging().unwrap();
+    transaction.mark_staging().unwrap();
+    let batch = engine.volume().begin().unwrap();
+    batch
+        .put(page, PageKind::Segment, b"a page of another")
+        .unwrap();
+    batch.commit().unwrap();
+    let crashed = disk.to_bytes();
+    let after = engine_on(Arc::new(MemDisk::from_bytes(crashed)));
+    assert_eq!(page_count(&after), 0);
+    // A commit that changes no table frees the mark all the same.
+    transaction.commit_by(|batch| batch.commit()).unwrap();
+    assert_eq!(engine.volume().pin().pages(), [page]);
+}
+
+#[test]
+fn a_page_is_freed_once_and_pages_of_the_transaction_too() {
+    let engine = engine_on(Arc::new(MemDisk::new()));
+    let values = numbers(1, 5_000);
+    let mut transaction = load(&engine, "t", &values[..2_500]);
+    // The row group that is not full is read back from the staged pages and written again.
+    try_load(&mut transaction, "t", &values[2_500..]).unwrap();
+    assert_eq!(read(&transaction.snapshot(), "t"), values);
+    transaction.create_table(definition("gone")).unwrap();
+    try_load(&mut transaction, "gone", &values).unwrap();
+    transaction.drop_table("gone").unwrap();
+    transaction.commit().unwrap();
+    no_findings(&engine);
+    assert_eq!(read(&engine.snapshot(), "t"), values);
+}
+
+#[test]
+fn a_volume_that_takes_no_writes_begins_no_transaction() {
+    let disk = Arc::new(MemDisk::new());
+    load(&engine_on(disk.clone()), "t", &[1, 2])
+        .commit()
+        .unwrap();
+    let volume = Volume::open(disk, OpenMode::ReadOnly).unwrap();
+    let engine = Engine::open(volume).unwrap();
+    let error = engine.begin().err().unwrap();
+    let TransactionError::Engine(EngineError::Write(WriteError::ReadOnly { .. })) = error else {
+        panic!("{error}");
+    };
+}
