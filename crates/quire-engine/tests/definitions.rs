@@ -209,6 +209,7 @@ fn one_name_is_one_thing() {
                     .indexes
                     .clone();
                 renamed.columns[0].nullable = false;
+                renamed.columns[0].stores_null = false;
                 renamed.name = name.to_owned();
                 is_taken(transaction.alter_table("t", renamed));
             }
@@ -347,6 +348,7 @@ fn what_others_need_stays() {
         // A new name takes the references along.
         let mut renamed = rows("ancestor");
         renamed.columns[0].nullable = false;
+        renamed.columns[0].stores_null = false;
         transaction.alter_table("parent", renamed).unwrap();
         assert_eq!(
             needed(transaction.drop_table("ancestor")),
@@ -450,6 +452,7 @@ fn a_table_can_be_defined_differently_with_its_rows_as_they_are() {
         added: Some(AddedColumn {
             missing: Some(Scalar::Bool(true)),
         }),
+        stores_null: false,
         ..column("c", SqlType::Boolean)
     });
     new.name = "u".to_owned();
@@ -507,6 +510,14 @@ fn a_definition_that_needs_other_rows_is_refused() {
             new.storage = Storage::Column;
             new.primary_key = None;
         });
+        // Rows of a column that was NOT NULL have no place for NULL.
+        let mut nullable = old.clone();
+        nullable.columns[0].nullable = true;
+        nullable.primary_key = None;
+        assert!(transaction.alter_table("t", nullable.clone()).is_err());
+        nullable.columns[0].stores_null = true;
+        nullable.primary_key = old.primary_key.clone();
+        assert!(transaction.alter_table("t", nullable).is_err());
         assert_eq!(
             transaction.snapshot().definition("t").unwrap().as_ref(),
             &old

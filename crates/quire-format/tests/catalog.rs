@@ -27,6 +27,7 @@ fn column(name: &str, id: u8, first: u32) -> ColumnRecord {
         sequence: None,
         is_dropped: false,
         added: None,
+        stores_null: true,
     }
 }
 
@@ -92,6 +93,7 @@ fn small_columns() -> Vec<ColumnRecord> {
         missing: Some(b"yz".to_vec()),
     });
     columns[2].is_dropped = true;
+    columns[2].stores_null = false;
     columns
 }
 
@@ -178,14 +180,14 @@ fn every_byte_is_where_the_document_says() {
         &[2, 1, 6, 7, 1][..], // version, schema version, next id, next tree id, one table:
         &[2, 1, b't', 0],     // id, name, no root pages
         &[3],                 // columns:
-        &[1, b'a', 3, 0, 0, 8, 2, 5], // a sequence: BY DEFAULT, id 5
+        &[1, b'a', 3, 0, 0, 8 | 128, 2, 5], // a sequence: BY DEFAULT, id 5
         &[
             1,
             b'b',
             11,
             0,
             0,
-            1 | 4 | 32 | 64,
+            1 | 4 | 32 | 64 | 128,
             3,
             b'\'',
             b'x',

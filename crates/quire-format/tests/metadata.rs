@@ -33,6 +33,7 @@ fn column(name: &str, id: u8, compression: Option<CodecId>) -> ColumnRecord {
         sequence: None,
         is_dropped: false,
         added: None,
+        stores_null: id == 7,
     }
 }
 

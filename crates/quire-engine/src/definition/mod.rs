@@ -49,6 +49,9 @@ pub struct ColumnDefinition {
     pub is_dropped: bool,
     /// `ALTER TABLE ADD COLUMN`: there may be stored rows without the column.
     pub added: Option<AddedColumn>,
+    /// Whether the layout of a row table has NULL for the column. The transaction that creates the column decides it, and it
+    /// stays: `SET NOT NULL` needs no other layout, `DROP NOT NULL` may need the rows to be written again.
+    pub stores_null: bool,
 }
 
 /// What rows that are older than a column have in it.
@@ -91,6 +94,7 @@ impl ColumnDefinition {
             sequence: None,
             is_dropped: false,
             added: None,
+            stores_null: true,
         }
     }
 }

@@ -58,6 +58,7 @@ impl ColumnDefinition {
             added: self.added.as_ref().map(|added| AddedRecord {
                 missing: added.missing.as_ref().map(value_to_bytes),
             }),
+            stores_null: self.stores_null,
         }
     }
 
@@ -80,6 +81,7 @@ impl ColumnDefinition {
             sequence: record.sequence,
             is_dropped: record.is_dropped,
             added: record.added.as_ref().map(added).transpose()?,
+            stores_null: record.stores_null,
         })
     }
 }

@@ -48,6 +48,12 @@ impl ColumnDefinition {
             let what = format!("a dropped or added column ({:?})", self.name);
             return Err(DefinitionError::NeedsRowTable { what });
         }
+        if self.nullable && !self.stores_null {
+            return Err(DefinitionError::Type {
+                column: column(),
+                what: "its rows have no NULL, so it must be NOT NULL".to_owned(),
+            });
+        }
         let missing = self.added.as_ref().map(|added| &added.missing);
         let missing_type = missing
             .and_then(Option::as_ref)

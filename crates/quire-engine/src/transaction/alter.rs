@@ -21,12 +21,15 @@ impl WriteTransaction {
     pub fn alter_table(
         &mut self,
         name: &str,
-        definition: TableDefinition,
+        mut definition: TableDefinition,
     ) -> Result<(), TransactionError> {
         let id = self.table_id(name)?;
         self.check_appends_finished()?;
         let old = self.catalog.definition(name).cloned();
         let old = old.ok_or_else(|| TransactionError::TableNotFound(name.to_owned()))?;
+        for column in definition.columns.iter_mut().skip(old.columns.len()) {
+            column.stores_null = column.nullable;
+        }
         definition.validate()?;
         if let Some(what) = change_of_rows(&old, &definition) {
             let table = name.to_owned();
@@ -151,6 +154,7 @@ fn change_of_columns(old: &TableDefinition, new: &TableDefinition) -> Option<Str
 fn has_values_of(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
     let is_text = old.sql_type.is_text() && new.sql_type.is_text();
     (old.sql_type == new.sql_type || is_text)
+        && (old.stores_null == new.stores_null && (new.stores_null || !new.nullable))
         && old.added == new.added
         && (new.is_dropped || !old.is_dropped)
 }

@@ -25,6 +25,9 @@ impl WriteTransaction {
                 column.nullable = false;
             }
         }
+        for column in &mut definition.columns {
+            column.stores_null = column.nullable || definition.storage == Storage::Column;
+        }
         definition.validate()?;
         self.check_names_are_free(&definition)?;
         let before = self.catalog.clone();

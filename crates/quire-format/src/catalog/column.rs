@@ -11,6 +11,7 @@ const HAS_SEQUENCE: u8 = 1 << 3;
 const DROPPED: u8 = 1 << 4;
 const ADDED: u8 = 1 << 5;
 const HAS_MISSING: u8 = 1 << 6;
+const STORES_NULL: u8 = 1 << 7;
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct ColumnRecord {
     pub is_dropped: bool,
     /// The column came after rows, which do not have it.
     pub added: Option<AddedRecord>,
+    /// Whether the layout of its rows has NULL for it.
+    pub stores_null: bool,
 }
 
 /// What rows that are older than a column have in it.
@@ -111,6 +114,7 @@ impl ColumnRecord {
             (self.is_dropped, DROPPED),
             (self.added.is_some(), ADDED),
             (has_missing, HAS_MISSING),
+            (self.stores_null, STORES_NULL),
         ]
         .iter()
         .filter(|(is_set, _)| *is_set)
@@ -144,7 +148,7 @@ impl ColumnRecord {
         let flags = reader.byte()?;
         let known = match version {
             1 => NULLABLE | HAS_CODEC,
-            _ => (HAS_MISSING << 1) - 1,
+            _ => u8::MAX,
         };
         if flags & !known != 0 {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
@@ -168,6 +172,7 @@ impl ColumnRecord {
             sequence,
             is_dropped: has(DROPPED),
             added: has(ADDED).then_some(AddedRecord { missing }),
+            stores_null: version == 1 || has(STORES_NULL),
         })
     }
 }

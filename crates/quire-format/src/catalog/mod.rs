@@ -88,7 +88,8 @@ const FIELDS: &[Field] = &[
         "1",
         "flags",
         "bit 0: nullable; bit 1: a codec follows; bit 2: a default; bit 3: a sequence; bit 4: the column is dropped; bit 5: it is \
-        younger than some rows; bit 6: their value follows (else it is NULL)",
+        younger than some rows; bit 6: their value follows (else it is NULL); bit 7: the layout of \
+        rows has NULL for it (version 1: always)",
     ),
     Field::next("0 or 1", "codec", "the codec the definition demands"),
     Field::next("text", "default", "SQL"),
