@@ -154,6 +154,14 @@ impl Catalog {
         record.encode()
     }
 
+    /// Every tree that has pages, also those that nobody uses any more.
+    pub(crate) fn all_trees(&self) -> impl Iterator<Item = &TreeRecord> {
+        let columnar = self.tables.values().flat_map(|table| &table.trees);
+        let rows = self.row_tables.values().flat_map(|table| &table.trees);
+        let own = self.trees.iter().chain(&self.dropped_trees);
+        columnar.chain(rows).chain(own)
+    }
+
     /// Definitions of all tables, by name.
     pub(crate) fn definitions(&self) -> Vec<&Arc<TableDefinition>> {
         let columnar = self.tables.values().map(|table| &table.definition);

@@ -1,6 +1,6 @@
 //! Does every byte of the tables mean what the others say it means? One function per invariant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -10,6 +10,7 @@ use quire_format::zone::{Zone, compare};
 use quire_store::{CATALOG_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume};
 
 use crate::append::chunk_zones;
+use crate::btree::add_stored_pages;
 use crate::catalog::{TableEntry, TableState};
 use crate::engine::Snapshot;
 use crate::error::{EngineError, ScanError};
@@ -55,6 +56,7 @@ pub(crate) fn check(volume: &Volume) -> Vec<Finding> {
         for entry in snapshot.catalog().tables.values() {
             all_read &= checker.table(&snapshot, entry);
         }
+        all_read &= checker.trees(&pin, &snapshot);
         // What unreadable metadata refers to is unknown, so nothing can be called unreferenced.
         if all_read {
             checker.live_pages_are_referenced(&pin);
@@ -284,6 +286,25 @@ impl Checker {
                 self.find(invariant, &definition.name, None, what);
             }
         }
+    }
+
+    /// Notes the pages of trees; whether all inner pages could be read.
+    fn trees(&mut self, pin: &Pin, snapshot: &Snapshot) -> bool {
+        let mut all_read = true;
+        for tree in snapshot.catalog().all_trees() {
+            let mut pages = HashSet::new();
+            let added = add_stored_pages(pin, tree.root, &mut pages);
+            let added = self.readable("tree_is_readable", "", Some(tree.root), added);
+            all_read &= added.is_some();
+            for page in pages {
+                let owner = format!("tree {}", tree.id);
+                if let Some(other) = self.owners.insert(page, owner.clone()) {
+                    let what = format!("it belongs to {owner} and to {other}");
+                    self.find("pages_are_referenced_once", "", Some(page), what);
+                }
+            }
+        }
+        all_read
     }
 
     /// A page belongs to a table, to the log, or to a transaction that has left the staging mark.

@@ -6,14 +6,15 @@ use quire_format::staging_mark::StagingMark;
 use quire_format::volume::FIRST_FREE_PAGE;
 use quire_store::{Durability, PageId, PageKind, Pin, STAGING_PAGE, Volume};
 
+use crate::btree::add_stored_pages;
 use crate::engine::Snapshot;
 use crate::error::{EngineError, TransactionError};
 
 /// Notes the pages of one kind of table. The pages on disk count, as one version of the volume has them.
-type Walk = fn(&Snapshot, &mut HashSet<PageId>) -> Result<(), EngineError>;
+type Walk = fn(&Pin, &Snapshot, &mut HashSet<PageId>) -> Result<(), EngineError>;
 
 /// Who refers to pages. The log is not here: its own opening finds what is left over of it.
-const WALKS: [Walk; 1] = [column_tables];
+const WALKS: [Walk; 2] = [column_tables, trees];
 
 /// The staging mark of a state, if there is one.
 pub(crate) fn staging_mark(pin: &Pin) -> Result<Option<StagingMark>, EngineError> {
@@ -56,14 +57,13 @@ fn unreferenced_pages(pin: &Pin) -> Result<Vec<PageId>, EngineError> {
     let snapshot = Snapshot::committed(pin.clone())?;
     let mut referenced = HashSet::new();
     for walk in WALKS {
-        walk(&snapshot, &mut referenced)?;
+        walk(pin, &snapshot, &mut referenced)?;
     }
     let mut unreferenced = Vec::new();
     for page in pin.pages_from(mark.first_page) {
         if page.get() >= FIRST_FREE_PAGE
             && !referenced.contains(&page)
-            // Trees of row tables are not gone through: their pages stay.
-            && ![PageKind::Log, PageKind::Row].contains(&pin.kind(page)?)
+            && pin.kind(page)? != PageKind::Log
         {
             unreferenced.push(page);
         }
@@ -71,7 +71,11 @@ fn unreferenced_pages(pin: &Pin) -> Result<Vec<PageId>, EngineError> {
     Ok(unreferenced)
 }
 
-fn column_tables(snapshot: &Snapshot, pages: &mut HashSet<PageId>) -> Result<(), EngineError> {
+fn column_tables(
+    _: &Pin,
+    snapshot: &Snapshot,
+    pages: &mut HashSet<PageId>,
+) -> Result<(), EngineError> {
     for entry in snapshot.catalog().tables.values() {
         pages.extend(&entry.root_pages);
         let state = entry.state(snapshot.source())?;
@@ -80,6 +84,13 @@ fn column_tables(snapshot: &Snapshot, pages: &mut HashSet<PageId>) -> Result<(),
             let loaded = row_group.row_group(snapshot.source(), &entry.definition, index)?;
             pages.extend(loaded.columns.iter().flat_map(|column| &column.pages));
         }
+    }
+    Ok(())
+}
+
+fn trees(pin: &Pin, snapshot: &Snapshot, pages: &mut HashSet<PageId>) -> Result<(), EngineError> {
+    for tree in snapshot.catalog().all_trees() {
+        add_stored_pages(pin, tree.root, pages)?;
     }
     Ok(())
 }

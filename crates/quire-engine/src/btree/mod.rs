@@ -47,6 +47,7 @@ mod error;
 mod grow;
 mod pages;
 mod shrink;
+mod stored;
 mod tree;
 
 pub use build::TreeBuilder;
@@ -54,4 +55,5 @@ pub use check::{TreeFinding, TreeReport};
 pub use counters::TreeStatistics;
 pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
+pub(crate) use stored::add_stored_pages;
 pub use tree::{BTree, TreeOptions};
