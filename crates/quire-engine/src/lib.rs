@@ -8,6 +8,7 @@ mod check;
 mod definition;
 mod engine;
 mod error;
+pub mod mvcc;
 mod pages;
 mod predicate;
 pub mod row_table;

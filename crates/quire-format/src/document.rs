@@ -73,6 +73,7 @@ pub fn structures() -> Vec<&'static Structure> {
         &metadata,
         crate::row_page::STRUCTURES,
         crate::log::STRUCTURES,
+        &[&crate::redo::STRUCTURE],
     ]
     .concat()
 }

@@ -6,6 +6,7 @@ pub mod distinct_sketch;
 pub mod document;
 pub mod key;
 pub mod log;
+pub mod redo;
 pub mod relation;
 pub mod row_group;
 pub mod row_page;

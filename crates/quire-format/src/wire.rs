@@ -58,6 +58,10 @@ impl Writer {
         self.raw(value);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -91,6 +95,10 @@ impl<'a> Reader<'a> {
     /// Bytes taken so far.
     pub(crate) fn position(&self) -> usize {
         self.position
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.position == self.bytes.len()
     }
 
     /// An error at the current position.

@@ -26,17 +26,30 @@ pub enum Direction {
 /// Visits the entries of a range of keys.
 pub struct Cursor<'t> {
     tree: &'t BTree,
+    range: RangeLeft,
+    copied: CopiedLeaf,
+}
+
+/// What is left of a range of keys.
+#[derive(Clone)]
+pub(crate) struct RangeLeft {
     direction: Direction,
-    /// What is left of the range. No bytes: no bound.
+    /// No bytes: no bound.
     low: Vec<u8>,
     high: Vec<u8>,
     is_done: bool,
-    copied: CopiedLeaf,
+}
+
+/// The part of a range that one leaf has. Bounds of no bytes are none.
+pub(crate) struct LeafPart<'a> {
+    pub(crate) low: &'a [u8],
+    pub(crate) high: &'a [u8],
+    pub(crate) entries: Entries<'a>,
 }
 
 /// The entries of a leaf that `next_entry` has not handed out.
 #[derive(Default)]
-struct CopiedLeaf {
+pub(crate) struct CopiedLeaf {
     bytes: Vec<u8>,
     entries: Vec<CopiedEntry>,
     position: usize,
@@ -55,11 +68,88 @@ impl BTree {
     pub fn cursor(&self, low: &[u8], high: &[u8], direction: Direction) -> Cursor<'_> {
         Cursor {
             tree: self,
+            range: RangeLeft::new(low, high, direction),
+            copied: CopiedLeaf::default(),
+        }
+    }
+}
+
+impl RangeLeft {
+    pub(crate) fn new(low: &[u8], high: &[u8], direction: Direction) -> Self {
+        Self {
             direction,
             low: low.to_vec(),
             high: high.to_vec(),
             is_done: !high.is_empty() && low >= high,
-            copied: CopiedLeaf::default(),
+        }
+    }
+
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Shows the part that the next leaf has, maybe nothing, to `visit`, under the latch of the leaf, and goes on to
+    /// the leaf behind it; `None` behind the last.
+    pub(crate) fn next_leaf<R>(
+        &mut self,
+        tree: &BTree,
+        visit: impl FnOnce(LeafPart<'_>) -> Result<R, Corrupt>,
+    ) -> Result<Option<R>, TreeError> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let mut visit = Some(visit);
+        let (low, high, direction) = (&self.low, &self.high, self.direction);
+        let target = match direction {
+            Direction::Forward => Target::Key(low),
+            Direction::Backward => Target::Below(high),
+        };
+        let (result, fence) = tree.at_leaf(target, |page| {
+            let (lower, upper) = (page.lower_fence(), page.upper_fence());
+            let part = LeafPart {
+                low: low.as_slice().max(lower),
+                high: match (high.as_slice(), upper) {
+                    ([], bound) | (bound, []) => bound,
+                    (high, upper) => high.min(upper),
+                },
+                entries: entries_between(page, low, high)?,
+            };
+            let result = visit.take().map(|visit| visit(part)).transpose()?;
+            let fence = match direction {
+                Direction::Forward => upper,
+                Direction::Backward => lower,
+            };
+            Ok((result, fence.to_vec()))
+        })?;
+        self.go_on_at(fence);
+        Ok(result)
+    }
+
+    /// Continues behind that key instead of behind the last leaf.
+    pub(crate) fn resume_behind(&mut self, key: &[u8]) {
+        let mut bound = key.to_vec();
+        match self.direction {
+            Direction::Forward => {
+                bound.push(0);
+                self.is_done = !self.high.is_empty() && bound >= self.high;
+                self.low = bound;
+            }
+            Direction::Backward => {
+                // No bytes would be no bound.
+                self.is_done = bound <= self.low;
+                self.high = bound;
+            }
+        }
+    }
+
+    fn go_on_at(&mut self, fence: Vec<u8>) {
+        self.is_done = match self.direction {
+            Direction::Forward => fence.is_empty() || !self.high.is_empty() && fence >= self.high,
+            Direction::Backward => fence <= self.low,
+        };
+        match self.direction {
+            Direction::Forward => self.low = fence,
+            Direction::Backward => self.high = fence,
         }
     }
 }
@@ -82,31 +172,20 @@ impl Cursor<'_> {
         visit: impl FnOnce(Entries<'_>) -> Result<R, Corrupt>,
     ) -> Result<Option<R>, TreeError> {
         let mut visit = Some(visit);
-        while !self.is_done {
-            let (tree, low, high) = (self.tree, &self.low, &self.high);
-            let direction = self.direction;
-            let target = match direction {
-                Direction::Forward => Target::Key(low),
-                Direction::Backward => Target::Below(high),
-            };
-            let (result, fence) = tree.at_leaf(target, |page| {
-                let entries = entries_between(page, low, high)?;
-                let result = match entries.len() {
+        loop {
+            let visited = self.range.next_leaf(self.tree, |part| {
+                let visit = match part.entries.len() {
                     0 => None,
-                    _ => visit.take().map(|visit| visit(entries)).transpose()?,
+                    _ => visit.take(),
                 };
-                let fence = match direction {
-                    Direction::Forward => page.upper_fence(),
-                    Direction::Backward => page.lower_fence(),
-                };
-                Ok((result, fence.to_vec()))
+                visit.map(|visit| visit(part.entries)).transpose()
             })?;
-            self.go_on_at(fence);
-            if result.is_some() {
-                return Ok(result);
+            match visited {
+                Some(None) => {}
+                Some(result) => return Ok(result),
+                None => return Ok(None),
             }
         }
-        Ok(None)
     }
 
     /// The next entry. Key and value are of the moment at which the cursor came to their leaf.
@@ -114,9 +193,9 @@ impl Cursor<'_> {
     /// # Errors
     /// As [`next_leaf`](Self::next_leaf).
     pub fn next_entry(&mut self) -> Result<Option<KeyAndValue<'_>>, TreeError> {
-        if self.copied.position == self.copied.entries.len() {
+        if self.copied.is_at_end() {
             let mut copied = std::mem::take(&mut self.copied);
-            let is_backward = self.direction == Direction::Backward;
+            let is_backward = self.range.direction == Direction::Backward;
             let copy = |entries: Entries<'_>| {
                 copied.fill(entries)?;
                 if is_backward {
@@ -130,17 +209,6 @@ impl Cursor<'_> {
             }
         }
         Ok(self.copied.next())
-    }
-
-    fn go_on_at(&mut self, fence: Vec<u8>) {
-        self.is_done = match self.direction {
-            Direction::Forward => fence.is_empty() || !self.high.is_empty() && fence >= self.high,
-            Direction::Backward => fence <= self.low,
-        };
-        match self.direction {
-            Direction::Forward => self.low = fence,
-            Direction::Backward => self.high = fence,
-        }
     }
 }
 
@@ -159,24 +227,37 @@ fn entries_between<'a>(
 
 impl CopiedLeaf {
     fn fill(&mut self, entries: Entries<'_>) -> Result<(), Corrupt> {
-        self.bytes.clear();
-        self.entries.clear();
-        self.position = 0;
+        self.clear();
         for entry in entries {
             let entry: Entry<'_> = entry?;
-            self.entries.push(CopiedEntry {
-                start: self.bytes.len(),
-                key_bytes: entry.key_bytes(),
-                value_bytes: entry.value.len(),
-            });
-            for part in [entry.prefix, entry.suffix, entry.value] {
-                self.bytes.extend_from_slice(part);
-            }
+            self.push([entry.prefix, entry.suffix], entry.value);
         }
         Ok(())
     }
 
-    fn next(&mut self) -> Option<KeyAndValue<'_>> {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+        self.position = 0;
+    }
+
+    pub(crate) fn push<const PARTS: usize>(&mut self, key: [&[u8]; PARTS], value: &[u8]) {
+        let start = self.bytes.len();
+        key.iter()
+            .for_each(|part| self.bytes.extend_from_slice(part));
+        self.entries.push(CopiedEntry {
+            start,
+            key_bytes: self.bytes.len() - start,
+            value_bytes: value.len(),
+        });
+        self.bytes.extend_from_slice(value);
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.position == self.entries.len()
+    }
+
+    pub(crate) fn next(&mut self) -> Option<KeyAndValue<'_>> {
         let entry = self.entries.get(self.position)?;
         self.position += 1;
         let value_start = entry.start + entry.key_bytes;

@@ -29,6 +29,7 @@ impl BTree {
         op: &PageOp<'_>,
         lsn: u64,
         origin: Origin,
+        before: &mut dyn FnMut(Option<&[u8]>),
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         let structure = self.lock_structure();
@@ -38,7 +39,7 @@ impl BTree {
                 return Err(TreeError::freed(self.root));
             };
             let page = leaf.page();
-            match at_leaf(leaf, op, lsn, origin)?.ok_or(TreeError::freed(page))? {
+            match at_leaf(leaf, op, lsn, origin, before)?.ok_or(TreeError::freed(page))? {
                 AtLeaf::Applied(applied) => return Ok(Some(applied)),
                 AtLeaf::AppliedShrink => return Ok(Some(Applied::Removed)),
                 AtLeaf::Known => return Ok(None),

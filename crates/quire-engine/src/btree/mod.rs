@@ -53,6 +53,7 @@ mod tree;
 pub use build::TreeBuilder;
 pub use check::{TreeFinding, TreeReport};
 pub use counters::TreeStatistics;
+pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
 pub(crate) use stored::add_stored_pages;

@@ -32,6 +32,11 @@ impl Pages {
     pub(super) fn add(&self, bytes: &[u8]) -> Result<Arc<Frame>, TreeError> {
         Ok(self.pool.add(bytes.into(), self.codec)?)
     }
+
+    /// A new page with that number.
+    pub(super) fn add_at(&self, page: PageId, bytes: &[u8]) -> Result<Arc<Frame>, TreeError> {
+        Ok(self.pool.add_at(page, bytes.into(), self.codec)?)
+    }
 }
 
 /// Shows a page; `None` when it has been freed.

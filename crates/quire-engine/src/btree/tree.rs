@@ -77,6 +77,32 @@ impl BTree {
         pool: &Pool,
         codec: PageCodec,
         options: TreeOptions,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Self, TreeError> {
+        Self::create_with(pool, codec, options, |pages, root| pages.add(root), guard)
+    }
+
+    /// As [`create`](Self::create), with a root whose number [`quire_store::Volume::allocate_page`] has given out
+    /// before, perhaps in an earlier session, and that is not in the volume.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create); a page that is there.
+    pub fn create_at(
+        pool: &Pool,
+        codec: PageCodec,
+        options: TreeOptions,
+        root: PageId,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Self, TreeError> {
+        let add_root = |pages: &Pages, bytes: &[u8]| pages.add_at(root, bytes);
+        Self::create_with(pool, codec, options, add_root, guard)
+    }
+
+    fn create_with(
+        pool: &Pool,
+        codec: PageCodec,
+        options: TreeOptions,
+        add_root: impl FnOnce(&Pages, &[u8]) -> Result<Arc<Frame>, TreeError>,
         _guard: &ChangeGuard<'_>,
     ) -> Result<Self, TreeError> {
         let pages = Pages::new(pool.clone(), codec);
@@ -91,8 +117,25 @@ impl BTree {
         let mut root = RowPageMut::create(&mut bytes, &setup)?;
         let inserted = root.insert(&[], ChildPointer::new(leaf.page()).as_bytes(), false);
         inserted.map_err(TreeError::Entry)?;
-        let root = pages.add(&bytes)?.page();
+        let root = add_root(&pages, &bytes)?.page();
         Ok(Self::with_root(pages, root, options.page_bytes))
+    }
+
+    /// [`open`](Self::open); or, when there is no such page, [`create_at`](Self::create_at).
+    ///
+    /// # Errors
+    /// Those of either.
+    pub fn open_or_create(
+        pool: &Pool,
+        codec: PageCodec,
+        options: TreeOptions,
+        root: PageId,
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Self, TreeError> {
+        match Pages::new(pool.clone(), codec).get(root)? {
+            Some(_) => Self::open(pool, codec, root),
+            None => Self::create_at(pool, codec, options, root, guard),
+        }
     }
 
     /// The tree with that root.
@@ -156,6 +199,20 @@ impl BTree {
         })
     }
 
+    /// Shows the value of `key`, or that there is none, to `visit`, under the latch of the leaf.
+    pub(crate) fn look<R>(
+        &self,
+        key: &[u8],
+        visit: impl FnOnce(Option<&[u8]>) -> R,
+    ) -> Result<R, TreeError> {
+        let mut visit = Some(visit);
+        let seen = self.at_leaf(Target::Key(key), |page| {
+            let value = page.get(key)?.map(|entry| entry.value);
+            Ok(visit.take().map(|visit| visit(value)))
+        })?;
+        seen.ok_or(TreeError::freed(self.root))
+    }
+
     /// Adds an entry or replaces its value.
     ///
     /// # Errors
@@ -200,7 +257,20 @@ impl BTree {
         lsn: u64,
         guard: &ChangeGuard<'_>,
     ) -> Result<Applied, TreeError> {
-        let applied = self.change(op, lsn, Origin::Now, guard)?;
+        let applied = self.change(op, lsn, Origin::Now, &mut |_| {}, guard)?;
+        applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
+    }
+
+    /// As [`apply`](Self::apply); under the latch of the leaf, before the leaf is changed, `before` is shown the value that is there.
+    /// It may be shown it more than once, when the leaf has to be split.
+    pub(crate) fn apply_seeing(
+        &self,
+        op: &PageOp<'_>,
+        lsn: u64,
+        before: &mut dyn FnMut(Option<&[u8]>),
+        guard: &ChangeGuard<'_>,
+    ) -> Result<Applied, TreeError> {
+        let applied = self.change(op, lsn, Origin::Now, before, guard)?;
         applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
     }
 
@@ -218,7 +288,7 @@ impl BTree {
         lsn: u64,
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
-        self.change(op, lsn, Origin::Log, guard)
+        self.change(op, lsn, Origin::Log, &mut |_| {}, guard)
     }
 
     fn change(
@@ -226,6 +296,7 @@ impl BTree {
         op: &PageOp<'_>,
         lsn: u64,
         origin: Origin,
+        before: &mut dyn FnMut(Option<&[u8]>),
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         self.check_size(op)?;
@@ -234,7 +305,7 @@ impl BTree {
                 self.counters.restarts.add_one();
                 continue;
             };
-            match at_leaf(&leaf, op, lsn, origin)? {
+            match at_leaf(&leaf, op, lsn, origin, before)? {
                 Some(AtLeaf::Applied(applied)) => return Ok(Some(applied)),
                 Some(AtLeaf::AppliedShrink) => {
                     // Pages that could not be merged are right as they are, and the entry is gone.
@@ -249,7 +320,7 @@ impl BTree {
                 Some(AtLeaf::Refused(error)) => return Err(TreeError::entry(leaf.page())(error)),
             }
         }
-        self.change_with_room(op, lsn, origin, guard)
+        self.change_with_room(op, lsn, origin, before, guard)
     }
 
     pub(super) fn lock_structure(&self) -> Structure<'_> {
@@ -260,7 +331,7 @@ impl BTree {
     }
 
     /// Refuses what no leaf can hold, before leaves are split in vain.
-    fn check_size(&self, op: &PageOp<'_>) -> Result<(), TreeError> {
+    pub(crate) fn check_size(&self, op: &PageOp<'_>) -> Result<(), TreeError> {
         let page_bytes = self.page_bytes;
         let key_bytes = op.key().len();
         if key_bytes > space::key_bytes_max(page_bytes) {
@@ -290,13 +361,19 @@ pub(super) fn at_leaf(
     op: &PageOp<'_>,
     lsn: u64,
     origin: Origin,
+    before: &mut dyn FnMut(Option<&[u8]>),
 ) -> Result<Option<AtLeaf>, TreeError> {
     let corrupt = TreeError::corrupt;
     let at = leaf.page();
     write(leaf, |frame| {
-        let lsn_before = frame.page().map_err(corrupt(at))?.lsn();
+        let page = frame.page().map_err(corrupt(at))?;
+        let lsn_before = page.lsn();
         if origin == Origin::Log && lsn_before > lsn {
             return Ok(AtLeaf::Known);
+        }
+        if origin == Origin::Now && page.covers(op.key()) {
+            let entry = page.get(op.key()).map_err(corrupt(at))?;
+            before(entry.map(|entry| entry.value));
         }
         Ok(match frame.apply(op, lsn.max(lsn_before)) {
             Ok(Applied::Removed) => {

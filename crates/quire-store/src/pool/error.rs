@@ -50,6 +50,12 @@ pub enum AddError {
     /// The bytes are no row page.
     #[error("bytes of a new page are none: {0}; this is a defect of the caller")]
     Page(#[from] Corrupt),
+    /// The page is there already.
+    #[error("page {page} is there already and cannot be made anew; this is a defect of the caller")]
+    Exists {
+        /// The page.
+        page: PageId,
+    },
 }
 
 /// Why a frame cannot be read or changed.

@@ -184,16 +184,24 @@ impl Pool {
     /// See [`AddError`].
     pub fn add(&self, bytes: Box<[u8]>, codec: PageCodec) -> Result<Arc<Frame>, AddError> {
         RowPage::open(&bytes)?;
-        let upkeep = &self.inner.upkeep;
-        let page = upkeep.volume.allocate_page().ok_or(AddError::OutOfPages)?;
-        let frame = Arc::new(Frame::new(page, codec, upkeep, Content::fresh(bytes)));
-        // A new frame is nobody else's: its latch is free.
-        if let Ok(mut content) = frame.latch() {
-            content.after_change(&frame);
-        }
-        self.inner.residents.add(&frame);
-        self.inner.admit(&frame, None);
-        Ok(frame)
+        let page = self.inner.upkeep.volume.allocate_page();
+        self.inner
+            .add(page.ok_or(AddError::OutOfPages)?, bytes, codec)
+    }
+
+    /// As [`add`](Self::add), for a page that [`Volume::allocate_page`] has named before, perhaps in an earlier
+    /// session, and that nobody has made since.
+    ///
+    /// # Errors
+    /// See [`AddError`].
+    pub fn add_at(
+        &self,
+        page: PageId,
+        bytes: Box<[u8]>,
+        codec: PageCodec,
+    ) -> Result<Arc<Frame>, AddError> {
+        RowPage::open(&bytes)?;
+        self.inner.add(page, bytes, codec)
     }
 
     /// Keeps flushes out until the guard is dropped. For changes of several frames that belong together: a split, a
@@ -258,6 +266,24 @@ impl Pool {
 }
 
 impl PoolInner {
+    fn add(
+        &self,
+        page: PageId,
+        bytes: Box<[u8]>,
+        codec: PageCodec,
+    ) -> Result<Arc<Frame>, AddError> {
+        let frame = Arc::new(Frame::new(page, codec, &self.upkeep, Content::fresh(bytes)));
+        if !self.residents.add(&frame) {
+            return Err(AddError::Exists { page });
+        }
+        // A new frame is nobody else's yet: its latch is free.
+        if let Ok(mut content) = frame.latch() {
+            content.after_change(&frame);
+        }
+        self.admit(&frame, None);
+        Ok(frame)
+    }
+
     /// Takes a frame in, and lets others go. Counts where its image came from, if it had one.
     fn admit(&self, frame: &Arc<Frame>, from: Option<ReadFrom>) {
         let mut hot = self.lock();

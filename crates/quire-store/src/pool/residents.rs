@@ -98,10 +98,16 @@ impl Residents {
         }
     }
 
-    /// Adds the frame of a page that nobody knows yet.
-    pub(super) fn add(&self, frame: &Arc<Frame>) {
-        let slot = Slot::Ready(Arc::clone(frame));
-        self.shard(frame.page()).write().insert(frame.page(), slot);
+    /// Adds the frame of a page that nobody knows yet; false when somebody does.
+    pub(super) fn add(&self, frame: &Arc<Frame>) -> bool {
+        let mut slots = self.shard(frame.page()).write();
+        match slots.entry(frame.page()) {
+            hash_map::Entry::Vacant(vacant) => {
+                vacant.insert(Slot::Ready(Arc::clone(frame)));
+                true
+            }
+            hash_map::Entry::Occupied(_) => false,
+        }
     }
 
     /// Removes a frame that only the caller and this table hold: then nobody can come to hold it meanwhile.
@@ -170,7 +176,9 @@ impl LoadTicket<'_> {
     /// The page is loaded.
     pub(super) fn finish(mut self, frame: &Arc<Frame>) {
         self.is_finished = true;
-        self.residents.add(frame);
+        let slot = Slot::Ready(Arc::clone(frame));
+        let mut slots = self.residents.shard(self.page).write();
+        slots.insert(self.page, slot);
     }
 }
 

@@ -1,0 +1,200 @@
+//! Checkpoints and late syncs, and the thread that makes them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use quire_store::Durability;
+use quire_store::log::LogSequence;
+
+use super::error::CheckpointError;
+use super::manager::Shared;
+use super::options::Synchronous;
+use crate::btree::TreeError;
+
+/// Changes that no commit tells of (trees being built) are looked for this often.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// After a failed checkpoint the next is not tried before.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// A commit waits no longer than this for pages to be flushed.
+const ROOM_WAIT: Duration = Duration::from_millis(500);
+
+/// What the thread is asked for.
+#[derive(Default)]
+pub(super) struct Signals {
+    is_checkpoint_wanted: AtomicBool,
+    is_sync_wanted: AtomicBool,
+    has_failed: AtomicBool,
+    is_closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Signals {
+    fn want(&self, what: &AtomicBool) {
+        if !what.swap(true, Ordering::SeqCst) {
+            // The lock keeps the signal from falling between the thread's look and its sleep.
+            drop(self.lock());
+            self.changed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_closed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sleep<'a>(
+        &'a self,
+        is_closed: MutexGuard<'a, bool>,
+        time: Duration,
+    ) -> MutexGuard<'a, bool> {
+        let waited = self.changed.wait_timeout(is_closed, time);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The thread. It ends when this is dropped, after a last checkpoint.
+pub(super) struct Background {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Background {
+    pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let shared = Arc::clone(shared);
+        let is_wanted = shared.options.has_background_thread && !shared.volume.is_read_only();
+        let thread = is_wanted
+            .then(|| {
+                let shared = Arc::clone(&shared);
+                let thread = std::thread::Builder::new().name("quire-checkpoint".to_owned());
+                thread.spawn(move || shared.run_in_background())
+            })
+            .transpose()?;
+        Ok(Self { shared, thread })
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        let signals = &self.shared.signals;
+        *signals.lock() = true;
+        signals.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It has panicked at worst; the log has everything.
+            let _ = thread.join();
+            let _ = self.shared.checkpoint();
+        }
+    }
+}
+
+impl Shared {
+    /// A commit is done: is something due?
+    pub(super) fn after_commit(&self, synchronous: Synchronous) {
+        let signals = &self.signals;
+        if synchronous == Synchronous::Normal {
+            signals.want(&signals.is_sync_wanted);
+        }
+        let is_due =
+            self.pool.needs_flush() || self.log.live_bytes() > self.options.checkpoint_log_bytes;
+        if is_due {
+            signals.want(&signals.is_checkpoint_wanted);
+        }
+    }
+
+    /// Before a commit: waits while much more is changed than a checkpoint should find, unless checkpoints fail.
+    pub(super) fn wait_for_room(&self) {
+        if !self.pool.wait_for_room(Duration::ZERO)
+            && self.options.has_background_thread
+            && !self.signals.has_failed.load(Ordering::Relaxed)
+        {
+            self.signals.want(&self.signals.is_checkpoint_wanted);
+            self.pool.wait_for_room(ROOM_WAIT);
+        }
+    }
+
+    /// Writes all changed pages, and shortens the log.
+    pub(super) fn checkpoint(&self) -> Result<(), CheckpointError> {
+        let _one_at_a_time = self
+            .checkpointing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.free_removed_trees()?;
+        self.flush(|| self.log.last_sequence())
+    }
+
+    /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
+    pub(super) fn flush(&self, up_to: impl FnOnce() -> LogSequence) -> Result<(), CheckpointError> {
+        let (flush, up_to) = self
+            .pool
+            .prepare_flush(|| self.stopped.get().is_none().then(up_to))?;
+        // A commit that could not be applied is in the log only, and those after it are in the pages.
+        let Some(up_to) = up_to else {
+            return Err(CheckpointError::Stopped);
+        };
+        if flush.page_count() == 0 && self.log.live_bytes() == 0 {
+            return Ok(());
+        }
+        let batch = self.volume.begin()?;
+        self.log.truncate(&batch, up_to)?;
+        flush.commit(batch, Durability::Synced)?;
+        Ok(())
+    }
+
+    /// Frees the pages of removed trees that nobody reads any more.
+    fn free_removed_trees(&self) -> Result<(), TreeError> {
+        let removed = self.removed.lock();
+        let mut removed = removed.unwrap_or_else(PoisonError::into_inner);
+        for tree in std::mem::take(&mut *removed) {
+            match Arc::try_unwrap(tree) {
+                Ok(tree) => tree.btree.free(&self.pool.begin_change())?,
+                Err(used) => removed.push(used),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes durable what was committed.
+    fn sync(&self) -> Result<(), CheckpointError> {
+        let batch = self.volume.begin()?;
+        batch.commit_with(Durability::Synced)?;
+        Ok(())
+    }
+
+    fn run_in_background(&self) {
+        let signals = &self.signals;
+        let mut sync_due = None;
+        let mut is_closed = signals.lock();
+        while !*is_closed {
+            let now = Instant::now();
+            if signals.is_checkpoint_wanted.swap(false, Ordering::SeqCst) || self.pool.needs_flush()
+            {
+                drop(is_closed);
+                let has_failed = self.checkpoint().is_err();
+                signals.has_failed.store(has_failed, Ordering::Relaxed);
+                is_closed = signals.lock();
+                if has_failed && !*is_closed {
+                    is_closed = signals.sleep(is_closed, PAUSE_AFTER_FAILURE);
+                }
+                continue;
+            }
+            if signals.is_sync_wanted.load(Ordering::SeqCst) && sync_due.is_none() {
+                sync_due = Some(now + self.options.sync_interval);
+            }
+            let idle = sync_due.map_or(IDLE, |due: Instant| due.saturating_duration_since(now));
+            if !idle.is_zero() {
+                is_closed = signals.sleep(is_closed, idle);
+                continue;
+            }
+            sync_due = None;
+            signals.is_sync_wanted.store(false, Ordering::SeqCst);
+            drop(is_closed);
+            // A failure poisons the volume, which the next commit is told.
+            let _ = self.sync();
+            is_closed = signals.lock();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! All rows of a tree instead of very many.
+//!
+//! The transaction takes a lock on the tree, exclusively and without waiting, and writes itself down in the tree. From then
+//! on whoever wants a row of it finds that, in the same critical section in which it would have taken the lock, and waits for
+//! the lock on the tree. Then the transaction looks through all locks; if nobody else has one in the tree, it has the
+//! tree, and its own row locks are superfluous. Otherwise it goes on as before, and tries again after as many rows.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::LockWait;
+use super::held::{HeldLocks, RowCount};
+use super::mode::{Modes, RowLockMode};
+use super::table::{LockRequest, Taken};
+use crate::mvcc::TreeId;
+use crate::mvcc::trees::OpenTree;
+
+const AT_ONCE: LockRequest<'static> = LockRequest {
+    wait: LockWait::Skip,
+    timeout: None,
+    cancel: None,
+};
+
+impl HeldLocks {
+    pub(super) fn has_whole(&self, tree: &OpenTree) -> bool {
+        tree.locked_by.load(Ordering::SeqCst) == self.owner
+    }
+
+    /// A row lock was taken in a tree.
+    pub(super) fn count_row(&mut self, tree: &Arc<OpenTree>) {
+        let id = tree.id();
+        let place = self.row_limits.iter().position(|(known, _)| *known == id);
+        let place = place.unwrap_or_else(|| {
+            let limit = tree.row_locks_max;
+            self.row_limits.push((id, RowCount { held: 0, limit }));
+            self.row_limits.len() - 1
+        });
+        let count = &mut self.row_limits[place].1;
+        count.held += 1;
+        if count.held > count.limit {
+            count.limit = count.held.saturating_mul(2);
+            self.escalate(tree);
+        }
+    }
+
+    pub(super) fn uncount_row(&mut self, tree: TreeId) {
+        if let Some((_, count)) = self.row_limits.iter_mut().find(|(id, _)| *id == tree) {
+            count.held = count.held.saturating_sub(1);
+        }
+    }
+
+    fn escalate(&mut self, tree: &Arc<OpenTree>) {
+        let name = self.tree_name(tree);
+        let mode: Modes = RowLockMode::Exclusive.into();
+        let taken = self.table.take(
+            name,
+            TreeId::new(u64::MAX),
+            self.owner,
+            mode,
+            None,
+            &AT_ONCE,
+        );
+        let Ok(Taken::Now { .. }) = taken else {
+            return;
+        };
+        tree.locked_by.store(self.owner, Ordering::SeqCst);
+        let id = tree.id();
+        let is_shared = self.table.shards().any(|locks| {
+            let mut of_tree = locks.values().filter(|entry| entry.tree == id);
+            of_tree.any(|entry| entry.has_others(self.owner))
+        });
+        if is_shared {
+            tree.locked_by.store(0, Ordering::SeqCst);
+            self.table.reduce(name, self.owner, Modes::NONE);
+            return;
+        }
+        self.whole_trees.push((Arc::clone(tree), name));
+        self.forget_rows(id);
+    }
+
+    /// Row locks of a tree that is locked as a whole. Their places in the list stay, for savepoints.
+    fn forget_rows(&mut self, tree: TreeId) {
+        let (table, owner) = (&self.table, self.owner);
+        for lock in self.held.iter_mut().filter(|lock| lock.tree == tree) {
+            table.reduce(lock.name, owner, Modes::NONE);
+        }
+    }
+
+    pub(super) fn release_whole_trees(&mut self) {
+        for (tree, name) in self.whole_trees.drain(..) {
+            tree.locked_by.store(0, Ordering::SeqCst);
+            self.table.reduce(name, self.owner, Modes::NONE);
+        }
+    }
+}

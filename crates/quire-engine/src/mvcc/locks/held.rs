@@ -1,0 +1,155 @@
+//! The locks of one transaction.
+
+use std::sync::Arc;
+
+use super::entry::Owner;
+use super::mode::{Modes, RowLockMode, TableLockMode};
+use super::table::{LockName, LockRequest, LockTable, Taken};
+use crate::mvcc::TreeId;
+use crate::mvcc::error::LockError;
+use crate::mvcc::trees::OpenTree;
+
+const ROW: u8 = 1;
+const TABLE: u8 = 2;
+const TREE: u8 = 3;
+
+/// What no tree has as its number.
+const NO_TREE: TreeId = TreeId::new(u64::MAX);
+
+/// Locks in the order in which they were taken. All are given back when it is dropped.
+pub(in crate::mvcc) struct HeldLocks {
+    pub(super) table: Arc<LockTable>,
+    pub(super) owner: Owner,
+    pub(super) held: Vec<HeldLock>,
+    /// Trees that are locked as a whole, until the end.
+    pub(super) whole_trees: Vec<(Arc<OpenTree>, LockName)>,
+    /// Row locks of each tree at which it is tried again to get the whole tree.
+    pub(super) row_limits: Vec<(TreeId, RowCount)>,
+}
+
+/// Row locks in one tree.
+#[derive(Clone, Copy)]
+pub(super) struct RowCount {
+    pub(super) held: usize,
+    pub(super) limit: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct HeldLock {
+    pub(super) name: LockName,
+    pub(super) tree: TreeId,
+    /// What was held of it before.
+    pub(super) before: Modes,
+}
+
+/// A place in the list, to go back to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::mvcc) struct LockPosition(usize);
+
+impl HeldLocks {
+    pub(in crate::mvcc) fn new(table: &Arc<LockTable>) -> Self {
+        Self {
+            owner: table.new_owner(),
+            table: Arc::clone(table),
+            held: Vec::new(),
+            whole_trees: Vec::new(),
+            row_limits: Vec::new(),
+        }
+    }
+
+    pub(in crate::mvcc) fn position(&self) -> LockPosition {
+        LockPosition(self.held.len())
+    }
+
+    /// Takes the lock of a row. False when it was to be skipped.
+    pub(in crate::mvcc) fn take_row(
+        &mut self,
+        tree: &Arc<OpenTree>,
+        key: &[u8],
+        mode: RowLockMode,
+        request: &LockRequest<'_>,
+    ) -> Result<bool, LockError> {
+        if self.has_whole(tree) {
+            return Ok(true);
+        }
+        let name = self.table.name(ROW, tree.id().get(), key);
+        loop {
+            let by = Some(&tree.locked_by);
+            let (id, owner, modes) = (tree.id(), self.owner, mode.into());
+            match self.table.take(name, id, owner, modes, by, request)? {
+                Taken::Now { before } => {
+                    self.note(name, id, before);
+                    self.count_row(tree);
+                    return Ok(true);
+                }
+                Taken::Already => return Ok(true),
+                Taken::Skipped => return Ok(false),
+                Taken::AllRowsAreLocked => {
+                    if !self.pass_by_whole_tree(tree, request)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the lock of a table. False when it was to be skipped.
+    pub(in crate::mvcc) fn take_table(
+        &mut self,
+        table: u64,
+        mode: TableLockMode,
+        request: &LockRequest<'_>,
+    ) -> Result<bool, LockError> {
+        let name = self.table.name(TABLE, table, &[]);
+        let (owner, modes) = (self.owner, mode.into());
+        let taken = self
+            .table
+            .take(name, NO_TREE, owner, modes, None, request)?;
+        if let Taken::Now { before } = taken {
+            self.note(name, NO_TREE, before);
+        }
+        Ok(taken != Taken::Skipped)
+    }
+
+    /// Waits until nobody has the whole tree. False when that was not wanted.
+    fn pass_by_whole_tree(
+        &mut self,
+        tree: &OpenTree,
+        request: &LockRequest<'_>,
+    ) -> Result<bool, LockError> {
+        let name = self.tree_name(tree);
+        let mode = RowLockMode::Share.into();
+        let taken = self
+            .table
+            .take(name, NO_TREE, self.owner, mode, None, request)?;
+        if let Taken::Now { before } = taken {
+            self.table.reduce(name, self.owner, before);
+        }
+        Ok(taken != Taken::Skipped)
+    }
+
+    pub(super) fn tree_name(&self, tree: &OpenTree) -> LockName {
+        self.table.name(TREE, tree.id().get(), &[])
+    }
+
+    /// Gives back what was taken after that position.
+    pub(in crate::mvcc) fn release_since(&mut self, position: LockPosition) {
+        while self.held.len() > position.0
+            && let Some(lock) = self.held.pop()
+        {
+            self.table.reduce(lock.name, self.owner, lock.before);
+            self.uncount_row(lock.tree);
+        }
+    }
+
+    fn note(&mut self, name: LockName, tree: TreeId, before: Modes) {
+        self.held.push(HeldLock { name, tree, before });
+    }
+}
+
+impl Drop for HeldLocks {
+    fn drop(&mut self) {
+        self.release_since(LockPosition(0));
+        self.release_whole_trees();
+    }
+}

@@ -1,0 +1,217 @@
+//! The locks of all transactions.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::deadlock::Waits;
+use super::entry::{LockEntry, Owner, Waiter};
+use super::mode::Modes;
+use super::{CANCEL_POLL, LockWait};
+use crate::mvcc::error::LockError;
+use crate::mvcc::{Cancel, TreeId};
+
+const SHARDS: usize = 64;
+
+/// A lock, by a hash of what is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LockName(pub(super) u64);
+
+/// What somebody wants, and how long.
+pub(in crate::mvcc) struct LockRequest<'a> {
+    pub(in crate::mvcc) wait: LockWait,
+    pub(in crate::mvcc) timeout: Option<Duration>,
+    pub(in crate::mvcc) cancel: Option<&'a Cancel>,
+}
+
+/// All locks.
+pub(in crate::mvcc) struct LockTable {
+    shards: Vec<Mutex<Locks>>,
+    pub(super) waits: Waits,
+    secret: RandomState,
+    next_owner: AtomicU64,
+}
+
+pub(super) type Locks = HashMap<LockName, LockEntry, BuildHasherDefault<NameHasher>>;
+
+/// Names are hashes already.
+#[derive(Default)]
+pub(super) struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// What came of asking for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// The owner had these modes before and has now what it wanted.
+    Now { before: Modes },
+    /// It had it.
+    Already,
+    /// Somebody has the whole tree.
+    AllRowsAreLocked,
+    /// Not to be had at once, and waiting was not wanted.
+    Skipped,
+}
+
+impl LockTable {
+    pub(in crate::mvcc) fn new() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            waits: Waits::default(),
+            secret: RandomState::new(),
+            next_owner: AtomicU64::new(1),
+        }
+    }
+
+    pub(super) fn new_owner(&self) -> Owner {
+        self.next_owner.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The name of what `kind`, `number` and `key` say.
+    pub(super) fn name(&self, kind: u8, number: u64, key: &[u8]) -> LockName {
+        let mut hasher = self.secret.build_hasher();
+        hasher.write_u64(number ^ u64::from(kind) << 56);
+        hasher.write(key);
+        LockName(hasher.finish())
+    }
+
+    /// Takes a lock for `owner`, and waits for it as the request says. `tree_owner` tells who has the whole tree of a row.
+    pub(super) fn take(
+        &self,
+        name: LockName,
+        tree: TreeId,
+        owner: Owner,
+        wanted: Modes,
+        tree_owner: Option<&AtomicU64>,
+        request: &LockRequest<'_>,
+    ) -> Result<Taken, LockError> {
+        let waiter = {
+            let mut locks = self.shard(name);
+            if tree_owner.is_some_and(|by| by.load(Ordering::SeqCst) != 0) {
+                return Ok(Taken::AllRowsAreLocked);
+            }
+            let entry = match locks.entry(name) {
+                std::collections::hash_map::Entry::Vacant(vacant) => {
+                    vacant.insert(LockEntry::new(tree, owner, wanted));
+                    return Ok(Taken::Now {
+                        before: Modes::NONE,
+                    });
+                }
+                std::collections::hash_map::Entry::Occupied(occupied) => occupied.into_mut(),
+            };
+            let before = entry.modes_of(owner);
+            if before.cover(wanted) {
+                return Ok(Taken::Already);
+            }
+            if entry.try_take(owner, wanted) {
+                return Ok(Taken::Now { before });
+            }
+            match request.wait {
+                LockWait::Fail => return Err(LockError::NotAvailable),
+                LockWait::Skip => return Ok(Taken::Skipped),
+                LockWait::Wait => {}
+            }
+            let waiter = Arc::new(Waiter::new(owner, wanted));
+            entry.enqueue(&waiter);
+            (waiter, before)
+        };
+        let (waiter, before) = waiter;
+        self.sleep(name, &waiter, request)?;
+        Ok(Taken::Now { before })
+    }
+
+    /// Leaves `owner` only `modes` of a lock.
+    pub(super) fn reduce(&self, name: LockName, owner: Owner, modes: Modes) {
+        let mut locks = self.shard(name);
+        if let Some(entry) = locks.get_mut(&name)
+            && entry.reduce(owner, modes)
+        {
+            locks.remove(&name);
+        }
+    }
+
+    fn sleep(
+        &self,
+        name: LockName,
+        waiter: &Arc<Waiter>,
+        request: &LockRequest<'_>,
+    ) -> Result<(), LockError> {
+        let start = Instant::now();
+        let result = if self.closes_a_circle(name, waiter) {
+            Err(LockError::Deadlock)
+        } else {
+            wait_for_grant(waiter, start, request)
+        };
+        self.waits.end(waiter.owner);
+        match result {
+            Err(error) if self.leave(name, waiter) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// True when the lock was not granted in the meantime.
+    fn leave(&self, name: LockName, waiter: &Arc<Waiter>) -> bool {
+        let mut locks = self.shard(name);
+        locks
+            .get_mut(&name)
+            .is_some_and(|entry| entry.leave(waiter))
+    }
+
+    pub(super) fn shard(&self, name: LockName) -> MutexGuard<'_, Locks> {
+        let shard = &self.shards[(name.0 >> 32) as usize % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Locks>> {
+        self.shards
+            .iter()
+            .map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Locks that somebody has.
+    pub(in crate::mvcc) fn count(&self) -> usize {
+        self.shards().map(|locks| locks.len()).sum()
+    }
+}
+
+fn wait_for_grant(
+    waiter: &Waiter,
+    start: Instant,
+    request: &LockRequest<'_>,
+) -> Result<(), LockError> {
+    loop {
+        let mut pause = Duration::from_secs(3600);
+        if request.cancel.is_some() {
+            pause = CANCEL_POLL;
+        }
+        if let Some(timeout) = request.timeout {
+            let left = timeout.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Err(LockError::Timeout);
+            }
+            pause = pause.min(left);
+        }
+        if waiter.wait(pause) {
+            return Ok(());
+        }
+        if request.cancel.is_some_and(|is_cancelled| is_cancelled()) {
+            return Err(LockError::Cancelled);
+        }
+    }
+}

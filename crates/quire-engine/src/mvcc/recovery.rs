@@ -1,0 +1,47 @@
+//! Redoing what the log has and the pages have not.
+
+use quire_format::redo::{RedoChange, redo_changes};
+use quire_format::row_page::PageOp;
+use quire_store::log::LogSequence;
+
+use super::TreeId;
+use super::error::{OpenError, RedoError};
+use super::manager::Shared;
+
+impl Shared {
+    /// Redoes the commits of the log in their order. Changed pages are flushed on the way when they become many. A crash
+    /// on the way is as one before: the pages have all of some commits, maybe a part of the next, and nothing of
+    /// those after it, and redoing a part again changes nothing.
+    pub(super) fn replay(&self) -> Result<(), OpenError> {
+        let redo = |sequence, records: &[u8]| self.redo(sequence, records);
+        Ok(self.log.replay(redo)?)
+    }
+
+    fn redo(&self, sequence: LogSequence, records: &[u8]) -> Result<(), RedoError> {
+        if !self.volume.is_read_only() && self.pool.needs_flush() {
+            let before = LogSequence::new(sequence.get().saturating_sub(1));
+            let flushed = self.flush(|| before);
+            flushed.map_err(|error| RedoError::Checkpoint(Box::new(error)))?;
+        }
+        let guard = self.pool.begin_change();
+        for change in redo_changes(records)? {
+            let change = change?;
+            let Some(tree) = self.trees.get(TreeId::new(change.tree())) else {
+                continue;
+            };
+            tree.btree.redo(&page_op(&change), sequence.get(), &guard)?;
+        }
+        Ok(())
+    }
+}
+
+fn page_op<'a>(change: &RedoChange<'a>) -> PageOp<'a> {
+    match *change {
+        RedoChange::Put { key, value, .. } => PageOp::Put {
+            key,
+            value,
+            overflow: false,
+        },
+        RedoChange::Remove { key, .. } => PageOp::Remove { key },
+    }
+}

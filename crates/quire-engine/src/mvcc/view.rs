@@ -1,0 +1,115 @@
+//! One state of all trees, to read.
+
+use std::sync::Arc;
+
+use quire_store::log::LogSequence;
+
+use super::TreeId;
+use super::error::ReadError;
+use super::manager::Shared;
+use super::scan::Scan;
+use super::serializable::ReadSet;
+use super::trees::{OpenTree, TreeMap};
+use super::write_set::{Layer, get_in};
+use crate::btree::{Direction, TreeError};
+
+/// A registered snapshot: as long as it lives, what it reads is kept.
+pub(super) struct Snapshot {
+    shared: Arc<Shared>,
+    at: u64,
+}
+
+impl Snapshot {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            at: shared.snapshots.register(&shared.clock),
+            shared: Arc::clone(shared),
+        }
+    }
+
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        self.shared.snapshots.end(self.at);
+    }
+}
+
+/// The trees as of one commit, and, on top of that, what a transaction had changed when the view was made. It stays
+/// like that, however long it lives, and belongs to no thread.
+///
+/// Values are shown under the latch of a page: no closure that is given to a view may use trees, views or transactions.
+#[derive(Clone)]
+pub struct ReadView {
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) trees: Arc<TreeMap>,
+    /// The oldest first.
+    pub(super) layers: Vec<Arc<Layer>>,
+    pub(super) reads: Option<Arc<ReadSet>>,
+}
+
+impl ReadView {
+    /// The newest commit in it.
+    #[must_use]
+    pub fn sequence(&self) -> LogSequence {
+        LogSequence::new(self.snapshot.at())
+    }
+
+    /// Shows the value of a key to `visit`, if there is one.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn get<R>(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, ReadError> {
+        if let Some(own) = get_in(&self.layers, tree, key) {
+            return Ok(own.map(visit));
+        }
+        let open = self.tree(tree)?;
+        if let Some(reads) = &self.reads {
+            reads.note_key(open, key);
+        }
+        Ok(open.read_as_of(key, self.snapshot.at(), |value| value.map(visit))?)
+    }
+
+    /// The entries from `low` up to, without, `high`. A bound of no bytes is none.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownTree`].
+    pub fn scan(
+        &self,
+        tree: TreeId,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+    ) -> Result<Scan, ReadError> {
+        let open = Arc::clone(self.tree(tree)?);
+        Ok(Scan::new(self.clone(), open, low, high, direction))
+    }
+
+    fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, ReadError> {
+        let open = self.trees.get(&tree);
+        open.ok_or(ReadError::UnknownTree { tree })
+    }
+}
+
+impl OpenTree {
+    /// Shows what a key has as of commit `at`.
+    pub(super) fn read_as_of<R>(
+        &self,
+        key: &[u8],
+        at: u64,
+        visit: impl FnOnce(Option<&[u8]>) -> R,
+    ) -> Result<R, TreeError> {
+        self.btree.look(key, |value| {
+            self.versions
+                .as_of(key, at, |superseded| visit(superseded.unwrap_or(value)))
+        })
+    }
+}

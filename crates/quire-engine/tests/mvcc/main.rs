@@ -1,0 +1,7 @@
+//! Transactions over trees: against a model, under threads, after crashes.
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod locks;
+mod model;
+mod visibility;
