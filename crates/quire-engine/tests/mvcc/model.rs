@@ -15,18 +15,20 @@ use super::fixture::*;
 const TREES: u64 = 2;
 
 type Place = (u64, Vec<u8>);
+/// When a value was committed.
+type Version = (u64, Option<Vec<u8>>);
 type Changes = BTreeMap<Place, Option<Vec<u8>>>;
 
 /// What is committed, and when it was.
 #[derive(Default)]
 struct History {
-    versions: BTreeMap<Place, Vec<(u64, Option<Vec<u8>>)>>,
+    versions: BTreeMap<Place, Vec<Version>>,
     newest: u64,
 }
 
 impl History {
     fn as_of(&self, at: u64, own: &Changes, tree: u64) -> Entries {
-        let value = |versions: &Vec<(u64, Option<Vec<u8>>)>| {
+        let value = |versions: &Vec<Version>| {
             let mut until = versions.iter().rev().filter(|(from, _)| *from <= at);
             until.next().and_then(|(_, value)| value.clone())
         };
