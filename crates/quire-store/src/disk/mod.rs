@@ -5,10 +5,12 @@ use std::io;
 mod file;
 mod memory;
 mod simulated;
+mod throttled;
 
 pub use file::FileDisk;
 pub use memory::MemDisk;
 pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk, crash_image};
+pub use throttled::{Clock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
 
 /// A growable array of bytes that outlives the process.
 ///

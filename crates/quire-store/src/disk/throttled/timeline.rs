@@ -1,0 +1,176 @@
+//! When a device would have done what it is asked.
+//!
+//! A device has *slots* for accesses, in which latencies pass side by side, and one connection, through which the bytes
+//! of all of them go one after the other. Both are remembered as the moment at which they become free: a bucket of tokens
+//! that holds none when nobody asks.
+
+use std::time::Duration;
+
+use super::profile::DeviceProfile;
+
+/// What a device is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read { offset: u64, bytes: u64 },
+    Write { offset: u64, bytes: u64 },
+    Sync,
+}
+
+/// The moments are counted from when the device was made.
+pub(super) struct Timeline {
+    profile: DeviceProfile,
+    slots_free_at: Vec<Duration>,
+    connection_free_at: Duration,
+    /// Byte behind the newest access.
+    position: u64,
+    /// When the connection was in use, all in all.
+    pub(super) transfer: Duration,
+}
+
+impl Timeline {
+    pub(super) fn new(profile: DeviceProfile) -> Self {
+        Self {
+            slots_free_at: vec![Duration::ZERO; profile.parallel_accesses.max(1)],
+            profile,
+            connection_free_at: Duration::ZERO,
+            position: 0,
+            transfer: Duration::ZERO,
+        }
+    }
+
+    /// When an access is done that comes at the moment `now`.
+    pub(super) fn done_at(&mut self, now: Duration, access: Access) -> Duration {
+        let profile = self.profile;
+        match access {
+            Access::Read { offset, bytes } => {
+                let rate = profile.read_bytes_per_second;
+                self.transfer(now, profile.read_latency, offset, bytes, rate)
+            }
+            Access::Write { offset, bytes } => {
+                let rate = profile.write_bytes_per_second;
+                self.transfer(now, profile.write_latency, offset, bytes, rate)
+            }
+            Access::Sync => {
+                // Everything that was asked before is done first.
+                let free_at = self.slots_free_at.iter().max();
+                let done_at = now.max(free_at.copied().unwrap_or(now)) + profile.sync_latency;
+                self.slots_free_at.fill(done_at);
+                done_at
+            }
+        }
+    }
+
+    fn transfer(
+        &mut self,
+        now: Duration,
+        latency: Duration,
+        offset: u64,
+        bytes: u64,
+        bytes_per_second: u64,
+    ) -> Duration {
+        let latency = match offset == self.position {
+            true => self.profile.sequential_latency.min(latency),
+            false => latency,
+        };
+        self.position = offset.saturating_add(bytes);
+        let transfer = Duration::from_secs_f64(bytes as f64 / bytes_per_second.max(1) as f64);
+        let Some(slot) = self.slots_free_at.iter_mut().min() else {
+            return now;
+        };
+        let first_byte = (now.max(*slot) + latency).max(self.connection_free_at);
+        let done_at = first_byte + transfer;
+        *slot = done_at;
+        self.connection_free_at = done_at;
+        self.transfer += transfer;
+        done_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEVICE: DeviceProfile = DeviceProfile {
+        name: "of a test",
+        read_latency: Duration::from_micros(100),
+        write_latency: Duration::from_micros(40),
+        sequential_latency: Duration::from_micros(10),
+        sync_latency: Duration::from_micros(1_000),
+        read_bytes_per_second: 1_000_000,
+        write_bytes_per_second: 500_000,
+        parallel_accesses: 3,
+    };
+
+    fn read(offset: u64) -> Access {
+        Access::Read { offset, bytes: 5 }
+    }
+
+    /// Microseconds.
+    fn done(timeline: &mut Timeline, now: u64, access: Access) -> u128 {
+        let done_at = timeline.done_at(Duration::from_micros(now), access);
+        done_at.as_micros()
+    }
+
+    #[test]
+    fn latencies_pass_side_by_side_and_bytes_one_after_the_other() {
+        let mut device = Timeline::new(DEVICE);
+        let times = [10, 30, 50, 70, 90].map(|offset| done(&mut device, 0, read(offset)));
+        // Three slots: the fourth begins when the first is done.
+        assert_eq!(times, [105, 110, 115, 210, 215]);
+        assert_eq!(device.transfer, Duration::from_micros(25));
+    }
+
+    #[test]
+    fn an_idle_device_saves_nothing_up() {
+        let mut device = Timeline::new(DEVICE);
+        assert_eq!(done(&mut device, 0, read(10)), 105);
+        assert_eq!(done(&mut device, 9_000, read(30)), 9_105);
+        let write = Access::Write {
+            offset: 0,
+            bytes: 50,
+        };
+        assert_eq!(done(&mut device, 20_000, write), 20_140);
+    }
+
+    #[test]
+    fn who_goes_on_where_the_access_before_ended_waits_less() {
+        let mut device = Timeline::new(DEVICE);
+        assert_eq!(done(&mut device, 0, read(10)), 105);
+        assert_eq!(done(&mut device, 200, read(15)), 215);
+        assert_eq!(done(&mut device, 300, read(15)), 405);
+    }
+
+    #[test]
+    fn a_sync_waits_for_what_was_asked_and_others_for_it() {
+        let mut device = Timeline::new(DEVICE);
+        assert_eq!(done(&mut device, 0, read(10)), 105);
+        assert_eq!(done(&mut device, 0, Access::Sync), 1_105);
+        assert_eq!(done(&mut device, 500, read(30)), 1_210);
+    }
+
+    #[test]
+    fn the_profiles_reach_the_rates_they_name() {
+        for (profile, reads_per_second) in [
+            (DeviceProfile::DISK_OF_1998, 70.0..80.0),
+            (DeviceProfile::DISK_7200_RPM, 78.0..85.0),
+            (DeviceProfile::SATA_SSD, 80_000.0..90_000.0),
+            (DeviceProfile::NVME_SSD, 600_000.0..800_000.0),
+        ] {
+            let mut device = Timeline::new(profile);
+            let count = 100_000;
+            let last = (0..count).map(|number| {
+                let offset = (number * 7_919 % count) * 8_192;
+                device.done_at(
+                    Duration::ZERO,
+                    Access::Read {
+                        offset,
+                        bytes: 4_096,
+                    },
+                )
+            });
+            let seconds = last.max().map_or(0.0, |done_at| done_at.as_secs_f64());
+            let rate = count as f64 / seconds;
+            assert!(reads_per_second.contains(&rate), "{}: {rate}", profile.name);
+        }
+    }
+}

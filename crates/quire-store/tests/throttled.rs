@@ -1,0 +1,184 @@
+//! A disk that is as slow as a device, by a clock that is not.
+#![allow(clippy::unwrap_used)]
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use quire_store::disk::{Clock, DeviceProfile, Fault, FaultKind, RealClock, ThrottledDisk};
+use quire_store::{Disk, MemDisk, OpenMode, PageKind, SimDisk, Volume, VolumeOptions};
+
+/// Time passes when somebody waits, and when the test says so.
+#[derive(Debug, Default)]
+struct TestClock {
+    ns: AtomicU64,
+}
+
+impl TestClock {
+    fn pass(&self, time: Duration) {
+        self.ns.fetch_add(time.as_nanos() as u64, Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.ns.load(Ordering::SeqCst))
+    }
+
+    fn wait_until(&self, moment: Duration) {
+        self.ns
+            .fetch_max(moment.as_nanos() as u64, Ordering::SeqCst);
+    }
+}
+
+/// Takes its time, by the same clock.
+struct SlowDisk {
+    disk: MemDisk,
+    clock: Arc<TestClock>,
+    takes: Duration,
+}
+
+impl Disk for SlowDisk {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.clock.pass(self.takes);
+        self.disk.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        self.disk.write_at(bytes, offset)
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        self.disk.sync()
+    }
+
+    fn len(&self) -> std::io::Result<u64> {
+        self.disk.len()
+    }
+
+    fn set_len(&self, bytes: u64) -> std::io::Result<()> {
+        self.disk.set_len(bytes)
+    }
+
+    fn name(&self) -> String {
+        self.disk.name()
+    }
+}
+
+const US: Duration = Duration::from_micros(1);
+
+#[test]
+fn every_access_takes_what_it_takes_on_the_device() {
+    let clock = Arc::new(TestClock::default());
+    let disk = Arc::new(MemDisk::new());
+    let profile = DeviceProfile {
+        read_bytes_per_second: 1_000_000,
+        write_bytes_per_second: 1_000_000,
+        ..DeviceProfile::SATA_SSD
+    };
+    let throttled = ThrottledDisk::with_clock(disk.clone(), profile, clock.clone());
+    throttled.write_at(&[7; 1_000], 500).unwrap();
+    assert_eq!(clock.now(), 1_050 * US);
+    throttled.write_at(&[8; 1_000], 1_500).unwrap();
+    assert_eq!(
+        clock.now(),
+        2_100 * US,
+        "behind the other: 50 us as for any write"
+    );
+    let mut buffer = [0; 100];
+    throttled.read_at(&mut buffer, 1_450).unwrap();
+    assert_eq!(clock.now(), 2_290 * US);
+    assert_eq!((buffer[49], buffer[50]), (7, 8));
+    throttled.sync().unwrap();
+    assert_eq!(clock.now(), 3_290 * US);
+    let statistics = throttled.statistics();
+    assert_eq!(
+        (statistics.reads, statistics.writes, statistics.syncs),
+        (1, 2, 1)
+    );
+    assert_eq!(
+        (statistics.read_bytes, statistics.written_bytes),
+        (100, 2_000)
+    );
+    assert_eq!(
+        (statistics.transfer, statistics.service),
+        (2_100 * US, 3_290 * US)
+    );
+    assert_eq!(statistics.late, Duration::ZERO);
+    throttled.set_len(10).unwrap();
+    assert_eq!((throttled.len().unwrap(), disk.len().unwrap()), (10, 10));
+    assert_eq!(throttled.name(), disk.name());
+}
+
+#[test]
+fn what_the_disk_below_takes_is_part_of_it() {
+    for (takes, passes, late) in [(30, 91, 0), (91, 91, 0), (400, 400, 309)] {
+        let clock = Arc::new(TestClock::default());
+        let disk = SlowDisk {
+            disk: MemDisk::from_bytes(vec![1; 5_000]),
+            clock: clock.clone(),
+            takes: takes * US,
+        };
+        let profile = DeviceProfile {
+            read_bytes_per_second: 1_000_000_000,
+            ..DeviceProfile::SATA_SSD
+        };
+        let throttled = ThrottledDisk::with_clock(Arc::new(disk), profile, clock.clone());
+        throttled.read_at(&mut [0; 1_000], 4_000).unwrap();
+        assert_eq!(clock.now(), passes * US);
+        assert_eq!(throttled.statistics().late, late * US);
+    }
+}
+
+#[test]
+fn errors_come_through() {
+    let below = Arc::new(SimDisk::new(vec![1; 5_000]));
+    let clock = Arc::new(TestClock::default());
+    let throttled = ThrottledDisk::with_clock(below.clone(), DeviceProfile::NVME_SSD, clock);
+    let error = throttled.read_at(&mut [0; 10], 4_999).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+    below.set_quota(Some(5_000));
+    let error = throttled.write_at(&[0; 10], 5_000).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    below.add_fault(Fault {
+        kind: FaultKind::Sync,
+        nth: 0,
+        is_persistent: false,
+        error: ErrorKind::Other,
+        effect: 0,
+    });
+    assert!(throttled.sync().is_err());
+}
+
+#[test]
+fn a_volume_works_on_it() {
+    let below = Arc::new(MemDisk::new());
+    let clock = Arc::new(TestClock::default());
+    let profile = DeviceProfile::DISK_OF_1998;
+    let throttled = Arc::new(ThrottledDisk::with_clock(
+        below.clone(),
+        profile,
+        clock.clone(),
+    ));
+    let volume = Volume::create(throttled.clone(), VolumeOptions::default()).unwrap();
+    let batch = volume.begin().unwrap();
+    let page = batch.write(PageKind::Segment, &[9; 3_000]).unwrap();
+    batch.commit().unwrap();
+    drop(volume);
+    let statistics = throttled.statistics();
+    assert!(statistics.syncs > 0 && statistics.service >= statistics.transfer);
+    assert!(clock.now() >= statistics.transfer);
+    let volume = Volume::open(below, OpenMode::ReadOnly).unwrap();
+    assert_eq!(volume.read(page).unwrap()[..], [9; 3_000]);
+}
+
+#[test]
+fn the_real_clock_never_returns_early() {
+    let clock = RealClock::new();
+    for us in [0, 1, 40, 120, 700] {
+        let moment = clock.now() + us * US;
+        clock.wait_until(moment);
+        assert!(clock.now() >= moment);
+    }
+}
