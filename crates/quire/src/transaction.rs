@@ -1,67 +1,116 @@
-//! `BEGIN` to `COMMIT`.
+//! `BEGIN` to `COMMIT`, and the transaction that every statement runs in.
 //!
-//! The engine has one write transaction at a time, and it sees its own changes. A connection opens
-//! it with the first statement after `BEGIN` that changes something, and holds it until the end.
-//! A statement that fails inside leaves the transaction aborted, as in PostgreSQL: what came before
-//! it is lost, and only `ROLLBACK` (or `COMMIT`, which then rolls back) is accepted.
+//! A statement outside of `BEGIN` … `COMMIT` is a transaction of its own. Inside, the engine's transaction is begun by the first
+//! statement that reads or writes, so that a snapshot is as young as possible. A statement that fails leaves the transaction
+//! aborted, as in PostgreSQL: only `ROLLBACK`, `ROLLBACK TO` a savepoint, or `COMMIT`, which then rolls back, is accepted.
 
-use quire_engine::{Engine, Snapshot, TransactionError, WriteTransaction};
+use std::mem;
+
+use quire_engine::{Engine, Isolation, Savepoint, Snapshot, Transaction as EngineTransaction};
 use tokio::sync::MutexGuard;
+use tokio::task::block_in_place;
 
+use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::session::Session;
 
 /// Where a connection is.
+#[derive(Default)]
 pub(crate) enum Transaction {
     /// Every statement is its own transaction.
+    #[default]
     Idle,
-    /// `BEGIN` has been said, and nothing changed yet.
-    Begun,
-    /// Something has been changed.
-    Writing(WriteTransaction),
-    /// A statement failed, or is changing something at this moment.
-    Aborted,
+    /// `BEGIN` has been said, and nothing was read or written yet.
+    Begun { isolation: Isolation, is_read_only: bool },
+    /// Something was.
+    Open(Box<OpenTransaction>),
+    /// A statement failed, or changes something at this moment; what came before it is kept for `ROLLBACK TO`.
+    Aborted(Option<Box<OpenTransaction>>),
+}
+
+/// A transaction of several statements.
+pub(crate) struct OpenTransaction {
+    engine: EngineTransaction,
+    /// The oldest first.
+    savepoints: Vec<(String, Savepoint)>,
+    is_read_only: bool,
 }
 
 impl Transaction {
-    /// What a statement sees: READ COMMITTED, and the connection's own changes.
-    pub(crate) fn snapshot(&self, engine: &Engine) -> Result<Snapshot, Error> {
+    /// What a reading statement sees.
+    pub(crate) fn snapshot(&mut self, session: &Session) -> Result<Snapshot, Error> {
+        if let Transaction::Begun { isolation, is_read_only } = *self {
+            *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
+        }
         match self {
-            Transaction::Idle | Transaction::Begun => Ok(engine.snapshot()),
-            Transaction::Writing(transaction) => Ok(transaction.snapshot()),
-            Transaction::Aborted => Err(aborted()),
+            Transaction::Idle => Ok(session.database.engine.snapshot()),
+            Transaction::Open(open) => {
+                open.engine.begin_statement();
+                Ok(open.engine.snapshot())
+            }
+            _ => Err(aborted()),
         }
     }
 
     pub(crate) fn is_aborted(&self) -> bool {
-        matches!(self, Transaction::Aborted)
+        matches!(self, Transaction::Aborted(_))
     }
 
-    /// After a statement failed: an explicit transaction is lost.
-    pub(crate) fn fail(&mut self) {
-        if !matches!(self, Transaction::Idle) {
-            *self = Transaction::Aborted;
+    /// Whether a change of the transaction's modes comes in time.
+    pub(crate) fn set_modes(&mut self, modes: Modes) -> Result<(), Error> {
+        match self {
+            Transaction::Begun { isolation, is_read_only } => {
+                *isolation = modes.isolation.unwrap_or(*isolation);
+                *is_read_only = modes.is_read_only.unwrap_or(*is_read_only);
+                Ok(())
+            }
+            Transaction::Open(_) if modes.isolation.is_some() => Err(Error::new(
+                "25001",
+                "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+            )),
+            Transaction::Open(open) => {
+                open.is_read_only = modes.is_read_only.unwrap_or(open.is_read_only);
+                Ok(())
+            }
+            Transaction::Aborted(_) => Err(aborted()),
+            // PostgreSQL warns that there is no transaction to change.
+            Transaction::Idle => Ok(()),
         }
     }
 
+    /// After a statement failed: an explicit transaction is lost, but for its savepoints.
+    pub(crate) fn fail(&mut self) {
+        *self = match mem::take(self) {
+            Transaction::Idle => Transaction::Idle,
+            Transaction::Begun { .. } => Transaction::Aborted(None),
+            Transaction::Open(open) => Transaction::Aborted(Some(open)),
+            aborted @ Transaction::Aborted(_) => aborted,
+        };
+    }
+
     /// `BEGIN`
-    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self, modes: Modes, default: Isolation) -> Result<(), Error> {
         match self {
-            Transaction::Idle => *self = Transaction::Begun,
-            Transaction::Aborted => return Err(aborted()),
+            Transaction::Idle => {
+                *self = Transaction::Begun {
+                    isolation: modes.isolation.unwrap_or(default),
+                    is_read_only: modes.is_read_only.unwrap_or(false),
+                };
+            }
+            Transaction::Aborted(_) => return Err(aborted()),
             // PostgreSQL warns and goes on.
-            Transaction::Begun | Transaction::Writing(_) => {}
+            Transaction::Begun { .. } | Transaction::Open(_) => {}
         }
         Ok(())
     }
 
     /// `COMMIT`; says whether something was kept, `false` after a failure.
     pub(crate) fn commit(&mut self) -> Result<bool, Error> {
-        match std::mem::replace(self, Transaction::Idle) {
-            Transaction::Idle | Transaction::Begun => Ok(true),
-            Transaction::Aborted => Ok(false),
-            Transaction::Writing(transaction) => {
-                tokio::task::block_in_place(|| transaction.commit())?;
+        match mem::take(self) {
+            Transaction::Idle | Transaction::Begun { .. } => Ok(true),
+            Transaction::Aborted(_) => Ok(false),
+            Transaction::Open(open) => {
+                block_in_place(|| open.engine.commit())?;
                 Ok(true)
             }
         }
@@ -69,8 +118,96 @@ impl Transaction {
 
     /// `ROLLBACK`
     pub(crate) fn roll_back(&mut self) {
-        *self = Transaction::Idle;
+        block_in_place(|| *self = Transaction::Idle);
     }
+
+    /// `SAVEPOINT name`
+    pub(crate) fn save(&mut self, session: &Session, name: String) -> Result<(), Error> {
+        if let Transaction::Begun { isolation, is_read_only } = *self {
+            *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
+        }
+        match self {
+            Transaction::Open(open) => {
+                let savepoint = open.engine.savepoint();
+                open.savepoints.push((name, savepoint));
+                Ok(())
+            }
+            Transaction::Aborted(_) => Err(aborted()),
+            _ => Err(no_transaction("SAVEPOINT")),
+        }
+    }
+
+    /// `RELEASE SAVEPOINT name`: the changes stay.
+    pub(crate) fn release(&mut self, name: &str) -> Result<(), Error> {
+        match self {
+            Transaction::Open(open) => {
+                let index = open.find(name)?;
+                open.savepoints.truncate(index);
+                Ok(())
+            }
+            Transaction::Aborted(_) => Err(aborted()),
+            _ => Err(no_transaction("RELEASE SAVEPOINT")),
+        }
+    }
+
+    /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays.
+    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<(), Error> {
+        match mem::take(self) {
+            Transaction::Open(mut open) | Transaction::Aborted(Some(mut open)) => {
+                let found = open.find(name).map(|index| {
+                    open.savepoints.truncate(index + 1);
+                    open.savepoints[index].1.clone()
+                });
+                match found {
+                    Ok(savepoint) => {
+                        block_in_place(|| open.engine.roll_back_to(&savepoint));
+                        *self = Transaction::Open(open);
+                        Ok(())
+                    }
+                    Err(error) => {
+                        *self = Transaction::Aborted(Some(open));
+                        Err(error)
+                    }
+                }
+            }
+            Transaction::Aborted(None) => {
+                *self = Transaction::Aborted(None);
+                Err(unknown_savepoint(name))
+            }
+            before @ Transaction::Begun { .. } => {
+                *self = before;
+                Err(unknown_savepoint(name))
+            }
+            Transaction::Idle => Err(unknown_savepoint(name)),
+        }
+    }
+}
+
+impl OpenTransaction {
+    fn begin(session: &Session, isolation: Isolation, is_read_only: bool) -> Box<Self> {
+        Box::new(Self {
+            engine: begin(session, isolation),
+            savepoints: Vec::new(),
+            is_read_only,
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<usize, Error> {
+        let found = self.savepoints.iter().rposition(|(known, _)| known == name);
+        found.ok_or_else(|| unknown_savepoint(name))
+    }
+}
+
+/// What `BEGIN` and `SET TRANSACTION` may say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Modes {
+    pub(crate) isolation: Option<Isolation>,
+    pub(crate) is_read_only: Option<bool>,
+}
+
+fn begin(session: &Session, isolation: Isolation) -> EngineTransaction {
+    let options = session.settings().transaction_options(isolation);
+    session.database.engine.transaction(options)
 }
 
 pub(crate) fn aborted() -> Error {
@@ -81,63 +218,93 @@ pub(crate) fn aborted() -> Error {
     .with_hint("Say ROLLBACK.")
 }
 
-/// One statement's right to change tables. Dropped before [`Writer::finish`], it leaves nothing
-/// behind and an explicit transaction aborted.
+fn no_transaction(what: &str) -> Error {
+    Error::new("25P01", format!("{what} can only be used in transaction blocks"))
+        .with_hint("Say BEGIN first.")
+}
+
+fn unknown_savepoint(name: &str) -> Error {
+    Error::new("3B001", format!("savepoint \"{name}\" does not exist"))
+}
+
+/// One statement's right to change tables. Dropped before [`Writer::finish`], it leaves an explicit transaction
+/// aborted, and otherwise nothing behind.
 pub(crate) struct Writer<'s> {
     slot: MutexGuard<'s, Transaction>,
     is_explicit: bool,
-    transaction: WriteTransaction,
+    /// Empty when it has been given back or committed.
+    open: Option<Box<OpenTransaction>>,
 }
 
 impl<'s> Writer<'s> {
-    /// Continues the connection's transaction or begins one for this statement. Waits, cancellably,
-    /// while another connection writes.
-    pub(crate) async fn begin(session: &'s Session) -> Result<Self, Error> {
+    /// Continues the connection's transaction, or begins one for this statement.
+    pub(crate) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
         let mut slot = session.transaction.lock().await;
         let is_explicit = !matches!(*slot, Transaction::Idle);
-        let before = if is_explicit {
-            std::mem::replace(&mut *slot, Transaction::Aborted)
-        } else {
-            Transaction::Idle
-        };
-        let transaction = match before {
-            Transaction::Writing(transaction) => transaction,
-            Transaction::Aborted => return Err(aborted()),
-            Transaction::Idle | Transaction::Begun => {
-                begin_transaction(&session.database.engine).await?
+        let mut open = match mem::take(&mut *slot) {
+            Transaction::Open(open) => open,
+            Transaction::Aborted(open) => {
+                *slot = Transaction::Aborted(open);
+                return Err(aborted());
+            }
+            Transaction::Begun { isolation, is_read_only } => {
+                OpenTransaction::begin(session, isolation, is_read_only)
+            }
+            Transaction::Idle => {
+                let isolation = session.settings().default_isolation();
+                OpenTransaction::begin(session, isolation, false)
             }
         };
+        if open.is_read_only {
+            *slot = Transaction::Aborted(Some(open));
+            let text = "cannot change anything in a read-only transaction";
+            return Err(Error::new("25006", text));
+        }
+        open.engine.begin_statement();
+        open.engine.set_cancelled(token.flag());
         Ok(Self {
             slot,
             is_explicit,
-            transaction,
+            open: Some(open),
         })
     }
 
-    pub(crate) fn transaction(&mut self) -> &mut WriteTransaction {
-        &mut self.transaction
+    pub(crate) fn transaction(&mut self) -> Result<&mut EngineTransaction, Error> {
+        let ended = || Error::new("XX000", "internal error: the statement has ended");
+        Ok(&mut self.open.as_mut().ok_or_else(ended)?.engine)
     }
 
     /// What the statement sees.
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        self.transaction.snapshot()
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot, Error> {
+        Ok(self.transaction()?.snapshot())
     }
 
     /// Keeps the changes: durable now, or with the explicit transaction's `COMMIT`.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
         if self.is_explicit {
-            *self.slot = Transaction::Writing(self.transaction);
+            *self.slot = Transaction::Open(open);
         } else {
-            tokio::task::block_in_place(|| self.transaction.commit())?;
+            block_in_place(|| open.engine.commit())?;
         }
         Ok(())
     }
 }
 
-async fn begin_transaction(engine: &Engine) -> Result<WriteTransaction, Error> {
-    let engine = engine.clone();
-    let begun: Result<_, TransactionError> = tokio::task::spawn_blocking(move || engine.begin())
-        .await
-        .map_err(|error| Error::new("XX000", format!("internal error: {error}")))?;
-    Ok(begun?)
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        match self.open.take() {
+            Some(open) if self.is_explicit => *self.slot = Transaction::Aborted(Some(open)),
+            // Rolling back may wait for pages.
+            Some(open) => drop(open),
+            None => {}
+        }
+    }
+}
+
+/// The engine that a snapshot outside of transactions comes from.
+pub(crate) fn newest(engine: &Engine) -> Snapshot {
+    engine.snapshot()
 }

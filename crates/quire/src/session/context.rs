@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::catalog::TableProvider;
+use datafusion::common::DFSchema;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
-use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Statement};
 use quire_engine::Snapshot;
 
 use super::catalog::catalog_list;
@@ -114,6 +115,12 @@ impl StatementContext {
             .statement_to_plan(statement)
             .await
             .map_err(|error| self.explain(error.into()))
+    }
+
+    /// The logical form of an expression over columns of `schema`.
+    pub(crate) fn expression(&self, expr: SqlExpr, schema: &DFSchema) -> Result<Expr, Error> {
+        let expr = ExprWithAlias { expr, alias: None };
+        Ok(self.state.create_logical_expr_from_sql_expr(expr, schema)?)
     }
 
     /// Makes the plan's rows come in the order of their tables.

@@ -4,7 +4,7 @@
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
 //! [`super::copy_statement`]) and a few short commands of one or two words.
 
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Statement};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -56,6 +56,18 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
             format!("syntax error at or near \"{}\"", extra.token),
             position(extra.span.start),
         )),
+    }
+}
+
+/// Parses an expression that the catalog keeps as text.
+pub(crate) fn parse_expression(text: &str) -> Result<Expr, Error> {
+    let dialect = PostgreSqlDialect {};
+    let parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT);
+    let mut parser = parser.try_with_sql(text).map_err(from_parser)?;
+    let expr = parser.parse_expr().map_err(from_parser)?;
+    match parser.peek_token().token {
+        Token::EOF => Ok(expr),
+        extra => Err(syntax_error(format!("syntax error at or near \"{extra}\""), None)),
     }
 }
 

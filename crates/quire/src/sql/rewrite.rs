@@ -24,6 +24,11 @@ pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
     rewriter.files
 }
 
+/// Rewrites an expression that is planned by itself.
+pub(crate) fn rewrite_expression(expr: &mut Expr) {
+    let _ = expr.visit(&mut Rewriter::default());
+}
+
 #[derive(Default)]
 struct Rewriter {
     files: Vec<String>,

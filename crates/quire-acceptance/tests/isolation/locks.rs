@@ -1,0 +1,123 @@
+//! Locks that statements ask for, and what happens when they cannot have them.
+
+use quire::Database;
+
+use crate::session::Session;
+
+fn database() -> Database {
+    let database = Database::in_memory().unwrap();
+    let session = Session::new(&database);
+    session.ok("CREATE TABLE account (id INT PRIMARY KEY, balance INT)");
+    session.ok("INSERT INTO account VALUES (1, 100), (2, 200), (3, 300)");
+    database
+}
+
+#[test]
+fn of_two_that_wait_for_each_other_one_fails() {
+    let database = database();
+    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::begun(&database, "READ COMMITTED"));
+    one.ok("UPDATE account SET balance = 1 WHERE id = 1");
+    two.ok("UPDATE account SET balance = 2 WHERE id = 2");
+    one.blocks("UPDATE account SET balance = 1 WHERE id = 2");
+    assert_eq!(two.error("UPDATE account SET balance = 2 WHERE id = 1"), "40P01");
+    two.ok("ROLLBACK");
+    one.answer().unwrap();
+    one.ok("COMMIT");
+    assert_eq!(Session::new(&database).ok("SELECT sum(balance) FROM account"), "302");
+}
+
+#[test]
+fn rows_selected_for_update_are_locked() {
+    let database = database();
+    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    assert_eq!(one.ok("SELECT balance FROM account WHERE id = 1 FOR UPDATE"), "100");
+    assert_eq!(two.ok("SELECT balance FROM account WHERE id = 1"), "100");
+    assert_eq!(two.error("SELECT balance FROM account WHERE id = 1 FOR UPDATE NOWAIT"), "55P03");
+    assert_eq!(
+        two.ok("SELECT id FROM account ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"),
+        "2"
+    );
+    two.blocks("UPDATE account SET balance = balance + 1 WHERE id = 1");
+    one.ok("UPDATE account SET balance = balance * 2 WHERE id = 1");
+    one.ok("COMMIT");
+    two.answer().unwrap();
+    assert_eq!(two.ok("SELECT balance FROM account WHERE id = 1"), "201");
+}
+
+/// At READ COMMITTED a row is looked at again after waiting for its lock.
+#[test]
+fn a_row_that_was_waited_for_is_judged_anew() {
+    let database = database();
+    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    one.ok("UPDATE account SET balance = 0 WHERE id = 1");
+    one.ok("DELETE FROM account WHERE id = 2");
+    two.blocks("UPDATE account SET balance = balance + 1 WHERE balance >= 100");
+    one.ok("COMMIT");
+    two.answer().unwrap();
+    assert_eq!(two.ok("SELECT id, balance FROM account ORDER BY id"), "1,0;3,301");
+}
+
+#[test]
+fn waiting_ends_with_the_lock_timeout() {
+    let database = database();
+    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    one.ok("UPDATE account SET balance = 0 WHERE id = 1");
+    two.ok("SET lock_timeout = '50ms'");
+    assert_eq!(two.error("UPDATE account SET balance = 1 WHERE id = 1"), "55P03");
+    one.ok("ROLLBACK");
+    two.ok("UPDATE account SET balance = 1 WHERE id = 1");
+}
+
+#[test]
+fn a_table_in_use_is_not_dropped() {
+    let database = database();
+    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    assert_eq!(one.ok("SELECT count(*) FROM account"), "3");
+    two.blocks("DROP TABLE account");
+    assert_eq!(one.ok("SELECT count(*) FROM account WHERE id > 1"), "2");
+    one.ok("COMMIT");
+    two.answer().unwrap();
+    assert_eq!(two.error("SELECT * FROM account"), "42P01");
+}
+
+/// Two insertions of one key: the second waits, and then fails or not, as the first ends.
+#[test]
+fn a_key_is_inserted_once() {
+    let database = database();
+    for (end, expected) in [("COMMIT", Err("23505")), ("ROLLBACK", Ok(String::new()))] {
+        let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+        one.ok("INSERT INTO account VALUES (9, 1)");
+        two.blocks("INSERT INTO account VALUES (9, 2)");
+        one.ok(end);
+        match expected {
+            Ok(answer) => assert_eq!(two.answer().unwrap(), answer),
+            Err(sqlstate) => assert_eq!(&two.answer().unwrap_err()[..5], sqlstate),
+        }
+        two.ok("DELETE FROM account WHERE id = 9");
+    }
+}
+
+#[test]
+fn savepoints_take_back_what_came_after_them() {
+    let database = database();
+    let one = Session::begun(&database, "READ COMMITTED");
+    one.ok("UPDATE account SET balance = 1 WHERE id = 1");
+    one.ok("SAVEPOINT first");
+    one.ok("UPDATE account SET balance = 2 WHERE id = 2");
+    one.ok("SAVEPOINT second");
+    one.ok("DELETE FROM account");
+    assert_eq!(one.error("SELECT 1 / 0 FROM account RIGHT JOIN (SELECT 1) AS x(y) ON true"), "22012");
+    assert_eq!(one.error("SELECT 1"), "25P02");
+    one.ok("ROLLBACK TO SAVEPOINT second");
+    assert_eq!(one.ok("SELECT id, balance FROM account ORDER BY id"), "1,1;2,2;3,300");
+    one.ok("ROLLBACK TO first");
+    assert_eq!(one.ok("SELECT id, balance FROM account ORDER BY id"), "1,1;2,200;3,300");
+    assert_eq!(one.error("RELEASE SAVEPOINT second"), "3B001");
+    one.ok("ROLLBACK TO first");
+    one.ok("RELEASE SAVEPOINT first");
+    one.ok("COMMIT");
+    assert_eq!(
+        Session::new(&database).ok("SELECT id, balance FROM account ORDER BY id"),
+        "1,1;2,200;3,300"
+    );
+}

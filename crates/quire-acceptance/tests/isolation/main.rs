@@ -1,0 +1,10 @@
+//! Isolation levels, by the anomalies that each must prevent.
+//!
+//! The scenarios are those of the Hermitage suite (Martin Kleppmann, 2014), which follow Adya's thesis; what each level of
+//! PostgreSQL 15 does in them is known, and is what is expected here: READ COMMITTED prevents G0, G1a, G1b, G1c and OTV,
+//! REPEATABLE READ (snapshot isolation) everything but write skew (G2-item, G2), SERIALIZABLE everything.
+#![allow(clippy::unwrap_used)]
+
+mod anomalies;
+mod locks;
+mod session;

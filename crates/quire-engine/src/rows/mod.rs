@@ -1,0 +1,27 @@
+//! Row tables: rows in a tree, and what belongs to a row in others.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `parts` | which trees a table has, and what their bytes mean |
+//! | `table` | a table as one statement sees it: one row, ranges of rows |
+//! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
+//! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
+//! | `references` | foreign keys, at the end of a statement |
+//! | `build` | an index on rows that are there |
+//!
+//! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
+
+mod build;
+mod error;
+mod parts;
+mod references;
+mod scan;
+mod table;
+mod writer;
+
+pub use error::{RowScanError, RowWriteError};
+pub use parts::{RowParts, TableIndex};
+pub use references::ReferenceChecks;
+pub use scan::{RowScan, RowScanOptions, RowSource};
+pub use table::RowTable;
+pub use writer::{Conflict, Insertion, RowWriter};

@@ -1,0 +1,87 @@
+//! A row table as one statement sees it.
+
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
+
+use super::error::RowScanError;
+use super::parts::{RowParts, TableIndex};
+use super::scan::{RowScan, RowScanOptions};
+use crate::definition::TableDefinition;
+use crate::mvcc::ReadView;
+use crate::row_table::RowLayout;
+
+/// A table, and the state of it that a statement reads.
+pub struct RowTable {
+    pub(super) parts: Arc<RowParts>,
+    pub(super) view: ReadView,
+}
+
+impl RowTable {
+    pub(crate) fn new(parts: Arc<RowParts>, view: ReadView) -> Self {
+        Self { parts, view }
+    }
+
+    /// Id, unique for the life of the database.
+    pub fn id(&self) -> u64 {
+        self.parts.id
+    }
+
+    /// What was declared.
+    pub fn definition(&self) -> &Arc<TableDefinition> {
+        &self.parts.definition
+    }
+
+    /// Schema of the batches that are scanned: the columns that were not dropped.
+    pub fn arrow_schema(&self) -> &SchemaRef {
+        &self.parts.schema
+    }
+
+    /// How rows become bytes.
+    pub fn layout(&self) -> &Arc<RowLayout> {
+        &self.parts.layout
+    }
+
+    /// The indexes besides the primary key.
+    pub fn indexes(&self) -> &[TableIndex] {
+        &self.parts.indexes
+    }
+
+    /// What all states of the table share.
+    pub fn parts(&self) -> &Arc<RowParts> {
+        &self.parts
+    }
+
+    /// The state that is read.
+    pub fn view(&self) -> &ReadView {
+        &self.view
+    }
+
+    /// About how many rows there are, without reading them.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn row_count_estimate(&self) -> Result<u64, RowScanError> {
+        Ok(self.view.entry_estimate(self.parts.rows, &[], &[])?)
+    }
+
+    /// Starts a scan.
+    ///
+    /// # Errors
+    /// Columns or an index that are not there; the tree was dropped meanwhile.
+    pub fn scan(&self, options: &RowScanOptions) -> Result<RowScan, RowScanError> {
+        RowScan::new(Arc::clone(&self.parts), self.view.clone(), options)
+    }
+
+    /// Shows tuple and key of the row with that key to `visit`.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn get<R>(
+        &self,
+        row_key: &[u8],
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, RowScanError> {
+        Ok(self.view.get(self.parts.rows, row_key, visit)?)
+    }
+}

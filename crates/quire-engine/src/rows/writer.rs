@@ -1,0 +1,304 @@
+//! One row comes, changes or goes, and its entries in indexes and its long values with it.
+//!
+//! A key that no two rows may have is locked before it is looked up, in the table's tree or in that of the index. So of two
+//! transactions that want it one waits for the other, and then sees what became of it.
+
+use std::sync::Arc;
+
+use quire_format::tuple::TupleValue;
+
+use super::error::{RowScanError, RowWriteError};
+use super::parts::{RowParts, TableIndex};
+use crate::btree::Direction;
+use crate::mvcc::{LockMode, Transaction, TreeId, WaitPolicy};
+use crate::row_table::{EncodedRow, RowBuffer, Value};
+
+/// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
+pub struct RowWriter<'t> {
+    parts: Arc<RowParts>,
+    rows: &'t mut Transaction,
+    row: EncodedRow,
+    entry: Entry,
+    old_entry: Entry,
+}
+
+/// An entry of an index, in the making.
+#[derive(Default)]
+struct Entry {
+    key: Vec<u8>,
+    value: Vec<u8>,
+    is_exclusive: bool,
+}
+
+/// What became of a row that was to be inserted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Insertion {
+    /// It is there, with this key.
+    Inserted(Box<[u8]>),
+    /// Nothing was done: another row has one of its keys.
+    Conflict(Conflict),
+}
+
+/// Another row that has a key which two may not have. It is locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Position of the index among the table's; `None` for the primary key.
+    pub index: Option<usize>,
+    /// Key of the other row.
+    pub row_key: Box<[u8]>,
+}
+
+impl<'t> RowWriter<'t> {
+    pub(crate) fn new(parts: Arc<RowParts>, rows: &'t mut Transaction) -> Self {
+        Self {
+            parts,
+            rows,
+            row: EncodedRow::default(),
+            entry: Entry::default(),
+            old_entry: Entry::default(),
+        }
+    }
+
+    /// The table.
+    pub fn parts(&self) -> &Arc<RowParts> {
+        &self.parts
+    }
+
+    /// Locks a row that a statement is to change; true when the row is as the statement's snapshot has it.
+    ///
+    /// # Errors
+    /// See [`crate::mvcc::LockError`].
+    pub fn lock(
+        &mut self,
+        row_key: &[u8],
+        mode: LockMode,
+        wait: WaitPolicy,
+    ) -> Result<bool, RowWriteError> {
+        let locked = self.rows.lock_row(self.parts.rows, row_key, mode, wait)?;
+        Ok(!locked.changed_since_snapshot)
+    }
+
+    /// The newest values of a row by ordinal, which the caller has locked; `None` when it is gone.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn newest(&self, row_key: &[u8]) -> Result<Option<Vec<Value>>, RowWriteError> {
+        let Some(tuple) = self.newest_tuple(row_key)? else {
+            return Ok(None);
+        };
+        self.decode(row_key, &tuple).map(Some)
+    }
+
+    /// Inserts a row, given its values by ordinal.
+    ///
+    /// # Errors
+    /// Values that do not fit, and what reading, locking and writing may fail with. A key that another row has is no error.
+    pub fn insert(&mut self, values: &[TupleValue<'_>]) -> Result<Insertion, RowWriteError> {
+        let parts = Arc::clone(&self.parts);
+        let row_id = if parts.layout.is_numbered() {
+            parts.take_row_id(|| self.greatest_row_id())?
+        } else {
+            0
+        };
+        parts.layout.encode_row(values, row_id, &mut self.row)?;
+        if !parts.layout.is_numbered() {
+            let key = std::mem::take(&mut self.row.key);
+            let is_taken = self.is_taken(parts.rows, &key)?;
+            self.row.key = key;
+            if is_taken {
+                let row_key = self.row.key.as_slice().into();
+                let index = None;
+                return Ok(Insertion::Conflict(Conflict { index, row_key }));
+            }
+        }
+        for (position, index) in parts.indexes.iter().enumerate() {
+            if index.layout.is_unique() {
+                let row_key = std::mem::take(&mut self.row.key);
+                let conflict = self.conflict_in(index, values, &row_key);
+                self.row.key = row_key;
+                if let Some(row_key) = conflict? {
+                    self.rows.lock_row(parts.rows, &row_key, LockMode::Exclusive, WaitPolicy::Wait)?;
+                    let index = Some(position);
+                    return Ok(Insertion::Conflict(Conflict { index, row_key }));
+                }
+            }
+        }
+        self.put_row()?;
+        for index in &parts.indexes {
+            self.entry.fill(index, values, &self.row.key)?;
+            self.rows.put(index.tree, &self.entry.key, &self.entry.value)?;
+        }
+        Ok(Insertion::Inserted(self.row.key.as_slice().into()))
+    }
+
+    /// Changes the row with the key `row_key`, which is locked, to `values`, given by ordinal. Returns its values before.
+    ///
+    /// # Errors
+    /// [`RowWriteError::Duplicate`], values that do not fit, and what reading, locking and writing may fail with.
+    pub fn update(
+        &mut self,
+        row_key: &[u8],
+        values: &[TupleValue<'_>],
+    ) -> Result<Vec<Value>, RowWriteError> {
+        let parts = Arc::clone(&self.parts);
+        let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
+        let before = self.decode(row_key, &tuple)?;
+        let row_id = row_key.try_into().map_or(0, u64::from_be_bytes);
+        parts.layout.encode_row(values, row_id, &mut self.row)?;
+        let has_moved = self.row.key != row_key;
+        if has_moved {
+            let key = std::mem::take(&mut self.row.key);
+            let is_taken = self.is_taken(parts.rows, &key)?;
+            self.row.key = key;
+            if is_taken {
+                return Err(self.duplicate(None, values));
+            }
+        }
+        self.remove_chunks(row_key, &tuple)?;
+        let old_values: Vec<TupleValue<'_>> = before.iter().map(Value::as_tuple_value).collect();
+        for (position, index) in parts.indexes.iter().enumerate() {
+            self.entry.fill(index, values, &self.row.key)?;
+            self.old_entry.fill(index, &old_values, row_key)?;
+            if self.entry.key != self.old_entry.key {
+                let is_exclusive = self.entry.is_exclusive;
+                let key = std::mem::take(&mut self.entry.key);
+                let is_taken = is_exclusive && self.is_taken(index.tree, &key)?;
+                self.entry.key = key;
+                if is_taken {
+                    return Err(self.duplicate(Some(position), values));
+                }
+                self.rows.remove(index.tree, &self.old_entry.key)?;
+            } else if self.entry.value == self.old_entry.value {
+                continue;
+            }
+            self.rows.put(index.tree, &self.entry.key, &self.entry.value)?;
+        }
+        if has_moved {
+            self.rows.remove(parts.rows, row_key)?;
+        }
+        self.put_row()?;
+        Ok(before)
+    }
+
+    /// Deletes the row with that key, which is locked. Returns its values.
+    ///
+    /// # Errors
+    /// What reading, locking and writing may fail with.
+    pub fn delete(&mut self, row_key: &[u8]) -> Result<Vec<Value>, RowWriteError> {
+        let parts = Arc::clone(&self.parts);
+        let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
+        let before = self.decode(row_key, &tuple)?;
+        self.remove_chunks(row_key, &tuple)?;
+        let values: Vec<TupleValue<'_>> = before.iter().map(Value::as_tuple_value).collect();
+        for index in &parts.indexes {
+            self.old_entry.fill(index, &values, row_key)?;
+            self.rows.remove(index.tree, &self.old_entry.key)?;
+        }
+        self.rows.remove(parts.rows, row_key)?;
+        Ok(before)
+    }
+
+    /// The error that another row has the same key.
+    pub fn duplicate(&self, index: Option<usize>, values: &[TupleValue<'_>]) -> RowWriteError {
+        let definition = &self.parts.definition;
+        let key = match index.and_then(|index| definition.indexes.get(index)) {
+            Some(index) => Some(&index.key),
+            None => definition.primary_key.as_ref(),
+        };
+        let columns: Vec<usize> = key
+            .map(|key| key.columns.iter().map(|part| part.column).collect())
+            .unwrap_or_default();
+        RowWriteError::Duplicate {
+            table: definition.name.clone(),
+            constraint: key.map(|key| key.name.clone()).unwrap_or_default(),
+            detail: format!("Key {} already exists.", self.parts.described(&columns, values)),
+        }
+    }
+
+    /// Locks a key and tells whether there is an entry.
+    fn is_taken(&mut self, tree: TreeId, key: &[u8]) -> Result<bool, RowWriteError> {
+        self.rows.lock_row(tree, key, LockMode::Exclusive, WaitPolicy::Wait)?;
+        Ok(self.rows.get_latest(tree, key, |_| ())?.is_some())
+    }
+
+    /// The key of the row that has the same key in a unique index.
+    fn conflict_in(
+        &mut self,
+        index: &TableIndex,
+        values: &[TupleValue<'_>],
+        row_key: &[u8],
+    ) -> Result<Option<Box<[u8]>>, RowWriteError> {
+        self.entry.fill(index, values, row_key)?;
+        if !self.entry.is_exclusive {
+            return Ok(None);
+        }
+        let (tree, key) = (index.tree, &self.entry.key);
+        self.rows.lock_row(tree, key, LockMode::Exclusive, WaitPolicy::Wait)?;
+        Ok(self.rows.get_latest(tree, key, |value| value.into())?)
+    }
+
+    fn put_row(&mut self) -> Result<(), RowWriteError> {
+        self.rows.put(self.parts.rows, &self.row.key, &self.row.tuple)?;
+        if let Some(tree) = self.parts.overflow {
+            for chunk in &self.row.chunks {
+                self.rows.put(tree, &chunk.key, &chunk.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_chunks(&mut self, row_key: &[u8], tuple: &[u8]) -> Result<(), RowWriteError> {
+        let Some(tree) = self.parts.overflow else {
+            return Ok(());
+        };
+        let mut keys = Vec::new();
+        let layout = &self.parts.layout;
+        layout.visit_chunk_keys(row_key, tuple, |key| keys.push(key.to_vec()))?;
+        for key in keys {
+            self.rows.remove(tree, &key)?;
+        }
+        Ok(())
+    }
+
+    fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
+        Ok(self.rows.get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
+    }
+
+    fn decode(&self, row_key: &[u8], tuple: &[u8]) -> Result<Vec<Value>, RowWriteError> {
+        let fetch = |key: &[u8], target: &mut Vec<u8>| -> Result<bool, RowScanError> {
+            let Some(tree) = self.parts.overflow else {
+                return Ok(false);
+            };
+            let found = self.rows.get_latest(tree, key, |bytes| target.extend_from_slice(bytes))?;
+            Ok(found.is_some())
+        };
+        Ok(self.parts.owned_row(row_key, tuple, fetch)?)
+    }
+
+    fn vanished(&self) -> RowWriteError {
+        let table = &self.parts.definition.name;
+        RowWriteError::Reference(format!("a row of table {table:?} that is locked is not there"))
+    }
+
+    /// The greatest number of a row, 0 when there is none.
+    fn greatest_row_id(&self) -> Result<u64, RowWriteError> {
+        let view = self.rows.latest_view();
+        let mut scan = view.scan(self.parts.rows, &[], &[], Direction::Backward)?;
+        let last = scan.next_entry()?;
+        let number = last.and_then(|(key, _)| key.try_into().ok()).map(u64::from_be_bytes);
+        Ok(number.unwrap_or(0))
+    }
+}
+
+impl Entry {
+    fn fill(
+        &mut self,
+        index: &TableIndex,
+        values: &[TupleValue<'_>],
+        row_key: &[u8],
+    ) -> Result<(), RowWriteError> {
+        let layout = &index.layout;
+        self.is_exclusive = layout.encode_entry(values, row_key, &mut self.key, &mut self.value)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! A row table of one snapshot.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::stats::Precision;
+use datafusion::common::{Result, Statistics};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use quire_engine::{RowSource, RowTable};
+
+use super::access::{self, Access, external};
+use super::conditions::{conditions, is_useful};
+use super::source::RowScanSource;
+
+/// Name of the column with the key of each row, where there is one.
+pub(crate) const ROW_KEY_COLUMN: &str = "quire row key";
+
+/// Keys of rows.
+pub(crate) type RowKeys = Arc<[Box<[u8]>]>;
+
+/// The table, as queries read it, or as the target of a change: then each row has its key in a last column.
+pub(crate) struct RowTableProvider {
+    table: Arc<RowTable>,
+    schema: SchemaRef,
+    has_row_key: bool,
+    /// Only these rows.
+    only: Option<RowKeys>,
+}
+
+impl std::fmt::Debug for RowTableProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RowTableProvider({})", self.table.definition().name)
+    }
+}
+
+impl RowTableProvider {
+    pub(crate) fn new(table: Arc<RowTable>) -> Self {
+        Self {
+            schema: Arc::clone(table.arrow_schema()),
+            table,
+            has_row_key: false,
+            only: None,
+        }
+    }
+
+    /// The table with the keys of its rows; `only` restricts it to some.
+    pub(crate) fn target(table: Arc<RowTable>, only: Option<RowKeys>) -> Self {
+        let mut fields: Vec<Arc<Field>> = table.arrow_schema().fields().to_vec();
+        fields.push(Arc::new(Field::new(ROW_KEY_COLUMN, DataType::BinaryView, false)));
+        Self {
+            schema: Arc::new(Schema::new(fields)),
+            table,
+            has_row_key: true,
+            only,
+        }
+    }
+}
+
+#[async_trait]
+impl TableProvider for RowTableProvider {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let rows = self.table.row_count_estimate().ok()?;
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        statistics.num_rows = Precision::Inexact(usize::try_from(rows).ok()?);
+        Some(statistics)
+    }
+
+    /// Filters narrow a scan, and are evaluated above it.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let definition = self.table.definition();
+        let support = |filter: &&Expr| match is_useful(filter, definition) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let access = match &self.only {
+            Some(keys) => Access {
+                source: RowSource::Keys(Arc::clone(keys)),
+                rows: keys.len() as u64,
+                table_rows: keys.len() as u64,
+            },
+            None => {
+                let conditions = conditions(filters, self.table.definition());
+                access::choose(&self.table, &conditions)?
+            }
+        };
+        let all = || (0..self.schema.fields().len()).collect();
+        let projection: Vec<usize> = projection.cloned().unwrap_or_else(all);
+        let target = state.config().target_partitions();
+        let source = RowScanSource::new(Arc::clone(&self.table), &self.schema, projection, access)?
+            .with_limit(limit.filter(|_| filters.is_empty()))
+            .spread_over(target)
+            .map_err(external)?;
+        debug_assert!(self.has_row_key || self.schema == *self.table.arrow_schema());
+        Ok(DataSourceExec::from_data_source(source))
+    }
+}

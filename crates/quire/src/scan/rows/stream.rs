@@ -1,0 +1,81 @@
+//! The rows of one partition.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::metrics::BaselineMetrics;
+use futures::Stream;
+use quire_engine::{RowScan, RowScanOptions, RowTable};
+
+use super::access::external;
+
+pub(super) struct RowStream {
+    scan: RowScan,
+    /// For each output, the column of the scan.
+    order: Vec<usize>,
+    schema: SchemaRef,
+    /// Rows that may still come.
+    left: usize,
+    metrics: BaselineMetrics,
+}
+
+impl RowStream {
+    pub(super) fn open(
+        table: &Arc<RowTable>,
+        options: &RowScanOptions,
+        order: Vec<usize>,
+        schema: SchemaRef,
+        limit: Option<usize>,
+        metrics: BaselineMetrics,
+    ) -> Result<SendableRecordBatchStream> {
+        let stream = RowStream {
+            scan: table.scan(options).map_err(external)?,
+            order,
+            schema,
+            left: limit.unwrap_or(usize::MAX),
+            metrics,
+        };
+        Ok(Box::pin(cooperative(stream)))
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let Some(batch) = self.scan.next_batch().map_err(external)? else {
+            self.left = 0;
+            return Ok(None);
+        };
+        let row_count = batch.num_rows().min(self.left);
+        self.left -= row_count;
+        let columns = self.order.iter().map(|column| batch.column(*column).slice(0, row_count));
+        let options = RecordBatchOptions::new().with_row_count(Some(row_count));
+        let schema = Arc::clone(&self.schema);
+        let batch = RecordBatch::try_new_with_options(schema, columns.collect(), &options)?;
+        Ok(Some(batch))
+    }
+}
+
+impl Stream for RowStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = self.get_mut();
+        let timer = stream.metrics.elapsed_compute().clone();
+        let _timed = timer.timer();
+        let next = stream.next_batch().transpose();
+        stream.metrics.record_poll(Poll::Ready(next))
+    }
+}
+
+impl RecordBatchStream for RowStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

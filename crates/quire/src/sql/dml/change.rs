@@ -1,0 +1,245 @@
+//! Running `UPDATE` and `DELETE`.
+//!
+//! The rows to change come from a query over the statement's snapshot ([`super::changed_rows`]), so the statement never meets
+//! what it writes. Each is locked. A row that another transaction has changed since the snapshot is put aside; when all others
+//! are done, the statement takes a new snapshot and runs again for these rows alone, which are locked now and stay as
+//! they are: as in PostgreSQL, whoever waited for a row judges it anew.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, BinaryViewArray, BooleanArray, RecordBatch};
+use datafusion::arrow::array::cast::AsArray;
+use datafusion::catalog::TableProvider;
+use datafusion::common::Column;
+use datafusion::logical_expr::Expr;
+use datafusion::sql::sqlparser::ast::{Delete, Update, With};
+use quire_engine::row_table::TupleValue;
+use quire_engine::{
+    LockMode, ReferenceChecks, RowTable, Snapshot, TableDefinition, TableLock, Transaction, WaitPolicy,
+};
+use tokio::task::block_in_place;
+
+use super::super::names::folded;
+use super::super::query;
+use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
+use super::changed_rows::{ChangedRows, TARGET_TABLE};
+use super::default_value::replace_default;
+use super::returned::Returned;
+use super::row_values::RowValues;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::scan::{RowKeys, RowTableProvider};
+use crate::session::{Session, StatementContext, next_of};
+use crate::transaction::Writer;
+
+/// Runs an `UPDATE`.
+pub(in crate::sql) async fn update(
+    session: &Arc<Session>,
+    update: Update,
+    with: Option<With>,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let changed = ChangedRows::of_update(update, with)?;
+    run(session, changed, "UPDATE", token).await
+}
+
+/// Runs a `DELETE`.
+pub(in crate::sql) async fn delete(
+    session: &Arc<Session>,
+    delete: Delete,
+    with: Option<With>,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let changed = ChangedRows::of_delete(delete, with)?;
+    run(session, changed, "DELETE", token).await
+}
+
+async fn run(
+    session: &Arc<Session>,
+    mut changed: ChangedRows,
+    tag: &str,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let mut writer = Writer::begin(session, token).await?;
+    let table = super::target::lock(&mut writer, &changed.table, TableLock::RowExclusive)?;
+    for (column, value) in &mut changed.assignments {
+        replace_default(value, table.definition(), &column.value)?;
+    }
+    let mut progress = Progress::new(&mut writer, &table, &changed)?;
+    let mut only: Option<RowKeys> = None;
+    loop {
+        let snapshot = writer.snapshot()?;
+        let table = super::target::row_table(&snapshot, &changed.table)?;
+        let (context, planned) = plan(session, snapshot, &changed, &table, only, token).await?;
+        progress.returned.set_schema(planned.returned);
+        let mut stream = context.start(&planned.plan).await?;
+        while let Some(batch) = next_of(&mut stream, token).await? {
+            let transaction = writer.transaction()?;
+            block_in_place(|| progress.apply(transaction, &table, &planned.columns, &batch))?;
+        }
+        drop(stream);
+        if progress.again.is_empty() {
+            break;
+        }
+        only = Some(std::mem::take(&mut progress.again).into());
+        writer.transaction()?.begin_statement();
+    }
+    let references = std::mem::take(&mut progress.references);
+    block_in_place(|| -> Result<(), Error> {
+        Ok(writer.transaction()?.check_references(references)?)
+    })?;
+    writer.finish()?;
+    Ok(progress.returned.outcome(tag, progress.count))
+}
+
+/// The plan of a statement; `only` restricts it to rows with these keys.
+async fn plan(
+    session: &Session,
+    snapshot: Snapshot,
+    changed: &ChangedRows,
+    table: &Arc<RowTable>,
+    only: Option<RowKeys>,
+    token: &CancelToken,
+) -> Result<(StatementContext, ChangePlan), Error> {
+    let definition = table.definition();
+    let columns: Vec<String> = definition
+        .visible_columns()
+        .map(|(_, column)| column.name.clone())
+        .collect();
+    let assigned = assigned_columns(changed, &columns, definition)?;
+    let target: Arc<dyn TableProvider> =
+        Arc::new(RowTableProvider::target(Arc::clone(table), only));
+    let tables = [(TARGET_TABLE.to_owned(), target)];
+    let select = Box::new(changed.query(&columns));
+    let planned = query::plan_with(session, snapshot, select, tables, token).await?;
+    let sources: Vec<Column> = planned.plan.schema().columns();
+    let column = |index: usize| Expr::Column(sources[index].clone());
+    let before: Vec<Expr> = (1..=columns.len()).map(column).collect();
+    let first_new = 1 + columns.len();
+    let new_value = |index: usize| match assigned.iter().position(|known| *known == index) {
+        Some(position) => column(first_new + position),
+        None => before[index].clone(),
+    };
+    let after = match changed.is_deletion {
+        true => Vec::new(),
+        false => (0..columns.len()).map(new_value).collect(),
+    };
+    let parts = ChangeParts {
+        context: &planned.context,
+        definition,
+        alias: &folded(&changed.alias),
+        row_key: Some(column(0)),
+        before: if changed.is_deletion { before } else { Vec::new() },
+        after,
+        others: sources[first_new + assigned.len()..].to_vec(),
+        returning: changed.returning.as_deref(),
+    };
+    let plan = parts.build(planned.plan.clone())?;
+    Ok((planned.context, plan))
+}
+
+/// Positions of the columns that are assigned to, in the order of the statement.
+fn assigned_columns(
+    changed: &ChangedRows,
+    columns: &[String],
+    definition: &TableDefinition,
+) -> Result<Vec<usize>, Error> {
+    let mut found = Vec::with_capacity(changed.assignments.len());
+    for (name, _) in &changed.assignments {
+        let name = &name.value;
+        let Some(position) = columns.iter().position(|column| column == name) else {
+            let table = &definition.name;
+            let text = format!("column \"{name}\" of relation \"{table}\" does not exist");
+            return Err(Error::new("42703", text));
+        };
+        if found.contains(&position) {
+            let text = format!("multiple assignments to same column \"{name}\"");
+            return Err(Error::new("42601", text));
+        }
+        found.push(position);
+    }
+    Ok(found)
+}
+
+/// What has been done so far.
+struct Progress {
+    count: u64,
+    returned: Returned,
+    references: ReferenceChecks,
+    is_referenced: bool,
+    /// Rows that others have changed since the snapshot, to be judged anew.
+    again: Vec<Box<[u8]>>,
+    /// Rows that are done, where a join may find a row more than once.
+    done: Option<HashSet<Box<[u8]>>>,
+}
+
+impl Progress {
+    fn new(
+        writer: &mut Writer<'_>,
+        table: &RowTable,
+        changed: &ChangedRows,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            count: 0,
+            returned: Returned::default(),
+            references: ReferenceChecks::default(),
+            is_referenced: writer.transaction()?.is_referenced(&table.definition().name),
+            again: Vec::new(),
+            done: (!changed.others.is_empty()).then(HashSet::new),
+        })
+    }
+
+    /// Changes the rows of a batch.
+    fn apply(
+        &mut self,
+        transaction: &mut Transaction,
+        table: &RowTable,
+        columns: &ChangeColumns,
+        batch: &RecordBatch,
+    ) -> Result<(), Error> {
+        let Some(key_column) = columns.row_key else {
+            return Err(Error::new("XX000", "internal error: no keys of rows"));
+        };
+        let keys: &BinaryViewArray = batch.column(key_column).as_binary_view();
+        let after = match columns.after.is_empty() {
+            true => None,
+            false => Some(RowValues::new(table.definition(), batch, columns.after.clone())?),
+        };
+        let mut changed = Vec::with_capacity(batch.num_rows());
+        let mut values: Vec<TupleValue<'_>> = Vec::new();
+        let parts = Arc::clone(table.parts());
+        for row in 0..batch.num_rows() {
+            let key = keys.value(row);
+            if self.done.as_mut().is_some_and(|done| !done.insert(key.into())) {
+                changed.push(false);
+                continue;
+            }
+            let mut writer = transaction.row_writer(&parts);
+            if !writer.lock(key, LockMode::Exclusive, WaitPolicy::Wait)? {
+                if let Some(done) = &mut self.done {
+                    done.remove(key);
+                }
+                self.again.push(key.into());
+                changed.push(false);
+                continue;
+            }
+            match &after {
+                Some(after) => {
+                    after.check(row, &columns.checks, batch)?;
+                    after.read(row, &mut values)?;
+                    let before = writer.update(key, &values)?;
+                    self.references.updated(&parts, before, &values, self.is_referenced);
+                }
+                None => {
+                    let before = writer.delete(key)?;
+                    self.references.deleted(&parts, before, self.is_referenced);
+                }
+            }
+            self.count += 1;
+            changed.push(true);
+        }
+        self.returned.add(batch, &columns.returning, &BooleanArray::from(changed))
+    }
+}

@@ -1,0 +1,58 @@
+//! The rows of `RETURNING`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome, Rows};
+
+/// What a statement returns, while it runs.
+#[derive(Default)]
+pub(super) struct Returned {
+    schema: Option<SchemaRef>,
+    batches: Vec<RecordBatch>,
+}
+
+impl Returned {
+    /// Says what is returned; nothing without `RETURNING`.
+    pub(super) fn set_schema(&mut self, schema: Option<SchemaRef>) {
+        // What a plan promises and what it delivers may differ in nullability.
+        let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
+        self.schema = schema.map(|schema| {
+            Arc::new(Schema::new(schema.fields().iter().map(nullable).collect::<Vec<_>>()))
+        });
+    }
+
+    /// Adds the returned columns of the rows that were changed.
+    pub(super) fn add(
+        &mut self,
+        batch: &RecordBatch,
+        columns: &Range<usize>,
+        changed: &BooleanArray,
+    ) -> Result<(), Error> {
+        let Some(schema) = &self.schema else {
+            return Ok(());
+        };
+        let returned = RecordBatch::try_new(
+            Arc::clone(schema),
+            batch.columns()[columns.clone()].to_vec(),
+        )?;
+        let returned = filter_record_batch(&returned, changed)?;
+        if returned.num_rows() > 0 {
+            self.batches.push(returned);
+        }
+        Ok(())
+    }
+
+    /// What the statement gives back.
+    pub(super) fn outcome(self, tag: &str, count: u64) -> Outcome {
+        match self.schema {
+            Some(schema) => Outcome::Rows(Rows::of_batches(schema, self.batches)),
+            None => Outcome::Done(Completion::counted(format!("{tag} {count}"), count)),
+        }
+    }
+}
