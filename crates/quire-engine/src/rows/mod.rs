@@ -2,7 +2,7 @@
 //!
 //! | module | answers |
 //! |---|---|
-//! | `parts` | which trees a table has, and what their bytes mean |
+//! | `parts`, `cache` | which trees a table has, and what their bytes mean |
 //! | `table` | a table as one statement sees it: one row, ranges of rows |
 //! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
@@ -12,6 +12,7 @@
 //! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
 
 mod build;
+mod cache;
 mod error;
 mod parts;
 mod references;
@@ -19,6 +20,9 @@ mod scan;
 mod table;
 mod writer;
 
+pub(crate) use build::build_index;
+pub(crate) use cache::PartsCache;
+pub(crate) use references::is_referenced;
 pub use error::{RowScanError, RowWriteError};
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;

@@ -28,7 +28,8 @@ pub struct RowParts {
     pub(crate) overflow: Option<TreeId>,
     pub(crate) indexes: Vec<TableIndex>,
     /// For tables without primary key, the number of the next row; 0 as long as nobody has looked.
-    pub(crate) next_row_id: AtomicU64,
+    next_row_id: Arc<AtomicU64>,
+    pub(super) trees: Vec<TreeRecord>,
 }
 
 /// An index of a table.
@@ -45,6 +46,7 @@ impl RowParts {
         id: u64,
         definition: Arc<TableDefinition>,
         trees: &[TreeRecord],
+        next_row_id: Arc<AtomicU64>,
     ) -> Result<Self, RowLayoutError> {
         let layout = RowLayout::new(&layout_spec(&definition))?;
         let tree = |role: TreeRole| {
@@ -68,7 +70,8 @@ impl RowParts {
             indexes: indexes.collect::<Result<Vec<_>, RowLayoutError>>()?,
             layout: Arc::new(layout),
             definition,
-            next_row_id: AtomicU64::new(0),
+            next_row_id,
+            trees: trees.to_vec(),
         })
     }
 

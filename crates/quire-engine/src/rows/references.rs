@@ -16,7 +16,7 @@ use super::table::RowTable;
 use super::writer::RowWriter;
 use crate::btree::Direction;
 use crate::definition::{ForeignKeyDefinition, ReferentialAction};
-use crate::mvcc::{LockMode, Transaction, WaitPolicy};
+use crate::mvcc::{LockWait, RowLockMode, Transaction};
 use crate::row_table::{ColumnRange, Value};
 
 /// Rows of a batch when rows that refer are looked for.
@@ -164,7 +164,7 @@ impl ReferenceChecks {
         let is_referenced = is_referenced(&table.definition.name, tables);
         let mut writer = RowWriter::new(Arc::clone(table), rows);
         for row_key in referring {
-            writer.lock(&row_key, LockMode::Exclusive, WaitPolicy::Wait)?;
+            writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let Some(mut row) = writer.newest(&row_key)? else {
                 continue;
             };
@@ -248,28 +248,23 @@ fn check_referenced(
         let what = format!("table {:?} of foreign key {:?} is gone", key.referenced_table, key.name);
         return Err(RowWriteError::Reference(what));
     };
-    loop {
-        let matching = referring_rows(referenced, &key.referenced_columns, values, rows)?;
-        let Some(row_key) = matching.first() else {
-            return Err(RowWriteError::NoReferenced {
-                table: table.definition.name.clone(),
-                constraint: key.name.clone(),
-                detail: format!(
-                    "Key {} is not present in table \"{}\".",
-                    described(table, &key.columns, values),
-                    referenced.definition.name
-                ),
-            });
-        };
-        let locked = rows.lock_row(referenced.rows, row_key, LockMode::Share, WaitPolicy::Wait)?;
+    let columns = &key.referenced_columns;
+    for row_key in referring_rows(referenced, columns, values, rows)? {
+        rows.lock_row(referenced.rows, &row_key, RowLockMode::Share, LockWait::Wait)?;
         // Whoever had it may have deleted it or changed its key.
-        if !locked.has_waited {
-            return Ok(());
-        }
-        if exists(referenced, &key.referenced_columns, values, rows)? {
+        if exists(referenced, columns, values, rows)? {
             return Ok(());
         }
     }
+    Err(RowWriteError::NoReferenced {
+        table: table.definition.name.clone(),
+        constraint: key.name.clone(),
+        detail: format!(
+            "Key {} is not present in table \"{}\".",
+            described(table, &key.columns, values),
+            referenced.definition.name
+        ),
+    })
 }
 
 fn exists(

@@ -10,7 +10,7 @@ use quire_format::tuple::TupleValue;
 use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
 use crate::btree::Direction;
-use crate::mvcc::{LockMode, Transaction, TreeId, WaitPolicy};
+use crate::mvcc::{LockWait, RowLockMode, Transaction, TreeId};
 use crate::row_table::{EncodedRow, RowBuffer, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
@@ -64,18 +64,19 @@ impl<'t> RowWriter<'t> {
         &self.parts
     }
 
-    /// Locks a row that a statement is to change; true when the row is as the statement's snapshot has it.
+    /// Locks a row that a statement is to change: says whether the row is as the statement's snapshot has it; `None` when it was
+    /// to be skipped and is not free.
     ///
     /// # Errors
     /// See [`crate::mvcc::LockError`].
     pub fn lock(
         &mut self,
         row_key: &[u8],
-        mode: LockMode,
-        wait: WaitPolicy,
-    ) -> Result<bool, RowWriteError> {
+        mode: RowLockMode,
+        wait: LockWait,
+    ) -> Result<Option<bool>, RowWriteError> {
         let locked = self.rows.lock_row(self.parts.rows, row_key, mode, wait)?;
-        Ok(!locked.changed_since_snapshot)
+        Ok(locked.map(|locked| !locked.is_changed_since_snapshot))
     }
 
     /// The newest values of a row by ordinal, which the caller has locked; `None` when it is gone.
@@ -117,7 +118,7 @@ impl<'t> RowWriter<'t> {
                 let conflict = self.conflict_in(index, values, &row_key);
                 self.row.key = row_key;
                 if let Some(row_key) = conflict? {
-                    self.rows.lock_row(parts.rows, &row_key, LockMode::Exclusive, WaitPolicy::Wait)?;
+                    self.rows.lock_row(parts.rows, &row_key, RowLockMode::Exclusive, LockWait::Wait)?;
                     let index = Some(position);
                     return Ok(Insertion::Conflict(Conflict { index, row_key }));
                 }
@@ -217,7 +218,7 @@ impl<'t> RowWriter<'t> {
 
     /// Locks a key and tells whether there is an entry.
     fn is_taken(&mut self, tree: TreeId, key: &[u8]) -> Result<bool, RowWriteError> {
-        self.rows.lock_row(tree, key, LockMode::Exclusive, WaitPolicy::Wait)?;
+        self.rows.lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
         Ok(self.rows.get_latest(tree, key, |_| ())?.is_some())
     }
 
@@ -233,7 +234,7 @@ impl<'t> RowWriter<'t> {
             return Ok(None);
         }
         let (tree, key) = (index.tree, &self.entry.key);
-        self.rows.lock_row(tree, key, LockMode::Exclusive, WaitPolicy::Wait)?;
+        self.rows.lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
         Ok(self.rows.get_latest(tree, key, |value| value.into())?)
     }
 

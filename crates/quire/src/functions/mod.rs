@@ -5,6 +5,7 @@ mod bytes;
 mod checked_arithmetic;
 mod decimal_digits;
 mod rounding;
+mod sequences;
 mod storage;
 mod sum;
 
@@ -12,18 +13,26 @@ pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
 pub(crate) use decimal_digits::DecimalDigits;
 pub(crate) use rounding::RoundToInteger;
+pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use storage::{StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
+
+use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
+use quire_engine::Snapshot;
 
 /// Replaces functions that fall short, and the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
 /// integers as doubles and decimals with nine digits to spare.)
-pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+pub(crate) fn register(
+    state: &mut SessionState,
+    snapshot: &Snapshot,
+    values: &Arc<SequenceValues>,
+) -> Result<()> {
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
-    Ok(())
+    sequences::register(state, snapshot, values)
 }

@@ -18,7 +18,7 @@ use super::configuration::{QuireOptions, Settings};
 use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
-use crate::functions::{self, StorageFunction, TablesFunction};
+use crate::functions::{self, SequenceValues, StorageFunction, TablesFunction};
 use crate::optimize;
 use crate::progress::ProgressObserver;
 use crate::sql::SpelledTypes;
@@ -29,6 +29,7 @@ pub(crate) struct Session {
     pub(crate) database: Arc<Opened>,
     settings: Mutex<Settings>,
     observer: Mutex<Option<ProgressObserver>>,
+    sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
     pub(crate) transaction: tokio::sync::Mutex<Transaction>,
 }
@@ -44,6 +45,7 @@ impl Session {
             database,
             settings: Mutex::new(settings),
             observer: Mutex::new(None),
+            sequence_values: Arc::default(),
             transaction: tokio::sync::Mutex::new(Transaction::Idle),
         }
     }
@@ -93,7 +95,7 @@ impl Session {
             .with_type_planner(Arc::new(SpelledTypes))
             .with_catalog_list(catalog_list(snapshot.clone(), files, options)?)
             .build();
-        functions::register(&mut state)?;
+        functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
         state.mark_start_execution();

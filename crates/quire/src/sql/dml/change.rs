@@ -8,15 +8,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, BinaryViewArray, BooleanArray, RecordBatch};
-use datafusion::arrow::array::cast::AsArray;
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    LockMode, ReferenceChecks, RowTable, Snapshot, TableDefinition, TableLock, Transaction, WaitPolicy,
+    LockWait, ReferenceChecks, RowLockMode, RowTable, Snapshot, TableDefinition, TableLockMode,
+    Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -63,7 +63,7 @@ async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let mut writer = Writer::begin(session, token).await?;
-    let table = super::target::lock(&mut writer, &changed.table, TableLock::RowExclusive)?;
+    let table = super::target::lock(&mut writer, &changed.table, TableLockMode::RowExclusive)?;
     for (column, value) in &mut changed.assignments {
         replace_default(value, table.definition(), &column.value)?;
     }
@@ -199,10 +199,7 @@ impl Progress {
         columns: &ChangeColumns,
         batch: &RecordBatch,
     ) -> Result<(), Error> {
-        let Some(key_column) = columns.row_key else {
-            return Err(Error::new("XX000", "internal error: no keys of rows"));
-        };
-        let keys: &BinaryViewArray = batch.column(key_column).as_binary_view();
+        let keys = columns.row_keys(batch)?;
         let after = match columns.after.is_empty() {
             true => None,
             false => Some(RowValues::new(table.definition(), batch, columns.after.clone())?),
@@ -217,7 +214,7 @@ impl Progress {
                 continue;
             }
             let mut writer = transaction.row_writer(&parts);
-            if !writer.lock(key, LockMode::Exclusive, WaitPolicy::Wait)? {
+            if writer.lock(key, RowLockMode::Exclusive, LockWait::Wait)? != Some(true) {
                 if let Some(done) = &mut self.done {
                     done.remove(key);
                 }

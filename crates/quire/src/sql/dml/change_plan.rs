@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use datafusion::arrow::array::cast::AsArray;
+use datafusion::arrow::array::{BinaryViewArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
@@ -100,7 +102,7 @@ impl ChangeParts<'_> {
         let table = TableReference::bare(self.alias.to_owned());
         let is_deletion = self.after.is_empty();
         columns.before = outputs.len()..outputs.len() + self.before.len();
-        for (value, column) in self.before.iter().zip(&self.definition.columns) {
+        for (value, (_, column)) in self.before.iter().zip(self.definition.visible_columns()) {
             outputs.push(if is_deletion {
                 value.clone().alias_qualified(Some(table.clone()), &column.name)
             } else {
@@ -108,7 +110,7 @@ impl ChangeParts<'_> {
             });
         }
         columns.after = outputs.len()..outputs.len() + self.after.len();
-        for (value, column) in self.after.iter().zip(&self.definition.columns) {
+        for (value, (_, column)) in self.after.iter().zip(self.definition.visible_columns()) {
             let value = cast(value.clone(), column.sql_type.arrow_type());
             outputs.push(value.alias_qualified(Some(table.clone()), &column.name));
         }
@@ -120,8 +122,8 @@ impl ChangeParts<'_> {
     /// One expression for each CHECK.
     fn checks(&self, rows: &DFSchema, columns: &ChangeColumns) -> Result<Vec<Expr>, Error> {
         let schema = pick(rows, columns.after.clone())?;
-        let check = |(position, check): (usize, &quire_engine::CheckConstraint)| {
-            let mut expr = parse::parse_expression(&check.expression)?;
+        let check = |(position, check): (usize, &quire_engine::CheckDefinition)| {
+            let mut expr = parse::parse_expression(&check.condition)?;
             rewrite::rewrite_expression(&mut expr);
             let expr = self.context.expression(expr, &schema)?;
             let is_met = cast(expr, DataType::Boolean);
@@ -175,6 +177,12 @@ impl ChangeParts<'_> {
 }
 
 impl ChangeColumns {
+    /// The keys of the rows that are changed.
+    pub(super) fn row_keys<'b>(&self, batch: &'b RecordBatch) -> Result<&'b BinaryViewArray, Error> {
+        let keys = self.row_key.and_then(|column| batch.column(column).as_binary_view_opt());
+        keys.ok_or_else(|| Error::new("XX000", "internal error: no keys of rows"))
+    }
+
     /// Where the columns end that are passed on.
     fn visible_end(&self) -> usize {
         self.after.end.max(self.before.end)

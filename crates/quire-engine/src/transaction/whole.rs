@@ -1,0 +1,309 @@
+//! A transaction over everything: rows of row tables, and definitions and column tables.
+//!
+//! The two halves have different writers. Rows are changed by any number of transactions at a time ([`crate::mvcc`]);
+//! definitions and column tables by one, which waits for its turn when it first needs it. The commit of both is one batch of
+//! the volume: pages, catalog, and the page of the log with the redo of the rows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quire_store::log::LogSequence;
+use quire_store::{Durability, WriteBatch};
+
+use super::WriteTransaction;
+use crate::catalog::Catalog;
+use crate::definition::{IndexDefinition, TableDefinition, TreeRecord};
+use crate::engine::{Engine, Snapshot};
+use crate::error::{RowCommitError, TransactionError};
+use crate::mvcc::{
+    self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
+};
+use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, build_index};
+
+/// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
+pub struct Transaction {
+    engine: Engine,
+    rows: mvcc::Transaction,
+    tables: Option<WriteTransaction>,
+    /// Trees that this transaction has made; they go when it is rolled back.
+    new_trees: Vec<TreeRecord>,
+    /// Trees that there were when its half for tables began.
+    old_trees: Vec<TreeRecord>,
+    /// What the current statement reads.
+    view: ReadView,
+    /// The catalog of the current statement, unless the transaction has one of its own.
+    snapshot: Snapshot,
+}
+
+/// A point of a transaction to go back to.
+#[derive(Clone)]
+pub struct Savepoint {
+    rows: mvcc::Savepoint,
+    /// What was defined then, if the transaction had defined something.
+    catalog: Option<Catalog>,
+}
+
+impl Transaction {
+    pub(crate) fn new(engine: &Engine, options: TransactionOptions) -> Self {
+        let mut rows = engine.mvcc().begin(options);
+        let (view, snapshot) = engine.view_of(&mut rows);
+        Self {
+            engine: engine.clone(),
+            rows,
+            tables: None,
+            new_trees: Vec::new(),
+            old_trees: Vec::new(),
+            view,
+            snapshot,
+        }
+    }
+
+    /// A statement begins: it sees what the transaction has changed up to now, and of others, at READ COMMITTED, what
+    /// is committed now.
+    pub fn begin_statement(&mut self) {
+        let (view, snapshot) = self.engine.view_of(&mut self.rows);
+        if self.rows.options().isolation == Isolation::ReadCommitted {
+            self.snapshot = snapshot;
+        } else {
+            self.snapshot = self.snapshot.with_rows(view.clone());
+        }
+        self.view = view;
+    }
+
+    /// What the current statement sees.
+    pub fn snapshot(&self) -> Snapshot {
+        match &self.tables {
+            Some(tables) => tables.snapshot().with_rows(self.view.clone()),
+            None => self.snapshot.clone(),
+        }
+    }
+
+    /// How it waits for locks and when it is durable; may be changed at any time.
+    pub fn options_mut(&mut self) -> &mut TransactionOptions {
+        self.rows.options_mut()
+    }
+
+    /// Locks a table or view by its id.
+    ///
+    /// # Errors
+    /// See [`mvcc::LockError`].
+    pub fn lock_table(
+        &mut self,
+        id: u64,
+        mode: TableLockMode,
+        wait: LockWait,
+    ) -> Result<bool, mvcc::LockError> {
+        self.rows.lock_table(id, mode, wait)
+    }
+
+    /// The half that changes definitions and column tables. Waits until no other transaction has its own. For definitions
+    /// use [`Transaction::define`].
+    ///
+    /// # Errors
+    /// The volume takes no writes.
+    pub fn tables(&mut self) -> Result<&mut WriteTransaction, TransactionError> {
+        if self.tables.is_none() {
+            let tables = self.engine.begin()?;
+            self.old_trees = tables.catalog_now().live_trees().copied().collect();
+            self.tables = Some(tables);
+        }
+        self.tables.as_mut().ok_or(TransactionError::NotBegun)
+    }
+
+    /// Changes definitions. Statements of this transaction see them at once.
+    ///
+    /// # Errors
+    /// Those of `change`; the volume takes no writes; a tree cannot be made.
+    pub fn define<R>(
+        &mut self,
+        change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
+    ) -> Result<R, TransactionError> {
+        let changed = change(self.tables()?)?;
+        self.add_new_trees()?;
+        self.begin_statement();
+        Ok(changed)
+    }
+
+    /// Makes trees known that the definitions have now. Their pages may reach the file before the commit, so the file says that
+    /// something is under way.
+    fn add_new_trees(&mut self) -> Result<(), TransactionError> {
+        let tables = self.tables()?;
+        let catalog = tables.catalog_now();
+        let live: Vec<TreeRecord> = catalog.live_trees().copied().collect();
+        for tree in live {
+            if self.old_trees.contains(&tree) || self.new_trees.contains(&tree) {
+                continue;
+            }
+            self.tables()?.mark_staging()?;
+            let spec = catalog.tree_spec(&tree)?;
+            self.engine.mvcc().add_tree(&spec).map_err(RowWriteError::from)?;
+            self.new_trees.push(tree);
+        }
+        Ok(())
+    }
+
+    /// Changes rows of one table.
+    pub fn row_writer(&mut self, parts: &Arc<RowParts>) -> RowWriter<'_> {
+        RowWriter::new(Arc::clone(parts), &mut self.rows)
+    }
+
+    /// Whether a foreign key refers to the table called `name`.
+    pub fn is_referenced(&self, name: &str) -> bool {
+        self.snapshot().is_referenced(name)
+    }
+
+    /// Does what foreign keys demand after a statement.
+    ///
+    /// # Errors
+    /// A foreign key is violated; or rows cannot be read, locked or written.
+    pub fn check_references(&mut self, checks: ReferenceChecks) -> Result<(), RowWriteError> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let tables = self.snapshot().all_row_parts()?;
+        checks.finish(&tables, &mut self.rows)
+    }
+
+    /// Drops a table, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::drop_table`], and what waiting for the table may fail with.
+    pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.drop_table(name))
+    }
+
+    /// Removes all rows of a table, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::truncate_table`], and what waiting for the table may fail with.
+    pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.truncate_table(name))
+    }
+
+    /// Creates an index and fills it, while others may only read the table.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::create_index`]; two rows have a key that only one may have.
+    pub fn create_index(
+        &mut self,
+        table: &str,
+        index: IndexDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(table, TableLockMode::Share)?;
+        let name = index.key.name.clone();
+        self.define(|tables| tables.create_index(table, index))?;
+        let Some(parts) = self.snapshot().row_parts(table)? else {
+            return Err(TransactionError::TableNotFound(table.to_owned()));
+        };
+        let position = parts.indexes.iter().position(|known| known.definition.key.name == name);
+        if let Some(position) = position {
+            build_index(&parts, position, &mut self.rows)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a table another definition, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::alter_table`], and what waiting for the table may fail with.
+    pub fn alter_table(
+        &mut self,
+        name: &str,
+        definition: TableDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.alter_table(name, definition))
+    }
+
+    /// Remembers everything done so far.
+    pub fn savepoint(&mut self) -> Savepoint {
+        Savepoint {
+            rows: self.rows.savepoint(),
+            catalog: self.tables.as_ref().map(|tables| tables.catalog_now().clone()),
+        }
+    }
+
+    /// Goes back to a savepoint, which stays. The turn to change tables is kept: waiting for it again could end in a deadlock.
+    pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
+        self.rows.rollback_to(savepoint.rows);
+        if let Some(tables) = &mut self.tables {
+            match &savepoint.catalog {
+                Some(catalog) => tables.go_back_to(catalog.clone()),
+                None => tables.go_back_to(self.engine.newest_catalog()),
+            }
+        }
+        self.begin_statement();
+    }
+
+    /// Makes all of it durable and visible.
+    ///
+    /// # Errors
+    /// Nothing of it is visible then, with the exceptions that the error names.
+    pub fn commit(mut self) -> Result<(), RowCommitError> {
+        let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
+        let Some(tables) = self.tables.take() else {
+            rows.commit()?;
+            return Ok(());
+        };
+        if !rows.has_changes() {
+            let _alone = self.engine.lock_views();
+            tables.commit()?;
+        } else {
+            let durability = match rows.options().synchronous {
+                Synchronous::Full => Durability::Synced,
+                Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
+            };
+            let log = self.engine.log().clone();
+            let _alone = self.engine.lock_views();
+            rows.commit_with(|records| -> Result<LogSequence, RowCommitError> {
+                let end = |batch: WriteBatch| log.commit_batch(batch, records, durability);
+                Ok(tables.commit_by(end)?)
+            })?;
+        }
+        let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
+        let trees = self.new_trees.drain(..).chain(self.old_trees.drain(..));
+        for tree in trees.filter(|tree| !live.contains(tree)) {
+            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+        }
+        Ok(())
+    }
+
+    /// Longest time that it waits for a lock.
+    pub fn set_lock_timeout(&mut self, timeout: Option<Duration>) {
+        self.rows.options_mut().lock_timeout = timeout;
+    }
+
+    fn lock_name(&mut self, name: &str, mode: TableLockMode) -> Result<(), TransactionError> {
+        if let Some(id) = self.snapshot().id_of(name) {
+            self.rows.lock_table(id, mode, LockWait::Wait)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the table that a statement has found is the newest there is, or this transaction's own.
+    pub fn is_current(&self, table: &RowTable) -> bool {
+        let newest = match &self.tables {
+            Some(tables) => tables.catalog_now().clone(),
+            None => self.engine.newest_catalog(),
+        };
+        let entry = newest.row_tables.get(&table.definition().name);
+        entry.is_some_and(|entry| {
+            entry.id == table.id() && Arc::ptr_eq(&entry.definition, table.definition())
+        })
+    }
+
+    /// Whether a statement that begins now sees the newest definitions, and not those of the transaction's beginning.
+    pub fn sees_newest_definitions(&self) -> bool {
+        self.tables.is_some() || self.rows.options().isolation == Isolation::ReadCommitted
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        for tree in self.new_trees.drain(..) {
+            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+        }
+    }
+}

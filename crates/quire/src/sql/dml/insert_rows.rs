@@ -1,0 +1,266 @@
+//! `INSERT` into a row table.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SetExpr, TableObject};
+use quire_engine::row_table::TupleValue;
+use quire_engine::{Insertion, ReferenceChecks, RowTable, TableDefinition, TableLockMode, Transaction};
+use tokio::task::block_in_place;
+
+use super::super::insert::{positions, table_name};
+use super::super::names::{folded, last_part};
+use super::super::query;
+use super::super::reject::not_supported;
+use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
+use super::conflict::{ConflictRule, Conflicts};
+use super::default_value::{default_expression, replace_defaults};
+use super::returned::Returned;
+use super::row_values::RowValues;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::session::{Session, StatementContext, next_of};
+use crate::transaction::Writer;
+
+/// Inserts all rows or none.
+pub(in crate::sql) async fn insert(
+    session: &Arc<Session>,
+    writer: Writer<'_>,
+    insert: Insert,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let mut writer = writer;
+    let TableObject::TableName(name) = &insert.table else {
+        return Err(not_supported("INSERT into a function"));
+    };
+    let name = table_name(name)?;
+    let table = super::target::lock(&mut writer, &name, TableLockMode::RowExclusive)?;
+    let alias = match &insert.table_alias {
+        Some(alias) => folded(&alias.alias),
+        None => name.clone(),
+    };
+    let rule = match &insert.on {
+        None => None,
+        Some(OnInsert::OnConflict(conflict)) => Some(ConflictRule::new(conflict, table.definition())?),
+        Some(_) => return Err(not_supported("ON DUPLICATE KEY UPDATE")),
+    };
+    let (context, planned) = plan(session, &mut writer, &insert, &table, &alias, token).await?;
+    let mut progress = Progress::default();
+    progress.returned.set_schema(planned.returned.clone());
+    let mut stream = context.start(&planned.plan).await?;
+    while let Some(batch) = next_of(&mut stream, token).await? {
+        let transaction = writer.transaction()?;
+        let conflicts = block_in_place(|| {
+            progress.insert(transaction, &table, &planned.columns, &batch, rule.as_ref())
+        })?;
+        if let Some(rule) = &rule
+            && !conflicts.is_empty()
+        {
+            let update = conflicts.plan(&context, &table, &alias, rule, insert.returning.as_deref())?;
+            let mut changed = context.start(&update.plan).await?;
+            while let Some(batch) = next_of(&mut changed, token).await? {
+                let transaction = writer.transaction()?;
+                block_in_place(|| progress.update(transaction, &table, &update.columns, &batch))?;
+            }
+        }
+    }
+    drop(stream);
+    let Progress { count, returned, references, .. } = progress;
+    block_in_place(|| -> Result<(), Error> {
+        Ok(writer.transaction()?.check_references(references)?)
+    })?;
+    writer.finish()?;
+    Ok(returned.outcome("INSERT 0", count))
+}
+
+/// The plan of the rows to insert.
+async fn plan(
+    session: &Session,
+    writer: &mut Writer<'_>,
+    insert: &Insert,
+    table: &Arc<RowTable>,
+    alias: &str,
+    token: &CancelToken,
+) -> Result<(StatementContext, ChangePlan), Error> {
+    let definition = table.definition();
+    let snapshot = writer.snapshot()?;
+    let named = named_columns(insert, definition)?;
+    let (context, input, sources) = match &insert.source {
+        Some(source) => {
+            let mut source = source.clone();
+            let targets = targets(definition, &named, width_of(&source))?;
+            replace_defaults(&mut source, definition, &targets)?;
+            let planned = query::plan(session, snapshot, source, token).await?;
+            let columns = planned.plan.schema().columns();
+            let targets = targets_of(definition, &named, columns.len())?;
+            let columns = columns.into_iter().map(Expr::Column);
+            let sources: Vec<(usize, Expr)> = targets.into_iter().zip(columns).collect();
+            (planned.context, planned.plan, sources)
+        }
+        // DEFAULT VALUES
+        None => {
+            let context = session.statement(snapshot, Default::default())?;
+            (context, LogicalPlanBuilder::empty(true).build()?, Vec::new())
+        }
+    };
+    super::default_value::refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
+    let mut after = Vec::new();
+    for (place, _) in definition.visible_columns() {
+        let source = sources.iter().find(|(target, _)| *target == place);
+        after.push(match source {
+            Some((_, source)) => source.clone(),
+            None => default_expression(&context, definition, place)?,
+        });
+    }
+    let parts = ChangeParts {
+        context: &context,
+        definition,
+        alias,
+        row_key: None,
+        before: Vec::new(),
+        after,
+        others: Vec::new(),
+        returning: insert.returning.as_deref(),
+    };
+    let plan = parts.build(input)?;
+    Ok((context, plan))
+}
+
+/// Places of the columns that the statement names; none when it names none.
+fn named_columns(insert: &Insert, definition: &TableDefinition) -> Result<Vec<usize>, Error> {
+    let names = insert.columns.iter().map(|name| {
+        last_part(name).ok_or_else(|| Error::new("42602", format!("\"{name}\" is no column name")))
+    });
+    positions(definition, &names.collect::<Result<Vec<_>, Error>>()?)
+}
+
+/// Number of values in the first row, where it can be seen.
+fn width_of(source: &Query) -> Option<usize> {
+    match source.body.as_ref() {
+        SetExpr::Values(values) => values.rows.first().map(|row| row.len()),
+        _ => None,
+    }
+}
+
+fn targets(
+    definition: &TableDefinition,
+    named: &[usize],
+    width: Option<usize>,
+) -> Result<Vec<usize>, Error> {
+    match width {
+        Some(width) => targets_of(definition, named, width),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The place among the table's columns for each of `width` values.
+fn targets_of(
+    definition: &TableDefinition,
+    named: &[usize],
+    width: usize,
+) -> Result<Vec<usize>, Error> {
+    let targets: Vec<usize> = match named {
+        [] => definition.visible_columns().map(|(place, _)| place).take(width).collect(),
+        named => named.to_vec(),
+    };
+    if targets.len() == width {
+        return Ok(targets);
+    }
+    let (more, than) = match width > targets.len() {
+        true => ("expressions", "target columns"),
+        false => ("target columns", "expressions"),
+    };
+    let detail = format!("{} columns, {width} expressions", targets.len());
+    Err(Error::new("42601", format!("INSERT has more {more} than {than}")).with_detail(detail))
+}
+
+/// What has been done so far.
+#[derive(Default)]
+struct Progress {
+    count: u64,
+    returned: Returned,
+    references: ReferenceChecks,
+    /// Rows that the statement has written, where it must not meet them again.
+    written: HashSet<Box<[u8]>>,
+}
+
+impl Progress {
+    /// Inserts the rows of a batch; returns those that must be updates instead.
+    fn insert(
+        &mut self,
+        transaction: &mut Transaction,
+        table: &RowTable,
+        columns: &ChangeColumns,
+        batch: &RecordBatch,
+        rule: Option<&ConflictRule>,
+    ) -> Result<Conflicts, Error> {
+        let rows = RowValues::new(table.definition(), batch, columns.after.clone())?;
+        let mut conflicts = Conflicts::new(batch, columns.after.clone());
+        let mut inserted = Vec::with_capacity(batch.num_rows());
+        let mut values: Vec<TupleValue<'_>> = Vec::new();
+        let updates = rule.is_some_and(ConflictRule::updates);
+        let mut writer = transaction.row_writer(table.parts());
+        for row in 0..batch.num_rows() {
+            rows.read(row, &mut values)?;
+            rows.check(row, &columns.checks, batch)?;
+            match writer.insert(&values)? {
+                Insertion::Inserted(key) => {
+                    self.references.inserted(table.parts(), &values);
+                    self.count += 1;
+                    if updates {
+                        self.written.insert(key);
+                    }
+                    inserted.push(true);
+                }
+                Insertion::Conflict(conflict) => {
+                    inserted.push(false);
+                    let Some(rule) = rule.filter(|rule| rule.forgives(conflict.index)) else {
+                        return Err(writer.duplicate(conflict.index, &values).into());
+                    };
+                    if rule.updates() {
+                        if !self.written.insert(conflict.row_key.clone()) {
+                            return Err(twice());
+                        }
+                        let existing = writer.newest(&conflict.row_key)?.unwrap_or_default();
+                        conflicts.push(row, conflict.row_key, existing);
+                    }
+                }
+            }
+        }
+        self.returned.add(batch, &columns.returning, &BooleanArray::from(inserted))?;
+        Ok(conflicts)
+    }
+
+    /// Updates the rows that were there.
+    fn update(
+        &mut self,
+        transaction: &mut Transaction,
+        table: &RowTable,
+        columns: &ChangeColumns,
+        batch: &RecordBatch,
+    ) -> Result<(), Error> {
+        let is_referenced = transaction.is_referenced(&table.definition().name);
+        let rows = RowValues::new(table.definition(), batch, columns.after.clone())?;
+        let keys = columns.row_keys(batch)?;
+        let mut values: Vec<TupleValue<'_>> = Vec::new();
+        let mut writer = transaction.row_writer(table.parts());
+        for row in 0..batch.num_rows() {
+            rows.read(row, &mut values)?;
+            rows.check(row, &columns.checks, batch)?;
+            let before = writer.update(keys.value(row), &values)?;
+            self.references.updated(table.parts(), before, &values, is_referenced);
+            self.count += 1;
+        }
+        let all = BooleanArray::from(vec![true; batch.num_rows()]);
+        self.returned.add(batch, &columns.returning, &all)
+    }
+}
+
+fn twice() -> Error {
+    Error::new("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time").with_hint(
+        "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.",
+    )
+}

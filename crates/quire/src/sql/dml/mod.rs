@@ -1,0 +1,26 @@
+//! Statements that change rows of row tables.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `target` | which table, and is it mine to change |
+//! | `changed_rows` | `UPDATE` and `DELETE` as the query for the rows they change |
+//! | `change_plan` | one plan for rows before and after, checks, and what is returned |
+//! | `default_value` | what a column gets that a statement does not name |
+//! | `change`, `insert_rows`, `conflict` | running them |
+//! | `row_values` | a row of a batch as the engine takes it |
+//! | `returned` | the rows of `RETURNING` |
+//!
+//! The planner's own UPDATE and DELETE are not used: they lose predicates that became joins.
+
+mod change;
+mod change_plan;
+mod changed_rows;
+mod conflict;
+mod default_value;
+mod insert_rows;
+mod returned;
+mod row_values;
+mod target;
+
+pub(super) use change::{delete, update};
+pub(super) use insert_rows::insert;
