@@ -9,12 +9,15 @@ use quire_format::catalog::{CatalogRecord, TableRecord};
 use quire_format::row_group::RowGroup;
 use quire_format::table_root::{RowGroupPointer, TableRoot};
 use quire_store::PageId;
+use quire_store::pool::PageCodec;
 
+use crate::btree::TreeOptions;
 use crate::definition::{
     ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TreeRecord, TreeRole,
     ViewDefinition,
 };
 use crate::error::{DefinitionError, EngineError};
+use crate::mvcc::{TreeId, TreeSpec};
 use crate::pages::PageSource;
 
 /// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
@@ -156,10 +159,37 @@ impl Catalog {
 
     /// Every tree that has pages, also those that nobody uses any more.
     pub(crate) fn all_trees(&self) -> impl Iterator<Item = &TreeRecord> {
+        self.live_trees().chain(&self.dropped_trees)
+    }
+
+    /// The trees of all tables, and those of none.
+    pub(crate) fn live_trees(&self) -> impl Iterator<Item = &TreeRecord> {
         let columnar = self.tables.values().flat_map(|table| &table.trees);
         let rows = self.row_tables.values().flat_map(|table| &table.trees);
-        let own = self.trees.iter().chain(&self.dropped_trees);
-        columnar.chain(rows).chain(own)
+        columnar.chain(rows).chain(&self.trees)
+    }
+
+    /// How the pages of a tree are kept.
+    pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
+        let columnar = self.tables.values().map(|table| (&table.trees, &table.definition));
+        let rows = self.row_tables.values().map(|table| (&table.trees, &table.definition));
+        let mut tables = columnar.chain(rows);
+        let definition = tables.find(|(trees, _)| trees.contains(tree)).map(|(_, found)| found);
+        let options = definition.map(|definition| definition.options).unwrap_or_default();
+        let codec = PageCodec::new(options.page_codec, options.page_codec_level);
+        let codec = codec.map_err(|error| EngineError::Corrupt {
+            what: "the page codec of a table".to_owned(),
+            source: Corrupt::new(error.to_string(), 0),
+        })?;
+        Ok(TreeSpec {
+            id: TreeId::new(tree.id),
+            root: tree.root,
+            codec,
+            options: TreeOptions {
+                page_bytes: options.page_bytes,
+                layout: 0,
+            },
+        })
     }
 
     /// Definitions of all tables, by name.

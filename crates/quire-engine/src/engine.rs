@@ -1,18 +1,21 @@
 //! The open database: its newest state for readers, one write transaction at a time for writers.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
-use quire_store::{CATALOG_PAGE, CleanReport, Pin, STAGING_PAGE, Volume};
+use quire_store::log::LogOptions;
+use quire_store::pool::PoolOptions;
+use quire_store::{CleanReport, STAGING_PAGE, Volume};
 
-use crate::catalog::{Catalog, RowTableEntry};
+use crate::catalog::Catalog;
 use crate::check::{self, Finding};
-use crate::definition::{SequenceDefinition, TableDefinition, TreeRecord, ViewDefinition};
 use crate::error::{EngineError, MaintenanceError, TransactionError};
+use crate::mvcc::{self, Mvcc, MvccOptions, ReadView, TransactionOptions};
 use crate::pages::PageSource;
+use crate::row_half::RowHalf;
+use crate::snapshot::Snapshot;
 use crate::staging::Staging;
 use crate::sweep::sweep;
-use crate::table::ColumnTable;
-use crate::transaction::WriteTransaction;
+use crate::transaction::{Transaction, WriteTransaction};
 
 /// How an engine uses its volume.
 #[derive(Debug, Clone)]
@@ -20,12 +23,21 @@ pub struct EngineOptions {
     /// A write transaction keeps about this much of its pages, and as much that is being written, in memory; more goes into
     /// the volume ahead of the commit.
     pub staging_bytes: usize,
+    /// The pool of row pages, which takes charge of the volume's cache.
+    pub pool: PoolOptions,
+    /// How commits of rows are grouped.
+    pub log: LogOptions,
+    /// How transactions on rows run.
+    pub mvcc: MvccOptions,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
         EngineOptions {
             staging_bytes: 4 << 20,
+            pool: PoolOptions::default(),
+            log: LogOptions::default(),
+            mvcc: MvccOptions::default(),
         }
     }
 }
@@ -39,9 +51,21 @@ pub struct Engine {
 struct Shared {
     volume: Volume,
     options: EngineOptions,
-    current: RwLock<Snapshot>,
+    rows: Arc<RowHalf>,
+    /// The newest state, as the volume had it when it was published, or later.
+    current: RwLock<Newest>,
+    /// Held by who commits tables, until it has published them: meanwhile catalog and volume may differ.
+    table_commits: RwLock<()>,
+    /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
+    joint_commits: RwLock<()>,
     writer_active: Mutex<bool>,
     writer_done: Condvar,
+}
+
+/// A state, and the commit of the volume whose pages it has pinned.
+struct Newest {
+    snapshot: Snapshot,
+    sequence: u64,
 }
 
 /// The right to be the one write transaction; given back when dropped.
@@ -68,11 +92,16 @@ impl Engine {
             // When it fails, as on a full disk, everything can be read; the next write transaction tries again.
             let _ = sweep(&volume);
         }
-        let current = Snapshot::committed(volume.pin())?;
+        let sequence = volume.commit_sequence();
+        let snapshot = Snapshot::committed(volume.pin())?;
+        let rows = Arc::new(RowHalf::open(&volume, &options, snapshot.catalog())?);
         let shared = Shared {
             volume,
             options,
-            current: RwLock::new(current),
+            rows,
+            current: RwLock::new(Newest { snapshot, sequence }),
+            table_commits: RwLock::default(),
+            joint_commits: RwLock::default(),
             writer_active: Mutex::new(false),
             writer_done: Condvar::new(),
         };
@@ -86,13 +115,77 @@ impl Engine {
         &self.shared.volume
     }
 
-    /// The newest committed state. Never waits for a writer.
+    /// The newest committed state. Waits for nobody but a commit that changes tables and rows together.
     pub fn snapshot(&self) -> Snapshot {
-        self.shared
-            .current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let shared = &self.shared;
+        let _no_joint_commit = shared.joint_commits.read().unwrap_or_else(PoisonError::into_inner);
+        let view = shared.rows.mvcc.view();
+        self.newest().with_rows(&shared.rows, view)
+    }
+
+    /// What a statement of a transaction sees.
+    pub(crate) fn view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
+        let shared = &self.shared;
+        let _no_joint_commit = shared.joint_commits.read().unwrap_or_else(PoisonError::into_inner);
+        let view = rows.begin_statement();
+        let snapshot = self.newest().with_rows(&shared.rows, view.clone());
+        (view, snapshot)
+    }
+
+    /// Keeps others from seeing rows or tables that are being committed together.
+    pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
+        self.shared.joint_commits.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be held while tables are committed.
+    pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
+        self.shared.table_commits.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest catalog.
+    pub(crate) fn newest_catalog(&self) -> Catalog {
+        self.newest().catalog().clone()
+    }
+
+    /// The newest tables, pinned as the volume has them now: space that rows have left since need not be kept for them.
+    fn newest(&self) -> Snapshot {
+        let shared = &self.shared;
+        let current = shared.current.read().unwrap_or_else(PoisonError::into_inner);
+        if current.sequence == shared.volume.commit_sequence() {
+            return current.snapshot.clone();
+        }
+        drop(current);
+        // While tables are being committed, the catalog may be older than the volume.
+        let guard = shared.table_commits.try_read();
+        let mut current = shared.current.write().unwrap_or_else(PoisonError::into_inner);
+        if guard.is_ok() {
+            current.sequence = shared.volume.commit_sequence();
+            let source = PageSource::Committed(shared.volume.pin());
+            current.snapshot = current.snapshot.pinned_as(source);
+        }
+        current.snapshot.clone()
+    }
+
+    /// Begins a transaction over rows and tables.
+    pub fn transaction(&self, options: TransactionOptions) -> Transaction {
+        Transaction::new(self, options)
+    }
+
+    pub(crate) fn mvcc(&self) -> &Mvcc {
+        &self.shared.rows.mvcc
+    }
+
+    pub(crate) fn row_half(&self) -> &Arc<RowHalf> {
+        &self.shared.rows
+    }
+
+    /// Writes what has changed in row tables, and the map of pages.
+    ///
+    /// # Errors
+    /// The volume fails. Nothing is lost then.
+    pub fn checkpoint(&self) -> Result<(), MaintenanceError> {
+        self.shared.rows.mvcc.checkpoint()?;
+        Ok(self.shared.volume.checkpoint()?)
     }
 
     /// Starts the write transaction; waits until the one before has ended. Who only changes rows of row tables does not
@@ -106,12 +199,12 @@ impl Engine {
         // A mark at this moment is that of a transaction whose abort failed, or of a sweep that did.
         let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
         if is_marked() && sweep(&shared.volume).is_ok() {
-            ticket.publish(self.snapshot().catalog().clone());
+            ticket.publish(self.newest_catalog());
         }
         let staging_bytes = shared.options.staging_bytes;
         let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
         let staging = staging.map_err(EngineError::from)?;
-        Ok(WriteTransaction::new(ticket, staging, &self.snapshot()))
+        Ok(WriteTransaction::new(ticket, staging, &self.newest()))
     }
 
     fn wait_for_turn(&self) -> WriterTicket {
@@ -138,10 +231,11 @@ impl Engine {
     /// # Errors
     /// The volume fails. Nothing is lost then.
     pub fn clean(&self) -> Result<CleanReport, MaintenanceError> {
+        self.shared.rows.mvcc.checkpoint()?;
         let report = self.shared.volume.clean()?;
         let ticket = self.wait_for_turn();
         // The newest state is pinned where it was; pinned where it is now, it lets the old space go.
-        ticket.publish(self.snapshot().catalog().clone());
+        ticket.publish(self.newest_catalog());
         self.shared.volume.checkpoint()?;
         Ok(report)
     }
@@ -157,11 +251,11 @@ impl WriterTicket {
     /// Makes a state that has just been committed the newest one.
     pub(crate) fn publish(&self, catalog: Catalog) {
         let shared = &self.engine.shared;
+        let sequence = shared.volume.commit_sequence();
         let source = PageSource::Committed(shared.volume.pin());
-        *shared
-            .current
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Snapshot::new(catalog, source);
+        let snapshot = Snapshot::new(catalog, source);
+        let mut current = shared.current.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Newest { snapshot, sequence };
     }
 
     /// Gives back what a transaction has staged, and its space.
@@ -169,7 +263,7 @@ impl WriterTicket {
         // When it fails, the mark stays, and the next transaction or start frees the pages.
         if staging.abort().is_ok_and(|freed| freed) {
             // As in `Engine::clean`: the space must not be pinned.
-            self.publish(self.engine.snapshot().catalog().clone());
+            self.publish(self.engine.newest_catalog());
             // A failure leaves the space for a later checkpoint.
             let _ = self.volume().checkpoint();
         }
@@ -177,6 +271,10 @@ impl WriterTicket {
 
     pub(crate) fn volume(&self) -> &Volume {
         &self.engine.shared.volume
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
     }
 }
 
@@ -188,131 +286,5 @@ impl Drop for WriterTicket {
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = false;
         shared.writer_done.notify_one();
-    }
-}
-
-/// One state of all tables. It stays readable while it, a clone or one of its tables lives.
-#[derive(Clone)]
-pub struct Snapshot {
-    catalog: Arc<Catalog>,
-    source: Arc<PageSource>,
-}
-
-impl Snapshot {
-    pub(crate) fn new(catalog: Catalog, source: PageSource) -> Self {
-        Snapshot {
-            catalog: Arc::new(catalog),
-            source: Arc::new(source),
-        }
-    }
-
-    /// The committed state that a pin holds.
-    pub(crate) fn committed(pin: Pin) -> Result<Self, EngineError> {
-        let catalog = if pin.contains(CATALOG_PAGE) {
-            Catalog::decode(&pin.read(CATALOG_PAGE)?)?
-        } else {
-            Catalog::default()
-        };
-        Ok(Snapshot::new(catalog, PageSource::Committed(pin)))
-    }
-
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
-    pub(crate) fn source(&self) -> &Arc<PageSource> {
-        &self.source
-    }
-
-    /// The column table called `name`. Its root is read when it is first asked for.
-    ///
-    /// # Errors
-    /// The table's root cannot be read or understood.
-    pub fn table(&self, name: &str) -> Result<Option<Arc<ColumnTable>>, EngineError> {
-        match self.catalog.tables.get(name) {
-            Some(entry) => Ok(Some(Arc::new(ColumnTable::new(entry, &self.source)?))),
-            None => Ok(None),
-        }
-    }
-
-    /// All column tables, by name.
-    ///
-    /// # Errors
-    /// The root of one of them cannot be read or understood.
-    pub fn tables(&self) -> Result<Vec<Arc<ColumnTable>>, EngineError> {
-        let open = |entry| Ok(Arc::new(ColumnTable::new(entry, &self.source)?));
-        self.catalog.tables.values().map(open).collect()
-    }
-
-    /// The definitions of all tables of either storage, by name. Reads nothing.
-    pub fn definitions(&self) -> Vec<Arc<TableDefinition>> {
-        self.catalog.definitions().into_iter().cloned().collect()
-    }
-
-    /// The definition of the table called `name`.
-    pub fn definition(&self, name: &str) -> Option<&Arc<TableDefinition>> {
-        self.catalog.definition(name)
-    }
-
-    /// The row table called `name`.
-    pub fn row_table(&self, name: &str) -> Option<&Arc<RowTableEntry>> {
-        self.catalog.row_tables.get(name)
-    }
-
-    /// All row tables, by name.
-    pub fn row_tables(&self) -> impl Iterator<Item = &Arc<RowTableEntry>> {
-        self.catalog.row_tables.values()
-    }
-
-    /// The view called `name`.
-    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
-        self.catalog.views.get(name)
-    }
-
-    /// All views, by name.
-    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
-        self.catalog.views.values()
-    }
-
-    /// The sequence called `name`.
-    pub fn sequence(&self, name: &str) -> Option<&Arc<SequenceDefinition>> {
-        self.catalog.sequences.get(name)
-    }
-
-    /// All sequences, by name.
-    pub fn sequences(&self) -> impl Iterator<Item = &Arc<SequenceDefinition>> {
-        self.catalog.sequences.values()
-    }
-
-    /// The table that has the index called `name`; its primary key is one.
-    pub fn table_of_index(&self, name: &str) -> Option<&Arc<TableDefinition>> {
-        let mut tables = self.catalog.row_tables.values();
-        let table = tables.find(|table| table.definition.index_names().any(|index| index == name));
-        table.map(|table| &table.definition)
-    }
-
-    /// The id of the table or view called `name`: what views are recorded to depend on.
-    pub fn id_of(&self, name: &str) -> Option<u64> {
-        self.catalog.id_of(name)
-    }
-
-    /// Whether a table, index, view or sequence has this name.
-    pub fn has_name(&self, name: &str) -> bool {
-        self.catalog.has_name(name)
-    }
-
-    /// Trees that belong to no table.
-    pub fn trees(&self) -> &[TreeRecord] {
-        &self.catalog.trees
-    }
-
-    /// Trees of what has been dropped, whose pages are still to be freed.
-    pub fn dropped_trees(&self) -> &[TreeRecord] {
-        &self.catalog.dropped_trees
-    }
-
-    /// Grows whenever a definition changes, not when rows do.
-    pub fn schema_version(&self) -> u64 {
-        self.catalog.schema_version
     }
 }

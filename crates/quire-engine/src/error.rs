@@ -157,6 +157,12 @@ pub enum EngineError {
         /// Number of row groups.
         count: usize,
     },
+    /// The log of row tables cannot be read.
+    #[error(transparent)]
+    Log(#[from] quire_store::log::LogError),
+    /// The row tables cannot be opened.
+    #[error(transparent)]
+    Rows(#[from] crate::mvcc::OpenError),
     /// The write transaction whose view this was has ended.
     #[error(
         "the transaction that this view of the tables belongs to has ended; take a new snapshot"
@@ -173,6 +179,61 @@ pub enum MaintenanceError {
     /// Storing the page map failed.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// Storing the changed pages of row tables failed.
+    #[error(transparent)]
+    Rows(#[from] crate::mvcc::CheckpointError),
+}
+
+/// A sequence has no value to give.
+#[derive(Debug, thiserror::Error)]
+pub enum SequenceError {
+    /// It has given its last value.
+    #[error("nextval: reached maximum or minimum value of sequence {sequence:?}")]
+    Exhausted {
+        /// Name of the sequence.
+        sequence: String,
+    },
+    /// A value that the sequence cannot have.
+    #[error("setval: value {value} is out of bounds for sequence {sequence:?} ({min}..{max})")]
+    OutOfBounds {
+        /// Name of the sequence.
+        sequence: String,
+        /// The value.
+        value: i64,
+        /// Its least value.
+        min: i64,
+        /// Its greatest value.
+        max: i64,
+    },
+    /// What is stored of it means nothing.
+    #[error("the stored value of sequence {sequence:?} is damaged; set it again with setval")]
+    Damaged {
+        /// Name of the sequence.
+        sequence: String,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] crate::mvcc::ReadError),
+    /// It cannot be locked.
+    #[error(transparent)]
+    Lock(#[from] crate::mvcc::LockError),
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] crate::mvcc::WriteError),
+    /// What was taken of it cannot be logged.
+    #[error(transparent)]
+    Commit(#[from] crate::mvcc::CommitError),
+}
+
+/// A transaction over rows and tables was not committed.
+#[derive(Debug, thiserror::Error)]
+pub enum TransactionCommitError {
+    /// The half with the rows, or the log.
+    #[error(transparent)]
+    Rows(#[from] crate::mvcc::CommitError),
+    /// The half with definitions and column tables.
+    #[error(transparent)]
+    Tables(#[from] TransactionError),
 }
 
 /// A change in a write transaction failed; the transaction can only be aborted.
@@ -235,6 +296,15 @@ pub enum TransactionError {
     /// The volume could not make the change durable.
     #[error(transparent)]
     Commit(#[from] CommitError),
+    /// A table that others use could not be locked.
+    #[error(transparent)]
+    Lock(#[from] crate::mvcc::LockError),
+    /// Rows do not permit the change, or could not be read or written.
+    #[error(transparent)]
+    Rows(#[from] crate::rows::RowWriteError),
+    /// A tree could not be made.
+    #[error(transparent)]
+    Tree(#[from] crate::btree::TreeError),
 }
 
 /// Appending to a table failed; its transaction cannot commit any more.

@@ -11,9 +11,13 @@ mod error;
 pub mod mvcc;
 mod pages;
 mod predicate;
+mod row_half;
 pub mod row_table;
+mod rows;
 mod scalar_array;
 mod scan;
+mod sequences;
+mod snapshot;
 mod staging;
 mod sweep;
 mod table;
@@ -22,7 +26,6 @@ mod types;
 mod zone_table;
 
 pub use append::{AppendOptions, Appender};
-pub use catalog::RowTableEntry;
 pub use check::Finding;
 pub use definition::{
     AddedColumn, CheckDefinition, ColumnDefinition, ColumnSequence, ForeignKeyDefinition,
@@ -30,17 +33,27 @@ pub use definition::{
     MAX_NAME_BYTES, ReferentialAction, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
     TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
 };
-pub use engine::{Engine, EngineOptions, Snapshot};
+pub use engine::{Engine, EngineOptions};
+pub use btree::Direction;
 pub use error::{
-    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
+    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError,
+    TransactionCommitError, TransactionError,
+};
+pub use mvcc::{
+    Isolation, LockWait, RowLockMode, Synchronous, TableLockMode, TransactionOptions,
 };
 pub use predicate::Predicate;
 pub use quire_codec::block::BlockCodecId;
 pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
 pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
+pub use rows::{
+    Conflict, Insertion, ReferenceChecks, RowParts, RowScan, RowScanError, RowScanOptions,
+    RowSource, RowTable, RowWriteError, RowWriter, TableIndex,
+};
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use table::{ColumnStatistics, ColumnTable};
-pub use transaction::WriteTransaction;
+pub use snapshot::Snapshot;
+pub use transaction::{Savepoint, Transaction, WriteTransaction};
 pub use types::{MAX_DECIMAL_PRECISION, MAX_TEXT_CHARACTERS, SqlType};
 pub use zone_table::ZoneTable;

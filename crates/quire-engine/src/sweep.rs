@@ -7,8 +7,8 @@ use quire_format::volume::FIRST_FREE_PAGE;
 use quire_store::{Durability, PageId, PageKind, Pin, STAGING_PAGE, Volume};
 
 use crate::btree::add_stored_pages;
-use crate::engine::Snapshot;
 use crate::error::{EngineError, TransactionError};
+use crate::snapshot::Snapshot;
 
 /// Notes the pages of one kind of table. The pages on disk count, as one version of the volume has them.
 type Walk = fn(&Pin, &Snapshot, &mut HashSet<PageId>) -> Result<(), EngineError>;

@@ -4,6 +4,9 @@ mod alter;
 mod indexes;
 mod tables;
 mod views;
+mod whole;
+
+pub use whole::{Savepoint, Transaction};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,9 +16,10 @@ use quire_store::{CommitError, PageKind, WriteBatch};
 
 use crate::append::{AppendOptions, Appender};
 use crate::catalog::{Catalog, TableEntry, TableState};
-use crate::engine::{Snapshot, WriterTicket};
+use crate::engine::WriterTicket;
 use crate::error::{EngineError, TransactionError};
 use crate::pages::{PageSource, TransactionPages};
+use crate::snapshot::Snapshot;
 use crate::staging::Staging;
 
 /// Changes to the tables. It sees its own; nobody else does before [`WriteTransaction::commit`].
@@ -116,10 +120,16 @@ impl WriteTransaction {
             false => None,
         };
         let staging = self.pages.take().ok_or(EngineError::TransactionEnded)?;
-        let committed = staging.commit(catalog.as_deref(), end);
-        match &committed {
-            Ok(_) => self.ticket.publish(self.catalog.clone()),
-            Err(_) => self.ticket.abort(&staging),
+        let committed = {
+            let _committing = self.ticket.engine().table_commit();
+            let committed = staging.commit(catalog.as_deref(), end);
+            if committed.is_ok() {
+                self.ticket.publish(self.catalog.clone());
+            }
+            committed
+        };
+        if committed.is_err() {
+            self.ticket.abort(&staging);
         }
         committed
     }
@@ -161,6 +171,19 @@ impl WriteTransaction {
             Some(name) => Err(TransactionError::AppendUnfinished(name.clone())),
             None => Ok(()),
         }
+    }
+
+    /// What is defined now.
+    pub(crate) fn catalog_now(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Takes definitions back. Pages that were written since are freed with the end of the transaction.
+    pub(crate) fn go_back_to(&mut self, catalog: Catalog) {
+        self.catalog = catalog;
+        self.unfinished_append = None;
+        let tables = &self.catalog.tables;
+        self.changed_tables.retain(|name| tables.contains_key(name));
     }
 
     pub(crate) fn pages(&self) -> &Arc<TransactionPages> {

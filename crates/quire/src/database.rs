@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use quire_engine::Engine;
+use quire_engine::{Engine, EngineOptions};
+use quire_store::pool::PoolOptions;
 use quire_store::{
     CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
 };
@@ -99,7 +100,7 @@ impl Database {
             OpenMode::ReadOnly => Volume::open_with(disk, mode, volume_options)?,
         };
         let opened = Opened {
-            engine: Engine::open(volume)?,
+            engine: Engine::open_with(volume, engine_options(&options))?,
             runtime: Some(start_threads(&options)?),
             environment: environment(&options)?,
             options,
@@ -163,6 +164,16 @@ fn open_file(path: &Path, read_only: bool) -> Result<Arc<dyn Disk>, Error> {
         FileDisk::open_or_create(path)
     };
     Ok(Arc::new(disk?))
+}
+
+fn engine_options(options: &DatabaseOptions) -> EngineOptions {
+    EngineOptions {
+        pool: PoolOptions {
+            budget_bytes: options.cache_bytes,
+            ..PoolOptions::default()
+        },
+        ..EngineOptions::default()
+    }
 }
 
 fn start_threads(options: &DatabaseOptions) -> Result<Runtime, Error> {

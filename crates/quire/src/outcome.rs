@@ -97,6 +97,13 @@ impl Rows {
         }
     }
 
+    pub(crate) fn of_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self {
+            schema,
+            source: Source::Ready(batches.into_iter()),
+        }
+    }
+
     /// Names and types of the columns. Names may repeat, as in `SELECT a, a`.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()

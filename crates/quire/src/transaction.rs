@@ -5,8 +5,10 @@
 //! aborted, as in PostgreSQL: only `ROLLBACK`, `ROLLBACK TO` a savepoint, or `COMMIT`, which then rolls back, is accepted.
 
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use quire_engine::{Engine, Isolation, Savepoint, Snapshot, Transaction as EngineTransaction};
+use quire_engine::{Isolation, Savepoint, Snapshot, Transaction as EngineTransaction};
 use tokio::sync::MutexGuard;
 use tokio::task::block_in_place;
 
@@ -49,6 +51,17 @@ impl Transaction {
                 Ok(open.engine.snapshot())
             }
             _ => Err(aborted()),
+        }
+    }
+
+    /// The isolation of the transaction, if there is one.
+    pub(crate) fn isolation(&self) -> Option<Isolation> {
+        match self {
+            Transaction::Begun { isolation, .. } => Some(*isolation),
+            Transaction::Open(open) | Transaction::Aborted(Some(open)) => {
+                Some(open.engine.isolation())
+            }
+            _ => None,
         }
     }
 
@@ -261,7 +274,8 @@ impl<'s> Writer<'s> {
             return Err(Error::new("25006", text));
         }
         open.engine.begin_statement();
-        open.engine.set_cancelled(token.flag());
+        let flag = token.flag();
+        open.engine.options_mut().cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
         Ok(Self {
             slot,
             is_explicit,
@@ -302,9 +316,4 @@ impl Drop for Writer<'_> {
             None => {}
         }
     }
-}
-
-/// The engine that a snapshot outside of transactions comes from.
-pub(crate) fn newest(engine: &Engine) -> Snapshot {
-    engine.snapshot()
 }

@@ -6,6 +6,7 @@
 //! | `descend` | which leaf has a key, while others change the tree |
 //! | `grow`, `shrink` | when pages become two, or one |
 //! | `cursor` | what is between two keys, in both directions |
+//! | `estimate` | how much is between two keys, and where to cut it |
 //! | `build` | a tree from sorted entries; the end of a tree |
 //! | `check` | is the tree what it must be |
 //!
@@ -44,6 +45,7 @@ mod counters;
 mod cursor;
 mod descend;
 mod error;
+mod estimate;
 mod grow;
 mod pages;
 mod shrink;

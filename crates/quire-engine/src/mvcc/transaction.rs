@@ -85,6 +85,17 @@ impl Transaction {
         }
     }
 
+    /// What is committed now, and everything that the transaction has changed, whatever its isolation: for constraints, which
+    /// are about all rows there are.
+    pub fn latest_view(&mut self) -> ReadView {
+        ReadView {
+            snapshot: Arc::new(Snapshot::new(&self.shared)),
+            trees: self.shared.trees.now(),
+            layers: self.writes.freeze(),
+            reads: self.reads.clone(),
+        }
+    }
+
     /// Shows the value of a key to `visit`, if there is one: its own change, or what the current statement's snapshot has.
     ///
     /// # Errors

@@ -93,6 +93,33 @@ impl ReadView {
         Ok(Scan::new(self.clone(), open, low, high, direction))
     }
 
+    /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn estimate_entries(
+        &self,
+        tree: TreeId,
+        low: &[u8],
+        high: &[u8],
+    ) -> Result<u64, ReadError> {
+        Ok(self.tree(tree)?.btree.estimate_entries(low, high)?)
+    }
+
+    /// Keys that cut a range into up to `part_count` parts of about one size.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn separators(
+        &self,
+        tree: TreeId,
+        low: &[u8],
+        high: &[u8],
+        part_count: usize,
+    ) -> Result<Vec<Vec<u8>>, ReadError> {
+        Ok(self.tree(tree)?.btree.separators(low, high, part_count)?)
+    }
+
     fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, ReadError> {
         let open = self.trees.get(&tree);
         open.ok_or(ReadError::UnknownTree { tree })

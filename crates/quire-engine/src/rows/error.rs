@@ -95,6 +95,9 @@ pub enum RowWriteError {
     /// A foreign key asks for what is not there.
     #[error("{0}")]
     Reference(String),
+    /// A table that belongs to it cannot be opened.
+    #[error(transparent)]
+    Engine(#[from] crate::error::EngineError),
     /// Rows cannot be read.
     #[error(transparent)]
     Scan(#[from] RowScanError),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::SchemaRef;
-use quire_codec::Corrupt;
+use quire_codec::{Corrupt, Scalar};
 use quire_format::tuple::TupleValue;
 
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
@@ -135,6 +135,27 @@ fn shown(sql_type: SqlType, value: TupleValue<'_>) -> String {
     shown.unwrap_or_else(|| "?".to_owned())
 }
 
+/// A value that the catalog keeps.
+fn value_of_scalar(scalar: Option<&Scalar>, sql_type: SqlType) -> Value {
+    match scalar {
+        None => Value::Null,
+        Some(Scalar::Bool(value)) => Value::Boolean(*value),
+        Some(Scalar::Int16(value)) => Value::Integer(i64::from(*value)),
+        Some(Scalar::Int32(value)) => Value::Integer(i64::from(*value)),
+        Some(Scalar::Int64(value)) if matches!(sql_type, SqlType::Decimal { .. }) => {
+            Value::Decimal(i128::from(*value).into())
+        }
+        Some(Scalar::Int64(value)) => Value::Integer(*value),
+        Some(Scalar::Int128(value)) => Value::Decimal((*value).into()),
+        Some(Scalar::Float32(value)) => Value::Real(*value),
+        Some(Scalar::Float64(value)) => Value::Double(*value),
+        Some(Scalar::Bytes(bytes)) if sql_type.is_text() => {
+            Value::Text(String::from_utf8_lossy(bytes).into())
+        }
+        Some(Scalar::Bytes(bytes)) => Value::Bytes(bytes.as_slice().into()),
+    }
+}
+
 fn index_column(part: &crate::definition::KeyPart) -> IndexColumn {
     IndexColumn {
         ordinal: part.column,
@@ -166,7 +187,7 @@ fn layout_spec(definition: &TableDefinition) -> RowLayoutSpec {
             // Columns that came one after the other have a section each.
             sections.push(RowSection {
                 columns: vec![row_column],
-                missing: vec![Value::from_scalar(added.missing.as_ref())],
+                missing: vec![value_of_scalar(added.missing.as_ref(), column.sql_type)],
             });
         } else if let [section] = sections.as_mut_slice() {
             section.columns.push(row_column);

@@ -15,7 +15,7 @@ use super::scan::{RowScanOptions, RowSource};
 use super::table::RowTable;
 use super::writer::RowWriter;
 use crate::btree::Direction;
-use crate::definition::{ForeignKeyDefinition, ReferentialAction};
+use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
 use crate::mvcc::{LockWait, RowLockMode, Transaction};
 use crate::row_table::{ColumnRange, Value};
 
@@ -161,7 +161,7 @@ impl ReferenceChecks {
             ReferentialAction::Cascade => after.unwrap_or_default(),
             ReferentialAction::SetNull => vec![Value::Null; values.len()],
         };
-        let is_referenced = is_referenced(&table.definition.name, tables);
+        let is_referenced = tables.iter().any(|other| is_referenced(&table.definition.name, &other.definition));
         let mut writer = RowWriter::new(Arc::clone(table), rows);
         for row_key in referring {
             writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
@@ -194,10 +194,9 @@ struct Context<'a> {
     tables: &'a [Arc<RowParts>],
 }
 
-/// Whether a foreign key refers to the table called `name`.
-pub(crate) fn is_referenced(name: &str, tables: &[Arc<RowParts>]) -> bool {
-    let mut keys = tables.iter().flat_map(|table| &table.definition.foreign_keys);
-    keys.any(|key| key.referenced_table == name)
+/// Whether a foreign key of a table refers to the table called `name`.
+pub(crate) fn is_referenced(name: &str, definition: &TableDefinition) -> bool {
+    definition.foreign_keys.iter().any(|key| key.referenced_table == name)
 }
 
 fn check_nullable(table: &RowParts, column: usize, value: &Value) -> Result<(), RowWriteError> {

@@ -6,10 +6,10 @@ use arrow_schema::SchemaRef;
 
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
-use super::scan::{RowScan, RowScanOptions};
+use super::scan::{RowScan, RowScanOptions, RowSource};
 use crate::definition::TableDefinition;
 use crate::mvcc::ReadView;
-use crate::row_table::RowLayout;
+use crate::row_table::{KeyRange, RowLayout};
 
 /// A table, and the state of it that a statement reads.
 pub struct RowTable {
@@ -62,7 +62,56 @@ impl RowTable {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub fn row_count_estimate(&self) -> Result<u64, RowScanError> {
-        Ok(self.view.entry_estimate(self.parts.rows, &[], &[])?)
+        self.estimate(&RowSource::Range(KeyRange::all()))
+    }
+
+    /// About how many rows a source has, without reading them.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn estimate(&self, source: &RowSource) -> Result<u64, RowScanError> {
+        let (tree, range) = match source {
+            RowSource::Range(range) => (self.parts.rows, range),
+            RowSource::Index { index, range } => {
+                let found = self.parts.indexes.get(*index);
+                (found.ok_or(RowScanError::Index { index: *index })?.tree, range)
+            }
+            RowSource::Keys(keys) => return Ok(keys.len() as u64),
+        };
+        if range.is_empty() {
+            return Ok(0);
+        }
+        let high = range.high.as_deref().unwrap_or_default();
+        Ok(self.view.estimate_entries(tree, &range.low, high)?)
+    }
+
+    /// A range of rows as up to `part_count` ranges of about one size.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn divided(
+        &self,
+        source: &RowSource,
+        part_count: usize,
+    ) -> Result<Vec<RowSource>, RowScanError> {
+        let RowSource::Range(range) = source else {
+            return Ok(vec![source.clone()]);
+        };
+        if range.is_empty() {
+            return Ok(vec![source.clone()]);
+        }
+        let high = range.high.as_deref().unwrap_or_default();
+        let borders = self.view.separators(self.parts.rows, &range.low, high, part_count)?;
+        let mut low = range.low.clone();
+        let mut parts = Vec::with_capacity(borders.len() + 1);
+        for border in borders {
+            let high = Some(border.clone());
+            parts.push(RowSource::Range(KeyRange { low, high }));
+            low = border;
+        }
+        let high = range.high.clone();
+        parts.push(RowSource::Range(KeyRange { low, high }));
+        Ok(parts)
     }
 
     /// Starts a scan.

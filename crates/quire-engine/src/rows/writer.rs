@@ -11,7 +11,7 @@ use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
 use crate::btree::Direction;
 use crate::mvcc::{LockWait, RowLockMode, Transaction, TreeId};
-use crate::row_table::{EncodedRow, RowBuffer, Value};
+use crate::row_table::{EncodedRow, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
 pub struct RowWriter<'t> {
@@ -282,7 +282,7 @@ impl<'t> RowWriter<'t> {
     }
 
     /// The greatest number of a row, 0 when there is none.
-    fn greatest_row_id(&self) -> Result<u64, RowWriteError> {
+    fn greatest_row_id(&mut self) -> Result<u64, RowWriteError> {
         let view = self.rows.latest_view();
         let mut scan = view.scan(self.parts.rows, &[], &[], Direction::Backward)?;
         let last = scan.next_entry()?;

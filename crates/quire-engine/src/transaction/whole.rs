@@ -5,7 +5,6 @@
 //! the volume: pages, catalog, and the page of the log with the redo of the rows.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
@@ -13,11 +12,12 @@ use quire_store::{Durability, WriteBatch};
 use super::WriteTransaction;
 use crate::catalog::Catalog;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord};
-use crate::engine::{Engine, Snapshot};
-use crate::error::{RowCommitError, TransactionError};
+use crate::engine::Engine;
+use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
 };
+use crate::snapshot::Snapshot;
 use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, build_index};
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
@@ -65,7 +65,7 @@ impl Transaction {
         if self.rows.options().isolation == Isolation::ReadCommitted {
             self.snapshot = snapshot;
         } else {
-            self.snapshot = self.snapshot.with_rows(view.clone());
+            self.snapshot = self.snapshot.with_rows(self.engine.row_half(), view.clone());
         }
         self.view = view;
     }
@@ -73,9 +73,16 @@ impl Transaction {
     /// What the current statement sees.
     pub fn snapshot(&self) -> Snapshot {
         match &self.tables {
-            Some(tables) => tables.snapshot().with_rows(self.view.clone()),
+            Some(tables) => {
+                tables.snapshot().with_rows(self.engine.row_half(), self.view.clone())
+            }
             None => self.snapshot.clone(),
         }
+    }
+
+    /// What it sees of others.
+    pub fn isolation(&self) -> Isolation {
+        self.rows.options().isolation
     }
 
     /// How it waits for locks and when it is durable; may be changed at any time.
@@ -107,7 +114,7 @@ impl Transaction {
             self.old_trees = tables.catalog_now().live_trees().copied().collect();
             self.tables = Some(tables);
         }
-        self.tables.as_mut().ok_or(TransactionError::NotBegun)
+        self.tables.as_mut().ok_or(EngineError::TransactionEnded.into())
     }
 
     /// Changes definitions. Statements of this transaction see them at once.
@@ -127,8 +134,7 @@ impl Transaction {
     /// Makes trees known that the definitions have now. Their pages may reach the file before the commit, so the file says that
     /// something is under way.
     fn add_new_trees(&mut self) -> Result<(), TransactionError> {
-        let tables = self.tables()?;
-        let catalog = tables.catalog_now();
+        let catalog = self.tables()?.catalog_now().clone();
         let live: Vec<TreeRecord> = catalog.live_trees().copied().collect();
         for tree in live {
             if self.old_trees.contains(&tree) || self.new_trees.contains(&tree) {
@@ -136,7 +142,7 @@ impl Transaction {
             }
             self.tables()?.mark_staging()?;
             let spec = catalog.tree_spec(&tree)?;
-            self.engine.mvcc().add_tree(&spec).map_err(RowWriteError::from)?;
+            self.engine.mvcc().add_tree(&spec)?;
             self.new_trees.push(tree);
         }
         Ok(())
@@ -160,7 +166,7 @@ impl Transaction {
         if checks.is_empty() {
             return Ok(());
         }
-        let tables = self.snapshot().all_row_parts()?;
+        let tables = self.snapshot().all_row_parts().map_err(RowWriteError::from)?;
         checks.finish(&tables, &mut self.rows)
     }
 
@@ -241,26 +247,25 @@ impl Transaction {
     ///
     /// # Errors
     /// Nothing of it is visible then, with the exceptions that the error names.
-    pub fn commit(mut self) -> Result<(), RowCommitError> {
+    pub fn commit(mut self) -> Result<(), TransactionCommitError> {
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
         let Some(tables) = self.tables.take() else {
             rows.commit()?;
             return Ok(());
         };
-        if !rows.has_changes() {
-            let _alone = self.engine.lock_views();
-            tables.commit()?;
-        } else {
+        if rows.has_changes() {
             let durability = match rows.options().synchronous {
                 Synchronous::Full => Durability::Synced,
                 Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
             };
-            let log = self.engine.log().clone();
-            let _alone = self.engine.lock_views();
-            rows.commit_with(|records| -> Result<LogSequence, RowCommitError> {
+            let log = self.engine.row_half().log.clone();
+            let _alone = self.engine.joint_commit();
+            rows.commit_with(|records| -> Result<LogSequence, TransactionCommitError> {
                 let end = |batch: WriteBatch| log.commit_batch(batch, records, durability);
                 Ok(tables.commit_by(end)?)
             })?;
+        } else {
+            tables.commit()?;
         }
         let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
         let trees = self.new_trees.drain(..).chain(self.old_trees.drain(..));
@@ -268,11 +273,6 @@ impl Transaction {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
         Ok(())
-    }
-
-    /// Longest time that it waits for a lock.
-    pub fn set_lock_timeout(&mut self, timeout: Option<Duration>) {
-        self.rows.options_mut().lock_timeout = timeout;
     }
 
     fn lock_name(&mut self, name: &str, mode: TableLockMode) -> Result<(), TransactionError> {

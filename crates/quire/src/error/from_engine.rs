@@ -70,6 +70,7 @@ impl From<CheckpointError> for Error {
 impl From<MaintenanceError> for Error {
     fn from(error: MaintenanceError) -> Self {
         match error {
+            MaintenanceError::Rows(inner) => inner.into(),
             MaintenanceError::Clean(inner) => inner.into(),
             MaintenanceError::Checkpoint(inner) => inner.into(),
         }
@@ -140,6 +141,9 @@ impl From<TransactionError> for Error {
             TransactionError::Definition(inner) => inner.into(),
             TransactionError::Engine(inner) => inner.into(),
             TransactionError::Commit(inner) => inner.into(),
+            TransactionError::Lock(inner) => inner.into(),
+            TransactionError::Rows(inner) => inner.into(),
+            TransactionError::Tree(inner) => inner.into(),
             full @ TransactionError::CatalogFull { .. } => Error::new("54000", full.to_string()),
             other @ TransactionError::AppendUnfinished(_) => Error::new("25P02", other.to_string()),
         }

@@ -2,6 +2,7 @@
 
 mod from_engine;
 mod from_planner;
+mod from_rows;
 
 pub(crate) use from_planner::closest;
 

@@ -13,7 +13,7 @@ use quire_engine::Snapshot;
 
 use super::configuration::QuireOptions;
 use crate::error::Error;
-use crate::scan::ColumnTableProvider;
+use crate::scan::{ColumnTableProvider, RowTableProvider};
 
 /// Name of the one catalog, as in `quire.public.t`.
 pub(crate) const CATALOG_NAME: &str = "quire";
@@ -67,10 +67,11 @@ impl SchemaProvider for StatementSchema {
         if let Some(file) = self.files.get(name) {
             return Ok(Some(Arc::clone(file)));
         }
-        let table = self
-            .snapshot
-            .table(name)
-            .map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
+        let external = |error| DataFusionError::External(Box::new(Error::from(error)));
+        if let Some(table) = self.snapshot.row_table(name).map_err(external)? {
+            return Ok(Some(Arc::new(RowTableProvider::new(table))));
+        }
+        let table = self.snapshot.table(name).map_err(external)?;
         Ok(table.map(|table| {
             let provider = ColumnTableProvider::new(table, self.options.clone());
             Arc::new(provider) as Arc<dyn TableProvider>

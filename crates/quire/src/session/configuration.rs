@@ -7,6 +7,9 @@ use datafusion::common::extensions_options;
 use datafusion::prelude::SessionConfig;
 
 use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
+use quire_engine::{Isolation, TransactionOptions};
+
+use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
 
@@ -62,6 +65,7 @@ const ALIASES: [(&str, &str); 3] = [
 pub(crate) struct Settings {
     config: SessionConfig,
     kept: BTreeMap<&'static str, String>,
+    transactions: TransactionSettings,
 }
 
 impl Settings {
@@ -73,6 +77,7 @@ impl Settings {
         Self {
             config: default_config(options),
             kept,
+            transactions: TransactionSettings::default(),
         }
     }
 
@@ -85,6 +90,9 @@ impl Settings {
         let name = name.to_lowercase();
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
             value.clone_into(kept);
+            return Ok(());
+        }
+        if self.transactions.set(&name, value)? {
             return Ok(());
         }
         let key = planner_key(&name)?;
@@ -108,6 +116,9 @@ impl Settings {
         if let Some(kept) = self.kept.get(name.as_str()) {
             return Ok(kept.clone());
         }
+        if let Some(value) = self.transactions.show(&name) {
+            return Ok(value);
+        }
         let key = planner_key(&name)?;
         if let Some(own) = key.strip_prefix(OWN_PREFIX) {
             let entry = self.own_entries().into_iter().find(|(name, _)| name == own);
@@ -122,6 +133,20 @@ impl Settings {
         entry
             .map(|entry| entry.value.unwrap_or_default())
             .ok_or_else(|| unknown(&name))
+    }
+
+    /// How transactions run that begin now.
+    pub(crate) fn transaction_options(&self, isolation: Isolation) -> TransactionOptions {
+        self.transactions.options(isolation)
+    }
+
+    /// The isolation of transactions that name none.
+    pub(crate) fn default_isolation(&self) -> Isolation {
+        self.transactions.isolation
+    }
+
+    pub(crate) fn set_default_isolation(&mut self, isolation: Isolation) {
+        self.transactions.isolation = isolation;
     }
 
     /// Our own switches, by name without prefix.
@@ -149,7 +174,10 @@ impl Settings {
             .own_entries()
             .into_iter()
             .map(|(name, value)| (format!("{OWN_PREFIX}{name}"), value));
-        let mut all: Vec<_> = kept.chain(aliases).chain(ours).collect();
+        let transactions = TransactionSettings::NAMES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), self.transactions.show(name)?)));
+        let mut all: Vec<_> = kept.chain(aliases).chain(ours).chain(transactions).collect();
         all.sort();
         all
     }

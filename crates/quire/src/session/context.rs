@@ -65,10 +65,8 @@ impl Session {
     /// The tables this connection sees now: the newest committed ones, or those of its open
     /// transaction.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, Error> {
-        self.transaction
-            .lock()
-            .await
-            .snapshot(&self.database.engine)
+        let mut transaction = self.transaction.lock().await;
+        tokio::task::block_in_place(|| transaction.snapshot(self))
     }
 
     /// The planner for one statement that sees `snapshot` and, as tables, `files`.

@@ -3,6 +3,8 @@
 mod catalog;
 mod configuration;
 mod context;
+mod transactions;
 
 pub(crate) use configuration::QuireOptions;
+pub(crate) use transactions::isolation_name;
 pub(crate) use context::{Session, StatementContext, next_of};

@@ -34,9 +34,9 @@ pub(super) async fn create_table(
 ) -> Result<Outcome, Error> {
     check_clauses(&create, &clauses)?;
     let name = table_name(&create.name)?;
-    let mut writer = Writer::begin(session).await?;
+    let mut writer = Writer::begin(session, token).await?;
     let exists = writer
-        .snapshot()
+        .snapshot()?
         .definitions()
         .iter()
         .any(|d| d.name == name);
@@ -49,8 +49,8 @@ pub(super) async fn create_table(
         Some(query) => create_as(session, &mut writer, name, columns, query, token).await?,
         None => {
             writer
-                .transaction()
-                .create_table(TableDefinition::new(name, columns))?;
+                .transaction()?
+                .define(|tables| tables.create_table(TableDefinition::new(name, columns)))?;
             Completion::tag("CREATE TABLE")
         }
     };
@@ -188,7 +188,7 @@ async fn create_as(
         return Err(not_supported("a column list in CREATE TABLE AS")
             .with_hint("Name the columns in the query with AS."));
     }
-    let planned = query::plan(session, writer.snapshot(), query, token).await?;
+    let planned = query::plan(session, writer.snapshot()?, query, token).await?;
     let schema = planned.shown_schema();
     let column = |field: &Arc<datafusion::arrow::datatypes::Field>| {
         let sql_type: SqlType = types::from_arrow(field.name(), field.data_type())?;
@@ -203,11 +203,12 @@ async fn create_as(
     let targets: Vec<usize> = (0..columns.len()).collect();
     let definition = TableDefinition::new(name.clone(), columns);
     let table_schema = definition.arrow_schema();
-    writer.transaction().create_table(definition)?;
+    writer.transaction()?.define(|tables| tables.create_table(definition))?;
     let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
     let stream = planned.context.start(&rows).await?;
     let reporter = write::Reporter::new(session.observer(), Phase::Loading);
-    let count = write::append_stream(writer.transaction(), &name, stream, reporter, token).await?;
+    let transaction = writer.transaction()?;
+    let count = write::append_stream(transaction, &name, stream, reporter, token).await?;
     Ok(Completion::counted(format!("SELECT {count}"), count))
 }
 
@@ -216,10 +217,11 @@ pub(super) async fn drop_tables(
     session: &Session,
     names: &[ObjectName],
     if_exists: bool,
+    token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let mut writer = Writer::begin(session).await?;
+    let mut writer = Writer::begin(session, token).await?;
     for name in names {
-        let snapshot = writer.snapshot();
+        let snapshot = writer.snapshot()?;
         let table = table_name(name)?;
         let exists = snapshot
             .definitions()
@@ -228,29 +230,37 @@ pub(super) async fn drop_tables(
         if !exists && if_exists {
             continue;
         }
-        find_table(&snapshot, name)?;
-        writer.transaction().drop_table(&table)?;
+        if snapshot.definition(&table).is_none() {
+            find_table(&snapshot, name)?;
+        }
+        let transaction = writer.transaction()?;
+        tokio::task::block_in_place(|| transaction.drop_table(&table))?;
     }
     writer.finish()?;
     Ok(Outcome::Done(Completion::tag("DROP TABLE")))
 }
 
 /// Empties tables by putting empty ones in their place.
-pub(super) async fn truncate(session: &Session, truncate: &Truncate) -> Result<Outcome, Error> {
+pub(super) async fn truncate(
+    session: &Session,
+    truncate: &Truncate,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
     if truncate.partitions.is_some() || truncate.on_cluster.is_some() {
         return Err(not_supported("PARTITION or ON CLUSTER in TRUNCATE"));
     }
-    let mut writer = Writer::begin(session).await?;
+    let mut writer = Writer::begin(session, token).await?;
     for target in &truncate.table_names {
         let name = table_name(&target.name)?;
-        let snapshot = writer.snapshot();
+        let snapshot = writer.snapshot()?;
         if snapshot.definition(&name).is_none() {
             if truncate.if_exists {
                 continue;
             }
             return Err(Error::unknown_table(&name));
         }
-        writer.transaction().truncate_table(&name)?;
+        let transaction = writer.transaction()?;
+        tokio::task::block_in_place(|| transaction.truncate_table(&name))?;
     }
     writer.finish()?;
     Ok(Outcome::Done(Completion::tag("TRUNCATE TABLE")))

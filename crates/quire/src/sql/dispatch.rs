@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{ObjectType, Statement};
+use datafusion::sql::sqlparser::ast::{ObjectType, Query, SetExpr, Statement};
 
 use super::parse::{Command, parse};
 use super::reject::not_supported;
 use super::table_clauses::TableClauses;
-use super::{ddl, describe, insert, load, query, settings};
+use super::names::folded;
+use super::{ddl, describe, dml, insert, load, query, settings};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
@@ -41,8 +42,34 @@ fn ends_transaction(command: &Command) -> bool {
     };
     matches!(
         statement.as_ref(),
-        Statement::Commit { .. } | Statement::Rollback { .. }
+        Statement::Commit { .. } | Statement::Rollback { .. } | Statement::ReleaseSavepoint { .. }
     )
+}
+
+/// A query, or a statement that changes rows behind `WITH`.
+async fn run_query(
+    session: &Arc<Session>,
+    mut query: Box<Query>,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    if !matches!(
+        query.body.as_ref(),
+        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)
+    ) {
+        return query::run(session, Statement::Query(query), token).await;
+    }
+    let with = query.with.take();
+    match *query.body {
+        SetExpr::Update(Statement::Update(update)) => dml::update(session, update, with, token).await,
+        SetExpr::Delete(Statement::Delete(delete)) => dml::delete(session, delete, with, token).await,
+        SetExpr::Insert(Statement::Insert(mut insert)) => {
+            if let Some(source) = &mut insert.source {
+                source.with = with;
+            }
+            insert::run(session, insert, token).await
+        }
+        other => Err(not_supported(other)),
+    }
 }
 
 fn done(tag: &str) -> Outcome {
@@ -57,7 +84,7 @@ async fn execute(
     match command {
         Command::Empty => Ok(done("")),
         Command::Checkpoint => {
-            tokio::task::block_in_place(|| session.database.engine.volume().checkpoint())?;
+            tokio::task::block_in_place(|| session.database.engine.checkpoint())?;
             Ok(done("CHECKPOINT"))
         }
         Command::Vacuum => {
@@ -87,7 +114,9 @@ async fn execute_statement(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     match statement {
-        Statement::Query(_) => query::run(session, statement, token).await,
+        Statement::Query(query) => run_query(session, query, token).await,
+        Statement::Update(update) => dml::update(session, update, None, token).await,
+        Statement::Delete(delete) => dml::delete(session, delete, None, token).await,
         Statement::Explain { .. } => query::explain(session, statement, token).await,
         Statement::ExplainTable { table_name, .. } => {
             describe::describe(session, &table_name).await
@@ -99,10 +128,10 @@ async fn execute_statement(
             if_exists,
             names,
             ..
-        } => ddl::drop_tables(session, &names, if_exists).await,
-        Statement::Truncate(truncate) => ddl::truncate(session, &truncate).await,
+        } => ddl::drop_tables(session, &names, if_exists, token).await,
+        Statement::Truncate(truncate) => ddl::truncate(session, &truncate, token).await,
         Statement::Set(set) => settings::set(session, set).await,
-        Statement::ShowVariable { variable } => settings::show(session, &variable),
+        Statement::ShowVariable { variable } => settings::show(session, &variable).await,
         Statement::StartTransaction { modes, .. } => {
             settings::start_transaction(session, &modes).await
         }
@@ -110,12 +139,21 @@ async fn execute_statement(
             let is_kept = session.transaction.lock().await.commit()?;
             Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
         }
-        Statement::Rollback {
-            chain: false,
-            savepoint: None,
-        } => {
-            session.transaction.lock().await.roll_back();
+        Statement::Rollback { chain: false, savepoint } => {
+            let mut transaction = session.transaction.lock().await;
+            match savepoint {
+                None => transaction.roll_back(),
+                Some(name) => transaction.roll_back_to(&folded(&name))?,
+            }
             Ok(done("ROLLBACK"))
+        }
+        Statement::Savepoint { name } => {
+            session.transaction.lock().await.save(session, folded(&name))?;
+            Ok(done("SAVEPOINT"))
+        }
+        Statement::ReleaseSavepoint { name } => {
+            session.transaction.lock().await.release(&folded(&name))?;
+            Ok(done("RELEASE"))
         }
         other => Err(refusal(&other)),
     }
@@ -123,23 +161,16 @@ async fn execute_statement(
 
 /// Why a statement is not run, and what to do instead.
 fn refusal(statement: &Statement) -> Error {
-    let needs_row_tables = "Column tables take new rows with INSERT and COPY; rows are changed and \
-                            deleted, and constraints enforced, by row tables, which are not built yet.";
     let text = statement.to_string();
     let words: Vec<&str> = text.split_whitespace().take(2).collect();
     match statement {
-        Statement::Update { .. } => not_supported("UPDATE").with_hint(needs_row_tables),
-        Statement::Delete(_) => not_supported("DELETE").with_hint(format!(
-            "{needs_row_tables} To empty a table, use TRUNCATE."
-        )),
-        Statement::Merge { .. } => not_supported("MERGE").with_hint(needs_row_tables),
+        Statement::Merge { .. } => {
+            not_supported("MERGE").with_hint("Use INSERT … ON CONFLICT, UPDATE … FROM or DELETE … USING.")
+        }
         Statement::CreateIndex(_) => not_supported("CREATE INDEX")
             .with_hint("Column tables need none: scans skip zones by their minima and maxima."),
         Statement::CreateView { .. } => {
             not_supported("CREATE VIEW").with_hint("Use a WITH clause, or CREATE TABLE AS.")
-        }
-        Statement::Savepoint { .. } | Statement::ReleaseSavepoint { .. } => {
-            not_supported("SAVEPOINT")
         }
         _ => not_supported(words.join(" ").to_uppercase()),
     }

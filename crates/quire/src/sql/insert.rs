@@ -9,7 +9,7 @@ use quire_engine::{ColumnTable, Snapshot, TableDefinition};
 
 use super::names::last_part;
 use super::reject::not_supported;
-use super::{query, write};
+use super::{dml, query, write};
 use crate::cancel::CancelToken;
 use crate::error::{Error, closest};
 use crate::outcome::{Completion, Outcome};
@@ -27,11 +27,15 @@ pub(super) async fn run(
     let TableObject::TableName(name) = &insert.table else {
         return Err(not_supported("INSERT into a function"));
     };
+    let mut writer = Writer::begin(session, token).await?;
+    let snapshot = writer.snapshot()?;
+    if snapshot.row_table(&table_name(name)?)?.is_some() {
+        return dml::insert(session, writer, insert, token).await;
+    }
+    refuse_row_clauses(&insert)?;
     let Some(mut source) = insert.source else {
-        return Err(not_supported("INSERT without VALUES or SELECT"));
+        return Err(not_supported("INSERT without VALUES or SELECT into a column table"));
     };
-    let mut writer = Writer::begin(session).await?;
-    let snapshot = writer.snapshot();
     let table = find_table(&snapshot, name)?;
     let definition = table.definition();
     replace_defaults(&mut source);
@@ -41,7 +45,7 @@ pub(super) async fn run(
     let rows = write::as_table_rows(planned.plan, table.arrow_schema(), &targets)?;
     let stream = planned.context.start(&rows).await?;
     let reporter = write::Reporter::new(session.observer(), Phase::Loading);
-    let transaction = writer.transaction();
+    let transaction = writer.transaction()?;
     let count =
         write::append_stream(transaction, &definition.name, stream, reporter, token).await?;
     writer.finish()?;
@@ -51,18 +55,27 @@ pub(super) async fn run(
     )))
 }
 
+/// What only row tables have.
+fn refuse_row_clauses(insert: &Insert) -> Result<(), Error> {
+    let refused = [
+        (insert.on.is_some(), "ON CONFLICT"),
+        (insert.returning.is_some(), "RETURNING"),
+        (insert.table_alias.is_some(), "an alias in INSERT"),
+    ];
+    match refused.into_iter().find(|(is_present, _)| *is_present) {
+        Some((_, what)) => {
+            Err(not_supported(format!("{what} for a column table"))
+                .with_hint("Create the table USING row."))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses every clause that would otherwise be read past.
 fn check(insert: &Insert) -> Result<(), Error> {
     let refused = [
-        (insert.on.is_some(), "ON CONFLICT"),
-        (
-            insert.returning.is_some() || insert.output.is_some(),
-            "RETURNING",
-        ),
-        (
-            insert.table_alias.is_some() || insert.insert_alias.is_some(),
-            "an alias in INSERT",
-        ),
+        (insert.output.is_some(), "OUTPUT"),
+        (insert.insert_alias.is_some(), "an alias behind INSERT"),
         (
             insert.or.is_some() || insert.ignore || insert.replace_into,
             "INSERT OR and REPLACE",

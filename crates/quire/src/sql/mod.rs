@@ -4,6 +4,7 @@ mod copy_statement;
 mod ddl;
 mod describe;
 mod dispatch;
+mod dml;
 mod insert;
 mod load;
 mod names;

@@ -49,10 +49,21 @@ pub(super) async fn plan(
     query: Box<Query>,
     token: &CancelToken,
 ) -> Result<PlannedQuery, Error> {
+    plan_with(session, snapshot, query, [], token).await
+}
+
+/// The same, with tables that only this query knows.
+pub(super) async fn plan_with<const COUNT: usize>(
+    session: &Session,
+    snapshot: Snapshot,
+    query: Box<Query>,
+    tables: [(String, Arc<dyn TableProvider>); COUNT],
+    token: &CancelToken,
+) -> Result<PlannedQuery, Error> {
     let names = names::of_query(&query);
     let mut statement = Statement::Query(query);
     reject::check(&statement)?;
-    let context = context_for(session, snapshot, &mut statement, token)?;
+    let context = context_for(session, snapshot, &mut statement, tables, token)?;
     let first = context.plan(statement.clone()).await;
     // The planner may have taken the table of an outer query for a column, and found that it has no fields.
     let is_doubtful = match &first {
@@ -89,9 +100,10 @@ fn context_for(
     session: &Session,
     snapshot: Snapshot,
     statement: &mut Statement,
+    tables: impl IntoIterator<Item = (String, Arc<dyn TableProvider>)>,
     token: &CancelToken,
 ) -> Result<StatementContext, Error> {
-    let mut files: HashMap<String, Arc<dyn TableProvider>> = HashMap::new();
+    let mut files: HashMap<String, Arc<dyn TableProvider>> = tables.into_iter().collect();
     for path in rewrite::rewrite(statement) {
         let table = super::load::file_table(session, &path, token)?;
         files.insert(path, table);
@@ -151,7 +163,7 @@ pub(super) async fn explain(
         apply_option(&option, analyze, verbose, format)?;
     }
     reject::check(&statement)?;
-    let context = context_for(session, session.snapshot().await?, &mut statement, token)?;
+    let context = context_for(session, session.snapshot().await?, &mut statement, [], token)?;
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;
     let schema = stream.schema();

@@ -8,10 +8,13 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Set, TransactionAccessMode, TransactionIsolationLevel, TransactionMode, Value,
 };
 
+use quire_engine::Isolation;
+
 use super::reject::not_supported;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
-use crate::session::Session;
+use crate::session::{Session, isolation_name};
+use crate::transaction::Modes;
 
 /// `SET name = value` and `SET TIME ZONE value`
 pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
@@ -31,7 +34,15 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
                 .settings()
                 .set("client_encoding", &charset_name.value)?;
         }
-        Set::SetTransaction { modes, .. } => check_modes(&modes)?,
+        Set::SetTransaction { modes, session: false, .. } => {
+            let modes = modes_of(&modes)?;
+            session.transaction.lock().await.set_modes(modes)?;
+        }
+        Set::SetTransaction { modes, session: true, .. } => {
+            if let Some(isolation) = modes_of(&modes)?.isolation {
+                session.settings().set_default_isolation(isolation);
+            }
+        }
         other => return Err(not_supported(other)),
     }
     Ok(Outcome::Done(Completion::tag("SET")))
@@ -50,7 +61,7 @@ fn text_of(value: &Expr) -> String {
 }
 
 /// `SHOW name` and `SHOW ALL`
-pub(super) fn show(session: &Session, variable: &[Ident]) -> Result<Outcome, Error> {
+pub(super) async fn show(session: &Session, variable: &[Ident]) -> Result<Outcome, Error> {
     let words: Vec<String> = variable
         .iter()
         .map(|word| word.value.to_lowercase())
@@ -63,7 +74,9 @@ pub(super) fn show(session: &Session, variable: &[Ident]) -> Result<Outcome, Err
         }
         "time.zone" => one("timezone", session.settings().show("timezone")?),
         "transaction.isolation.level" | "transaction_isolation" => {
-            one("transaction_isolation", "read committed".to_owned())
+            let isolation = session.transaction.lock().await.isolation();
+            let isolation = isolation.unwrap_or_else(|| session.settings().default_isolation());
+            one("transaction_isolation", isolation_name(isolation).to_owned())
         }
         "server_version" => one("server_version", env!("CARGO_PKG_VERSION").to_owned()),
         _ => one(&name, session.settings().show(&name)?),
@@ -92,25 +105,31 @@ pub(super) async fn start_transaction(
     session: &Session,
     modes: &[TransactionMode],
 ) -> Result<Outcome, Error> {
-    check_modes(modes)?;
-    session.transaction.lock().await.begin()?;
+    let modes = modes_of(modes)?;
+    let default = session.settings().default_isolation();
+    session.transaction.lock().await.begin(modes, default)?;
     Ok(Outcome::Done(Completion::tag("BEGIN")))
 }
 
-/// Transactions read what is committed; stricter promises are not made yet.
-fn check_modes(modes: &[TransactionMode]) -> Result<(), Error> {
-    for mode in modes {
+/// What the modes of a transaction say.
+fn modes_of(spelled: &[TransactionMode]) -> Result<Modes, Error> {
+    let mut modes = Modes::default();
+    for mode in spelled {
         match mode {
-            TransactionMode::AccessMode(TransactionAccessMode::ReadWrite)
-            | TransactionMode::IsolationLevel(
-                TransactionIsolationLevel::ReadCommitted
-                | TransactionIsolationLevel::ReadUncommitted,
-            ) => {}
-            other => {
-                return Err(not_supported(format!("transaction mode {other}"))
-                    .with_hint("Transactions are READ COMMITTED, READ WRITE."));
+            TransactionMode::AccessMode(mode) => {
+                modes.is_read_only = Some(*mode == TransactionAccessMode::ReadOnly);
+            }
+            TransactionMode::IsolationLevel(level) => {
+                modes.isolation = Some(match level {
+                    // As in PostgreSQL, nobody reads what is not committed.
+                    TransactionIsolationLevel::ReadUncommitted
+                    | TransactionIsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+                    TransactionIsolationLevel::RepeatableRead
+                    | TransactionIsolationLevel::Snapshot => Isolation::RepeatableRead,
+                    TransactionIsolationLevel::Serializable => Isolation::Serializable,
+                });
             }
         }
     }
-    Ok(())
+    Ok(modes)
 }

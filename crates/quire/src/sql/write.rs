@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use quire_engine::WriteTransaction;
+use quire_engine::Transaction;
 
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -85,13 +85,13 @@ impl Reporter {
 
 /// Appends all rows of `stream` to the table; returns their number.
 pub(super) async fn append_stream(
-    transaction: &mut WriteTransaction,
+    transaction: &mut Transaction,
     table: &str,
     mut stream: SendableRecordBatchStream,
     mut reporter: Reporter,
     token: &CancelToken,
 ) -> Result<u64, Error> {
-    let mut appender = transaction.appender(table)?;
+    let mut appender = transaction.tables()?.appender(table)?;
     let mut rows_done = 0;
     while let Some(batch) = next_of(&mut stream, token).await? {
         rows_done += batch.num_rows() as u64;

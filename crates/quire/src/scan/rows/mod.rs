@@ -6,4 +6,4 @@ mod provider;
 mod source;
 mod stream;
 
-pub(crate) use provider::RowTableProvider;
+pub(crate) use provider::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};

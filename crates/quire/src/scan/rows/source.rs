@@ -153,7 +153,7 @@ impl DataSource for RowScanSource {
         let names: Vec<_> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
         write!(f, "table={}, columns=[{}]", definition.name, names.join(", "))?;
         match &self.access.source {
-            RowSource::Range(range) if range.is_all() => write!(f, ", all rows")?,
+            RowSource::Range(range) if range.low.is_empty() && range.high.is_none() => write!(f, ", all rows")?,
             RowSource::Range(_) => write!(f, ", primary key")?,
             RowSource::Index { index, .. } => {
                 write!(f, ", index={}", definition.indexes[*index].key.name)?;

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::GroupByExpr;
 
 use super::super::insert::table_name;
-use super::super::names::{folded, last_part};
+use super::super::names::last_part;
 use super::super::reject::not_supported;
 use crate::error::Error;
 use crate::scan::ROW_KEY_COLUMN;

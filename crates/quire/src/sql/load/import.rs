@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use quire_engine::{Snapshot, SqlType, WriteTransaction};
+use quire_engine::{Snapshot, SqlType, Transaction};
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::insert::{find_table, positions, table_name};
@@ -38,8 +38,8 @@ pub(super) async fn run(
     };
     let path = Path::new(&copy.path);
     let format = options::format(&copy.options, path)?;
-    let mut writer = Writer::begin(session).await?;
-    let target = Target::of(&writer.snapshot(), name, named, path)?;
+    let mut writer = Writer::begin(session, token).await?;
+    let target = Target::of(&writer.snapshot()?, name, named, path)?;
     let control = control(session.observer(), token);
     let (count, notices) = tokio::task::block_in_place(|| match format {
         Format::Csv => {
@@ -47,14 +47,14 @@ pub(super) async fn run(
             options.text_limits.clone_from(&target.text_limits);
             let file = CsvFile::open(path, options, Some(&target.columns))?;
             let mut rows = CsvRows(file.read(&target.columns, None, &control)?);
-            let count = append(writer.transaction(), &target, &mut rows)?;
+            let count = append(writer.transaction()?, &target, &mut rows)?;
             Ok::<_, Error>((count, rows.notices()))
         }
         Format::Parquet => {
             options::no_others(&copy.options, &[])?;
             let mut rows = target.parquet_rows(path, &control)?;
             Ok((
-                append(writer.transaction(), &target, &mut rows)?,
+                append(writer.transaction()?, &target, &mut rows)?,
                 Vec::new(),
             ))
         }
@@ -183,11 +183,11 @@ impl Target {
 }
 
 fn append(
-    transaction: &mut WriteTransaction,
+    transaction: &mut Transaction,
     target: &Target,
     rows: &mut dyn Iterator<Item = Result<RecordBatch, CopyError>>,
 ) -> Result<u64, Error> {
-    let mut appender = transaction.appender(&target.name)?;
+    let mut appender = transaction.tables()?.appender(&target.name)?;
     for batch in rows {
         appender.append(&target.table_batch(&batch?)?)?;
     }

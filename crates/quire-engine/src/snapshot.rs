@@ -1,0 +1,247 @@
+//! One state of the database, to read.
+
+use std::sync::Arc;
+
+use quire_store::{CATALOG_PAGE, Pin};
+
+use crate::catalog::Catalog;
+use crate::definition::{SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition};
+use crate::error::{EngineError, SequenceError};
+use crate::mvcc::{ReadView, TreeId};
+use crate::pages::PageSource;
+use crate::row_half::RowHalf;
+use crate::rows::{RowParts, RowTable, is_referenced};
+use crate::table::ColumnTable;
+
+/// One state of all tables. It stays readable while it, a clone or one of its tables lives.
+#[derive(Clone)]
+pub struct Snapshot {
+    catalog: Arc<Catalog>,
+    source: Arc<PageSource>,
+    /// What can be read of row tables; nothing in a state that is only checked.
+    rows: Option<RowsOfSnapshot>,
+}
+
+/// The row tables of a snapshot.
+#[derive(Clone)]
+pub(crate) struct RowsOfSnapshot {
+    pub(crate) half: Arc<RowHalf>,
+    pub(crate) view: ReadView,
+}
+
+impl Snapshot {
+    pub(crate) fn new(catalog: Catalog, source: PageSource) -> Self {
+        Snapshot {
+            catalog: Arc::new(catalog),
+            source: Arc::new(source),
+            rows: None,
+        }
+    }
+
+    /// The same tables, with the rows that a view has.
+    pub(crate) fn with_rows(&self, half: &Arc<RowHalf>, view: ReadView) -> Self {
+        Snapshot {
+            rows: Some(RowsOfSnapshot {
+                half: Arc::clone(half),
+                view,
+            }),
+            ..self.clone()
+        }
+    }
+
+    /// The same tables as another version of the volume has them.
+    pub(crate) fn pinned_as(&self, source: PageSource) -> Self {
+        Snapshot {
+            catalog: Arc::clone(&self.catalog),
+            source: Arc::new(source),
+            rows: None,
+        }
+    }
+
+    /// The committed state that a pin holds.
+    pub(crate) fn committed(pin: Pin) -> Result<Self, EngineError> {
+        let catalog = if pin.contains(CATALOG_PAGE) {
+            Catalog::decode(&pin.read(CATALOG_PAGE)?)?
+        } else {
+            Catalog::default()
+        };
+        Ok(Snapshot::new(catalog, PageSource::Committed(pin)))
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn source(&self) -> &Arc<PageSource> {
+        &self.source
+    }
+
+    /// The column table called `name`. Its root is read when it is first asked for.
+    ///
+    /// # Errors
+    /// The table's root cannot be read or understood.
+    pub fn table(&self, name: &str) -> Result<Option<Arc<ColumnTable>>, EngineError> {
+        match self.catalog.tables.get(name) {
+            Some(entry) => Ok(Some(Arc::new(ColumnTable::new(entry, &self.source)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// All column tables, by name.
+    ///
+    /// # Errors
+    /// The root of one of them cannot be read or understood.
+    pub fn tables(&self) -> Result<Vec<Arc<ColumnTable>>, EngineError> {
+        let open = |entry| Ok(Arc::new(ColumnTable::new(entry, &self.source)?));
+        self.catalog.tables.values().map(open).collect()
+    }
+
+    /// The definitions of all tables of either storage, by name. Reads nothing.
+    pub fn definitions(&self) -> Vec<Arc<TableDefinition>> {
+        self.catalog.definitions().into_iter().cloned().collect()
+    }
+
+    /// The definition of the table called `name`.
+    pub fn definition(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.catalog.definition(name)
+    }
+
+    /// The row table called `name`, as this snapshot has it.
+    ///
+    /// # Errors
+    /// Its definition makes no layout.
+    pub fn row_table(&self, name: &str) -> Result<Option<Arc<RowTable>>, EngineError> {
+        let parts = self.row_parts(name)?;
+        let (Some(parts), Some(rows)) = (parts, &self.rows) else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(RowTable::new(parts, rows.view.clone()))))
+    }
+
+    /// All row tables, by name.
+    ///
+    /// # Errors
+    /// A definition makes no layout.
+    pub fn row_tables(&self) -> Result<Vec<Arc<RowTable>>, EngineError> {
+        let Some(rows) = &self.rows else {
+            return Ok(Vec::new());
+        };
+        let table = |parts| Arc::new(RowTable::new(parts, rows.view.clone()));
+        Ok(self.all_row_parts()?.into_iter().map(table).collect())
+    }
+
+    pub(crate) fn row_parts(&self, name: &str) -> Result<Option<Arc<RowParts>>, EngineError> {
+        match (self.catalog.row_tables.get(name), &self.rows) {
+            (Some(entry), Some(rows)) => Ok(Some(rows.half.parts(entry)?)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn all_row_parts(&self) -> Result<Vec<Arc<RowParts>>, EngineError> {
+        let Some(rows) = &self.rows else {
+            return Ok(Vec::new());
+        };
+        let entries = self.catalog.row_tables.values();
+        entries.map(|entry| rows.half.parts(entry)).collect()
+    }
+
+    /// Whether a foreign key refers to the table called `name`.
+    pub fn is_referenced(&self, name: &str) -> bool {
+        let mut entries = self.catalog.row_tables.values();
+        entries.any(|entry| is_referenced(name, &entry.definition))
+    }
+
+    /// The next value of a sequence. It is given whether or not the transaction that asks is committed.
+    ///
+    /// # Errors
+    /// See [`SequenceError`].
+    pub fn next_value(&self, sequence: &SequenceDefinition) -> Result<i64, SequenceError> {
+        let (half, tree) = self.sequence_tree(sequence)?;
+        half.sequences.next(&half.mvcc, tree, sequence)
+    }
+
+    /// Makes `value` the newest value of a sequence, if `is_given`, otherwise its next.
+    ///
+    /// # Errors
+    /// See [`SequenceError`].
+    pub fn set_value(
+        &self,
+        sequence: &SequenceDefinition,
+        value: i64,
+        is_given: bool,
+    ) -> Result<(), SequenceError> {
+        let (half, tree) = self.sequence_tree(sequence)?;
+        half.sequences.set(&half.mvcc, tree, sequence, value, is_given)
+    }
+
+    fn sequence_tree(
+        &self,
+        sequence: &SequenceDefinition,
+    ) -> Result<(&RowHalf, TreeId), SequenceError> {
+        let mut trees = self.catalog.trees.iter();
+        let tree = trees.find(|tree| tree.role == TreeRole::Sequences);
+        match (tree, &self.rows) {
+            (Some(tree), Some(rows)) => Ok((&rows.half, TreeId::new(tree.id))),
+            _ => Err(SequenceError::Damaged {
+                sequence: sequence.name.clone(),
+            }),
+        }
+    }
+
+    /// The sequence with that id.
+    pub fn sequence_by_id(&self, id: u64) -> Option<Arc<SequenceDefinition>> {
+        self.catalog.sequences.values().find(|sequence| sequence.id == id).cloned()
+    }
+
+    /// The view called `name`.
+    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
+        self.catalog.views.get(name)
+    }
+
+    /// All views, by name.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
+        self.catalog.views.values()
+    }
+
+    /// The sequence called `name`.
+    pub fn sequence(&self, name: &str) -> Option<Arc<SequenceDefinition>> {
+        self.catalog.sequences.get(name).cloned()
+    }
+
+    /// All sequences, by name.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<SequenceDefinition>> {
+        self.catalog.sequences.values()
+    }
+
+    /// The table that has the index called `name`; its primary key is one.
+    pub fn table_of_index(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        let mut tables = self.catalog.row_tables.values();
+        let table = tables.find(|table| table.definition.index_names().any(|index| index == name));
+        table.map(|table| &table.definition)
+    }
+
+    /// The id of the table or view called `name`: what views are recorded to depend on.
+    pub fn id_of(&self, name: &str) -> Option<u64> {
+        self.catalog.id_of(name)
+    }
+
+    /// Whether a table, index, view or sequence has this name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.catalog.has_name(name)
+    }
+
+    /// Trees that belong to no table.
+    pub fn trees(&self) -> &[TreeRecord] {
+        &self.catalog.trees
+    }
+
+    /// Trees of what has been dropped, whose pages are still to be freed.
+    pub fn dropped_trees(&self) -> &[TreeRecord] {
+        &self.catalog.dropped_trees
+    }
+
+    /// Grows whenever a definition changes, not when rows do.
+    pub fn schema_version(&self) -> u64 {
+        self.catalog.schema_version
+    }
+}

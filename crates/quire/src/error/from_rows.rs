@@ -1,0 +1,144 @@
+//! The errors of row tables and their transactions, with PostgreSQL's SQLSTATE codes.
+
+use quire_engine::btree::TreeError;
+use quire_engine::mvcc::{CheckpointError, CommitError, LockError, ReadError, WriteError};
+use quire_engine::row_table::RowError;
+use quire_engine::{RowScanError, RowWriteError, SequenceError, TransactionCommitError};
+
+use super::Error;
+
+/// Data is damaged, or cannot be read.
+const CORRUPT: &str = "XX001";
+const IO: &str = "58030";
+
+impl From<LockError> for Error {
+    fn from(error: LockError) -> Self {
+        let sqlstate = match error {
+            LockError::Deadlock => "40P01",
+            LockError::Timeout | LockError::NotAvailable => "55P03",
+            LockError::Cancelled => "57014",
+            LockError::Conflict => "40001",
+            _ => "42P01",
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<TreeError> for Error {
+    fn from(error: TreeError) -> Self {
+        let sqlstate = match &error {
+            TreeError::KeyTooLong { .. } | TreeError::EntryTooLong { .. } => "54000",
+            TreeError::Add(_) => "53100",
+            _ => CORRUPT,
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Tree(inner) => inner.into(),
+            other => Error::new("42P01", other.to_string()),
+        }
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Lock(inner) => inner.into(),
+            WriteError::Tree(inner) => inner.into(),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Log(inner) => inner.into(),
+            CommitError::Conflict => Error::new("40001", error.to_string()),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<CheckpointError> for Error {
+    fn from(error: CheckpointError) -> Self {
+        match error {
+            CheckpointError::Write(inner) => inner.into(),
+            CheckpointError::Commit(inner) => inner.into(),
+            CheckpointError::Tree(inner) => inner.into(),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<RowError> for Error {
+    fn from(error: RowError) -> Self {
+        let sqlstate = match &error {
+            RowError::TooManyCharacters { .. } => "22001",
+            RowError::KeyTooLong { .. } | RowError::RowTooLong { .. } | RowError::ValueTooLong { .. } => {
+                "54000"
+            }
+            RowError::Value(_) => "22003",
+            _ => "XX000",
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<RowScanError> for Error {
+    fn from(error: RowScanError) -> Self {
+        match error {
+            RowScanError::Read(inner) => inner.into(),
+            RowScanError::Row(inner) => inner.into(),
+            other => Error::new(CORRUPT, other.to_string()),
+        }
+    }
+}
+
+impl From<RowWriteError> for Error {
+    fn from(error: RowWriteError) -> Self {
+        let text = error.to_string();
+        match error {
+            RowWriteError::Duplicate { detail, .. } => Error::new("23505", text).with_detail(detail),
+            RowWriteError::NoReferenced { detail, .. }
+            | RowWriteError::StillReferenced { detail, .. } => {
+                Error::new("23503", text).with_detail(detail)
+            }
+            RowWriteError::Null { .. } => Error::new("23502", text),
+            RowWriteError::Row(inner) => inner.into(),
+            RowWriteError::Engine(inner) => inner.into(),
+            RowWriteError::Scan(inner) => inner.into(),
+            RowWriteError::Lock(inner) => inner.into(),
+            RowWriteError::Write(inner) => inner.into(),
+            _ => Error::new("0A000", text),
+        }
+    }
+}
+
+impl From<SequenceError> for Error {
+    fn from(error: SequenceError) -> Self {
+        let sqlstate = match error {
+            SequenceError::Exhausted { .. } => "2200H",
+            SequenceError::OutOfBounds { .. } => "22003",
+            SequenceError::Damaged { .. } => CORRUPT,
+            SequenceError::Read(inner) => return inner.into(),
+            SequenceError::Lock(inner) => return inner.into(),
+            SequenceError::Write(inner) => return inner.into(),
+            SequenceError::Commit(inner) => return inner.into(),
+        };
+        Error::new(sqlstate, error.to_string())
+    }
+}
+
+impl From<TransactionCommitError> for Error {
+    fn from(error: TransactionCommitError) -> Self {
+        match error {
+            TransactionCommitError::Rows(inner) => inner.into(),
+            TransactionCommitError::Tables(inner) => inner.into(),
+        }
+    }
+}

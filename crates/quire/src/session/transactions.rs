@@ -1,0 +1,123 @@
+//! Settings of transactions, under PostgreSQL's names.
+
+use std::time::Duration;
+
+use quire_engine::{Isolation, Synchronous, TransactionOptions};
+
+use crate::error::Error;
+
+/// How the transactions of a connection run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TransactionSettings {
+    pub(super) isolation: Isolation,
+    synchronous: Synchronous,
+    lock_timeout: Option<Duration>,
+}
+
+impl TransactionSettings {
+    pub(super) const NAMES: [&str; 3] =
+        ["default_transaction_isolation", "lock_timeout", "synchronous_commit"];
+
+    /// Changes a setting; false when it is another's.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool, Error> {
+        match name {
+            "default_transaction_isolation" => {
+                self.isolation = isolation_of(value).ok_or_else(|| invalid(name, value))?;
+            }
+            "synchronous" | "synchronous_commit" => {
+                self.synchronous = match value.to_lowercase().as_str() {
+                    "on" | "full" | "true" | "local" | "remote_write" | "remote_apply" => {
+                        Synchronous::Full
+                    }
+                    "normal" => Synchronous::Normal,
+                    "off" | "false" => Synchronous::Off,
+                    _ => return Err(invalid(name, value)),
+                };
+            }
+            "lock_timeout" => {
+                let duration = duration_of(value).ok_or_else(|| invalid(name, value))?;
+                self.lock_timeout = (!duration.is_zero()).then_some(duration);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(super) fn show(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "default_transaction_isolation" => isolation_name(self.isolation).to_owned(),
+            "synchronous" | "synchronous_commit" => match self.synchronous {
+                Synchronous::Full => "on".to_owned(),
+                Synchronous::Normal => "normal".to_owned(),
+                Synchronous::Off => "off".to_owned(),
+            },
+            "lock_timeout" => match self.lock_timeout {
+                None => "0".to_owned(),
+                Some(duration) => format!("{}ms", duration.as_millis()),
+            },
+            _ => return None,
+        })
+    }
+
+    pub(super) fn options(&self, isolation: Isolation) -> TransactionOptions {
+        TransactionOptions {
+            isolation,
+            synchronous: self.synchronous,
+            lock_timeout: self.lock_timeout,
+            cancel: None,
+        }
+    }
+}
+
+/// As SQL spells it.
+pub(crate) fn isolation_name(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::ReadCommitted => "read committed",
+        Isolation::RepeatableRead => "repeatable read",
+        Isolation::Serializable => "serializable",
+    }
+}
+
+fn isolation_of(text: &str) -> Option<Isolation> {
+    Some(match text.to_lowercase().as_str() {
+        "read committed" | "read uncommitted" => Isolation::ReadCommitted,
+        "repeatable read" => Isolation::RepeatableRead,
+        "serializable" => Isolation::Serializable,
+        _ => return None,
+    })
+}
+
+/// A number of milliseconds, or one with a unit.
+fn duration_of(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let milliseconds = match text[digits..].trim() {
+        "" | "ms" => 1,
+        "s" => 1000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    Some(Duration::from_millis(number.checked_mul(milliseconds)?))
+}
+
+fn invalid(name: &str, value: &str) -> Error {
+    Error::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration_of("50ms"), Some(Duration::from_millis(50)));
+        assert_eq!(duration_of("2 s"), Some(Duration::from_secs(2)));
+        assert_eq!(duration_of("7"), Some(Duration::from_millis(7)));
+        assert_eq!(duration_of("1 min"), Some(Duration::from_secs(60)));
+        for wrong in ["", "ms", "-1", "1 day", "99999999999999999999"] {
+            assert_eq!(duration_of(wrong), None, "{wrong}");
+        }
+    }
+}
