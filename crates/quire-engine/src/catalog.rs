@@ -171,11 +171,21 @@ impl Catalog {
 
     /// How the pages of a tree are kept.
     pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
-        let columnar = self.tables.values().map(|table| (&table.trees, &table.definition));
-        let rows = self.row_tables.values().map(|table| (&table.trees, &table.definition));
+        let columnar = self
+            .tables
+            .values()
+            .map(|table| (&table.trees, &table.definition));
+        let rows = self
+            .row_tables
+            .values()
+            .map(|table| (&table.trees, &table.definition));
         let mut tables = columnar.chain(rows);
-        let definition = tables.find(|(trees, _)| trees.contains(tree)).map(|(_, found)| found);
-        let options = definition.map(|definition| definition.options).unwrap_or_default();
+        let definition = tables
+            .find(|(trees, _)| trees.contains(tree))
+            .map(|(_, found)| found);
+        let options = definition
+            .map(|definition| definition.options)
+            .unwrap_or_default();
         let codec = PageCodec::new(options.page_codec, options.page_codec_level);
         let codec = codec.map_err(|error| EngineError::Corrupt {
             what: "the page codec of a table".to_owned(),

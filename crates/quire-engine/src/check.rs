@@ -12,9 +12,9 @@ use quire_store::{CATALOG_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PA
 use crate::append::chunk_zones;
 use crate::btree::add_stored_pages;
 use crate::catalog::{TableEntry, TableState};
-use crate::snapshot::Snapshot;
 use crate::error::{EngineError, ScanError};
 use crate::scan::{Scan, ScanOptions};
+use crate::snapshot::Snapshot;
 use crate::sweep::staging_mark;
 use crate::table::ColumnTable;
 

@@ -118,7 +118,10 @@ impl Engine {
     /// The newest committed state. Waits for nobody but a commit that changes tables and rows together.
     pub fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
-        let _no_joint_commit = shared.joint_commits.read().unwrap_or_else(PoisonError::into_inner);
+        let _no_joint_commit = shared
+            .joint_commits
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         let view = shared.rows.mvcc.view();
         self.newest().with_rows(&shared.rows, view)
     }
@@ -126,7 +129,10 @@ impl Engine {
     /// What a statement of a transaction sees.
     pub(crate) fn view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
         let shared = &self.shared;
-        let _no_joint_commit = shared.joint_commits.read().unwrap_or_else(PoisonError::into_inner);
+        let _no_joint_commit = shared
+            .joint_commits
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         let view = rows.begin_statement();
         let snapshot = self.newest().with_rows(&shared.rows, view.clone());
         (view, snapshot)
@@ -134,12 +140,18 @@ impl Engine {
 
     /// Keeps others from seeing rows or tables that are being committed together.
     pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
-        self.shared.joint_commits.write().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .joint_commits
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// To be held while tables are committed.
     pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
-        self.shared.table_commits.write().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .table_commits
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The newest catalog.
@@ -150,14 +162,20 @@ impl Engine {
     /// The newest tables, pinned as the volume has them now: space that rows have left since need not be kept for them.
     fn newest(&self) -> Snapshot {
         let shared = &self.shared;
-        let current = shared.current.read().unwrap_or_else(PoisonError::into_inner);
+        let current = shared
+            .current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         if current.sequence == shared.volume.commit_sequence() {
             return current.snapshot.clone();
         }
         drop(current);
         // While tables are being committed, the catalog may be older than the volume.
         let guard = shared.table_commits.try_read();
-        let mut current = shared.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = shared
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         if guard.is_ok() {
             current.sequence = shared.volume.commit_sequence();
             let source = PageSource::Committed(shared.volume.pin());
@@ -254,7 +272,10 @@ impl WriterTicket {
         let sequence = shared.volume.commit_sequence();
         let source = PageSource::Committed(shared.volume.pin());
         let snapshot = Snapshot::new(catalog, source);
-        let mut current = shared.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = shared
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         *current = Newest { snapshot, sequence };
     }
 

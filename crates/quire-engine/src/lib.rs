@@ -26,6 +26,8 @@ mod types;
 mod zone_table;
 
 pub use append::{AppendOptions, Appender};
+pub use btree::Direction;
+pub use catalog::RowTableEntry;
 pub use check::Finding;
 pub use definition::{
     AddedColumn, CheckDefinition, ColumnDefinition, ColumnSequence, ForeignKeyDefinition,
@@ -34,14 +36,11 @@ pub use definition::{
     TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
 };
 pub use engine::{Engine, EngineOptions};
-pub use btree::Direction;
 pub use error::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError,
     TransactionCommitError, TransactionError,
 };
-pub use mvcc::{
-    Isolation, LockWait, RowLockMode, Synchronous, TableLockMode, TransactionOptions,
-};
+pub use mvcc::{Isolation, LockWait, RowLockMode, Synchronous, TableLockMode, TransactionOptions};
 pub use predicate::Predicate;
 pub use quire_codec::block::BlockCodecId;
 pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
@@ -52,8 +51,8 @@ pub use rows::{
     RowSource, RowTable, RowWriteError, RowWriter, TableIndex,
 };
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
-pub use table::{ColumnStatistics, ColumnTable};
 pub use snapshot::Snapshot;
+pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{Savepoint, Transaction, WriteTransaction};
 pub use types::{MAX_DECIMAL_PRECISION, MAX_TEXT_CHARACTERS, SqlType};
 pub use zone_table::ZoneTable;

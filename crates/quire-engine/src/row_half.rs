@@ -33,7 +33,9 @@ impl RowHalf {
         let pool = Pool::new(volume, options.pool.clone());
         let log = Log::open(volume, options.log.clone())?;
         let trees = catalog.live_trees().chain(&catalog.dropped_trees);
-        let specs = trees.map(|tree| catalog.tree_spec(tree)).collect::<Result<Vec<_>, _>>()?;
+        let specs = trees
+            .map(|tree| catalog.tree_spec(tree))
+            .collect::<Result<Vec<_>, _>>()?;
         let mvcc = Mvcc::open(volume, &pool, &log, &specs, options.mvcc.clone())?;
         for tree in &catalog.dropped_trees {
             mvcc.remove_tree(TreeId::new(tree.id));

@@ -84,7 +84,11 @@ fn successor(sequence: &SequenceDefinition, value: i64, count: u64) -> Option<i6
     let is_within = next >= i128::from(sequence.min) && next <= i128::from(sequence.max);
     match (is_within, sequence.cycles) {
         (true, _) => i64::try_from(next).ok(),
-        (false, true) => Some(if sequence.increment > 0 { sequence.min } else { sequence.max }),
+        (false, true) => Some(if sequence.increment > 0 {
+            sequence.min
+        } else {
+            sequence.max
+        }),
         (false, false) => None,
     }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use quire_store::{CATALOG_PAGE, Pin};
 
-use crate::catalog::Catalog;
-use crate::definition::{SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition};
+use crate::catalog::{Catalog, RowTableEntry};
+use crate::definition::{
+    SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
+};
 use crate::error::{EngineError, SequenceError};
 use crate::mvcc::{ReadView, TreeId};
 use crate::pages::PageSource;
@@ -118,6 +120,11 @@ impl Snapshot {
         Ok(Some(Arc::new(RowTable::new(parts, rows.view.clone()))))
     }
 
+    /// What the catalog has of the row table called `name`.
+    pub fn row_table_entry(&self, name: &str) -> Option<&Arc<RowTableEntry>> {
+        self.catalog.row_tables.get(name)
+    }
+
     /// All row tables, by name.
     ///
     /// # Errors
@@ -171,7 +178,8 @@ impl Snapshot {
         is_given: bool,
     ) -> Result<(), SequenceError> {
         let (half, tree) = self.sequence_tree(sequence)?;
-        half.sequences.set(&half.mvcc, tree, sequence, value, is_given)
+        half.sequences
+            .set(&half.mvcc, tree, sequence, value, is_given)
     }
 
     fn sequence_tree(
@@ -190,7 +198,11 @@ impl Snapshot {
 
     /// The sequence with that id.
     pub fn sequence_by_id(&self, id: u64) -> Option<Arc<SequenceDefinition>> {
-        self.catalog.sequences.values().find(|sequence| sequence.id == id).cloned()
+        self.catalog
+            .sequences
+            .values()
+            .find(|sequence| sequence.id == id)
+            .cloned()
     }
 
     /// The view called `name`.

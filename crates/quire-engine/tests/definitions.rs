@@ -147,13 +147,13 @@ fn everything_declared_is_there_after_a_restart() {
     let (before, fixture) = fixture.reopened();
     let after = fixture.engine.snapshot();
     assert_eq!(before.definitions(), after.definitions());
-    assert_eq!(before.row_table("t"), after.row_table("t"));
+    assert_eq!(before.row_table_entry("t"), after.row_table_entry("t"));
     assert_eq!(before.view("v"), after.view("v"));
     assert_eq!(before.sequence("t_a_seq"), after.sequence("t_a_seq"));
     assert_eq!(before.trees(), after.trees());
     assert_eq!(before.schema_version(), after.schema_version());
 
-    let table = after.row_table("t").unwrap();
+    let table = after.row_table_entry("t").unwrap();
     assert!(!table.definition.columns[0].nullable);
     let owner = after.sequence("t_a_seq").unwrap().owner.unwrap();
     assert_eq!((owner.table, owner.column), (table.id, 0));
@@ -390,7 +390,7 @@ fn trees_get_new_ids_and_roots() {
         fixture
             .engine
             .snapshot()
-            .row_table(name)
+            .row_table_entry(name)
             .unwrap()
             .trees
             .clone()
@@ -407,7 +407,12 @@ fn trees_get_new_ids_and_roots() {
             .create_index("t", index("i", &[1], true))
             .unwrap();
         assert_eq!(
-            transaction.snapshot().row_table("t").unwrap().trees.last(),
+            transaction
+                .snapshot()
+                .row_table_entry("t")
+                .unwrap()
+                .trees
+                .last(),
             Some(&tree)
         );
         transaction.drop_index("i").unwrap();

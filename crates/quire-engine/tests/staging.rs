@@ -16,13 +16,16 @@ use quire_store::{
 };
 
 /// A page is written when this much is waiting: there are many staged batches.
-const OPTIONS: EngineOptions = EngineOptions {
-    staging_bytes: 10_000,
-};
+fn options() -> EngineOptions {
+    EngineOptions {
+        staging_bytes: 10_000,
+        ..EngineOptions::default()
+    }
+}
 
 fn engine_on(disk: Arc<dyn Disk>) -> Engine {
     let volume = Volume::open_or_create(disk, VolumeOptions::default()).unwrap();
-    Engine::open_with(volume, OPTIONS).unwrap()
+    Engine::open_with(volume, options()).unwrap()
 }
 
 fn definition(name: &str) -> TableDefinition {

@@ -23,7 +23,10 @@ pub(crate) enum Transaction {
     #[default]
     Idle,
     /// `BEGIN` has been said, and nothing was read or written yet.
-    Begun { isolation: Isolation, is_read_only: bool },
+    Begun {
+        isolation: Isolation,
+        is_read_only: bool,
+    },
     /// Something was.
     Open(Box<OpenTransaction>),
     /// A statement failed, or changes something at this moment; what came before it is kept for `ROLLBACK TO`.
@@ -41,7 +44,11 @@ pub(crate) struct OpenTransaction {
 impl Transaction {
     /// What a reading statement sees.
     pub(crate) fn snapshot(&mut self, session: &Session) -> Result<Snapshot, Error> {
-        if let Transaction::Begun { isolation, is_read_only } = *self {
+        if let Transaction::Begun {
+            isolation,
+            is_read_only,
+        } = *self
+        {
             *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
         }
         match self {
@@ -72,7 +79,10 @@ impl Transaction {
     /// Whether a change of the transaction's modes comes in time.
     pub(crate) fn set_modes(&mut self, modes: Modes) -> Result<(), Error> {
         match self {
-            Transaction::Begun { isolation, is_read_only } => {
+            Transaction::Begun {
+                isolation,
+                is_read_only,
+            } => {
                 *isolation = modes.isolation.unwrap_or(*isolation);
                 *is_read_only = modes.is_read_only.unwrap_or(*is_read_only);
                 Ok(())
@@ -136,7 +146,11 @@ impl Transaction {
 
     /// `SAVEPOINT name`
     pub(crate) fn save(&mut self, session: &Session, name: String) -> Result<(), Error> {
-        if let Transaction::Begun { isolation, is_read_only } = *self {
+        if let Transaction::Begun {
+            isolation,
+            is_read_only,
+        } = *self
+        {
             *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
         }
         match self {
@@ -232,8 +246,11 @@ pub(crate) fn aborted() -> Error {
 }
 
 fn no_transaction(what: &str) -> Error {
-    Error::new("25P01", format!("{what} can only be used in transaction blocks"))
-        .with_hint("Say BEGIN first.")
+    Error::new(
+        "25P01",
+        format!("{what} can only be used in transaction blocks"),
+    )
+    .with_hint("Say BEGIN first.")
 }
 
 fn unknown_savepoint(name: &str) -> Error {
@@ -260,9 +277,10 @@ impl<'s> Writer<'s> {
                 *slot = Transaction::Aborted(open);
                 return Err(aborted());
             }
-            Transaction::Begun { isolation, is_read_only } => {
-                OpenTransaction::begin(session, isolation, is_read_only)
-            }
+            Transaction::Begun {
+                isolation,
+                is_read_only,
+            } => OpenTransaction::begin(session, isolation, is_read_only),
             Transaction::Idle => {
                 let isolation = session.settings().default_isolation();
                 OpenTransaction::begin(session, isolation, false)

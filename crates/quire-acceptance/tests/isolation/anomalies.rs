@@ -30,7 +30,10 @@ fn final_rows(database: &Database) -> String {
 fn g0_write_cycles() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
         two.blocks("UPDATE test SET value = 12 WHERE id = 1");
         one.ok("UPDATE test SET value = 21 WHERE id = 2");
@@ -53,7 +56,10 @@ fn g0_write_cycles() {
 fn g1a_aborted_reads() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("UPDATE test SET value = 101 WHERE id = 1");
         assert_eq!(two.ok(READ), "1,10;2,20");
         one.ok("ROLLBACK");
@@ -67,12 +73,19 @@ fn g1a_aborted_reads() {
 fn g1b_intermediate_reads() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("UPDATE test SET value = 101 WHERE id = 1");
         assert_eq!(two.ok(READ), "1,10;2,20");
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
         one.ok("COMMIT");
-        let later = if level == READ_COMMITTED { "1,11;2,20" } else { "1,10;2,20" };
+        let later = if level == READ_COMMITTED {
+            "1,11;2,20"
+        } else {
+            "1,10;2,20"
+        };
         assert_eq!(two.ok(READ), later);
         two.ok("COMMIT");
     }
@@ -83,7 +96,10 @@ fn g1b_intermediate_reads() {
 fn g1c_circular_information_flow() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
         two.ok("UPDATE test SET value = 22 WHERE id = 2");
         assert_eq!(one.ok("SELECT value FROM test WHERE id = 2"), "20");
@@ -129,7 +145,10 @@ fn otv_observed_transaction_vanishes() {
 fn pmp_predicate_many_preceders() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         assert_eq!(one.ok("SELECT * FROM test WHERE value = 30"), "");
         two.ok("INSERT INTO test (id, value) VALUES (3, 30)");
         two.ok("COMMIT");
@@ -144,14 +163,20 @@ fn pmp_predicate_many_preceders() {
 fn pmp_for_write_predicates() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("UPDATE test SET value = value + 10");
         two.blocks("DELETE FROM test WHERE value = 20");
         one.ok("COMMIT");
         if level == READ_COMMITTED {
             two.answer().unwrap();
             // Row 1, which has become 20, was not waited for; row 2 was, and is 30 now.
-            assert_eq!(two.ok("SELECT id, value FROM test WHERE value = 20"), "1,20");
+            assert_eq!(
+                two.ok("SELECT id, value FROM test WHERE value = 20"),
+                "1,20"
+            );
             two.ok("COMMIT");
             assert_eq!(final_rows(&database), "1,20;2,30");
         } else {
@@ -165,7 +190,10 @@ fn pmp_for_write_predicates() {
 fn p4_lost_update() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("SELECT * FROM test WHERE id = 1");
         two.ok("SELECT * FROM test WHERE id = 1");
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
@@ -187,7 +215,10 @@ fn p4_lost_update() {
 fn g_single_read_skew() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         assert_eq!(one.ok("SELECT value FROM test WHERE id = 1"), "10");
         two.ok("SELECT * FROM test");
         two.ok("UPDATE test SET value = 12 WHERE id = 1");
@@ -204,8 +235,14 @@ fn g_single_read_skew() {
 fn g_single_predicate_dependencies() {
     for level in ALL {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
-        assert_eq!(one.ok("SELECT * FROM test WHERE value % 5 = 0 ORDER BY id"), "1,10;2,20");
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
+        assert_eq!(
+            one.ok("SELECT * FROM test WHERE value % 5 = 0 ORDER BY id"),
+            "1,10;2,20"
+        );
         two.ok("UPDATE test SET value = 12 WHERE value = 10");
         two.ok("COMMIT");
         let expected = if level == READ_COMMITTED { "1,12" } else { "" };
@@ -219,13 +256,19 @@ fn g_single_predicate_dependencies() {
 fn g_single_write_predicate() {
     for level in SNAPSHOT {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         assert_eq!(one.ok("SELECT value FROM test WHERE id = 1"), "10");
         two.ok("SELECT * FROM test");
         two.ok("UPDATE test SET value = 12 WHERE id = 1");
         two.ok("UPDATE test SET value = 18 WHERE id = 2");
         two.ok("COMMIT");
-        assert_eq!(one.error("DELETE FROM test WHERE value = 20"), SERIALIZATION_FAILURE);
+        assert_eq!(
+            one.error("DELETE FROM test WHERE value = 20"),
+            SERIALIZATION_FAILURE
+        );
         one.ok("ROLLBACK");
         assert_eq!(final_rows(&database), "1,12;2,18");
     }
@@ -236,7 +279,10 @@ fn g_single_write_predicate() {
 fn g2_item_write_skew() {
     for level in SNAPSHOT {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         one.ok("SELECT * FROM test WHERE id IN (1, 2)");
         two.ok("SELECT * FROM test WHERE id IN (1, 2)");
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
@@ -257,7 +303,10 @@ fn g2_item_write_skew() {
 fn g2_anti_dependency_cycles() {
     for level in SNAPSHOT {
         let database = database();
-        let (one, two) = (Session::begun(&database, level), Session::begun(&database, level));
+        let (one, two) = (
+            Session::begun(&database, level),
+            Session::begun(&database, level),
+        );
         assert_eq!(one.ok("SELECT * FROM test WHERE value % 3 = 0"), "");
         assert_eq!(two.ok("SELECT * FROM test WHERE value % 3 = 0"), "");
         one.ok("INSERT INTO test (id, value) VALUES (3, 30)");

@@ -15,24 +15,42 @@ fn database() -> Database {
 #[test]
 fn of_two_that_wait_for_each_other_one_fails() {
     let database = database();
-    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::begun(&database, "READ COMMITTED"));
+    let (one, two) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::begun(&database, "READ COMMITTED"),
+    );
     one.ok("UPDATE account SET balance = 1 WHERE id = 1");
     two.ok("UPDATE account SET balance = 2 WHERE id = 2");
     one.blocks("UPDATE account SET balance = 1 WHERE id = 2");
-    assert_eq!(two.error("UPDATE account SET balance = 2 WHERE id = 1"), "40P01");
+    assert_eq!(
+        two.error("UPDATE account SET balance = 2 WHERE id = 1"),
+        "40P01"
+    );
     two.ok("ROLLBACK");
     one.answer().unwrap();
     one.ok("COMMIT");
-    assert_eq!(Session::new(&database).ok("SELECT sum(balance) FROM account"), "302");
+    assert_eq!(
+        Session::new(&database).ok("SELECT sum(balance) FROM account"),
+        "302"
+    );
 }
 
 #[test]
 fn rows_selected_for_update_are_locked() {
     let database = database();
-    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
-    assert_eq!(one.ok("SELECT balance FROM account WHERE id = 1 FOR UPDATE"), "100");
+    let (one, two) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::new(&database),
+    );
+    assert_eq!(
+        one.ok("SELECT balance FROM account WHERE id = 1 FOR UPDATE"),
+        "100"
+    );
     assert_eq!(two.ok("SELECT balance FROM account WHERE id = 1"), "100");
-    assert_eq!(two.error("SELECT balance FROM account WHERE id = 1 FOR UPDATE NOWAIT"), "55P03");
+    assert_eq!(
+        two.error("SELECT balance FROM account WHERE id = 1 FOR UPDATE NOWAIT"),
+        "55P03"
+    );
     assert_eq!(
         two.ok("SELECT id FROM account ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"),
         "2"
@@ -48,22 +66,34 @@ fn rows_selected_for_update_are_locked() {
 #[test]
 fn a_row_that_was_waited_for_is_judged_anew() {
     let database = database();
-    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    let (one, two) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::new(&database),
+    );
     one.ok("UPDATE account SET balance = 0 WHERE id = 1");
     one.ok("DELETE FROM account WHERE id = 2");
     two.blocks("UPDATE account SET balance = balance + 1 WHERE balance >= 100");
     one.ok("COMMIT");
     two.answer().unwrap();
-    assert_eq!(two.ok("SELECT id, balance FROM account ORDER BY id"), "1,0;3,301");
+    assert_eq!(
+        two.ok("SELECT id, balance FROM account ORDER BY id"),
+        "1,0;3,301"
+    );
 }
 
 #[test]
 fn waiting_ends_with_the_lock_timeout() {
     let database = database();
-    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    let (one, two) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::new(&database),
+    );
     one.ok("UPDATE account SET balance = 0 WHERE id = 1");
     two.ok("SET lock_timeout = '50ms'");
-    assert_eq!(two.error("UPDATE account SET balance = 1 WHERE id = 1"), "55P03");
+    assert_eq!(
+        two.error("UPDATE account SET balance = 1 WHERE id = 1"),
+        "55P03"
+    );
     one.ok("ROLLBACK");
     two.ok("UPDATE account SET balance = 1 WHERE id = 1");
 }
@@ -71,7 +101,10 @@ fn waiting_ends_with_the_lock_timeout() {
 #[test]
 fn a_table_in_use_is_not_dropped() {
     let database = database();
-    let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+    let (one, two) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::new(&database),
+    );
     assert_eq!(one.ok("SELECT count(*) FROM account"), "3");
     two.blocks("DROP TABLE account");
     assert_eq!(one.ok("SELECT count(*) FROM account WHERE id > 1"), "2");
@@ -85,7 +118,10 @@ fn a_table_in_use_is_not_dropped() {
 fn a_key_is_inserted_once() {
     let database = database();
     for (end, expected) in [("COMMIT", Err("23505")), ("ROLLBACK", Ok(String::new()))] {
-        let (one, two) = (Session::begun(&database, "READ COMMITTED"), Session::new(&database));
+        let (one, two) = (
+            Session::begun(&database, "READ COMMITTED"),
+            Session::new(&database),
+        );
         one.ok("INSERT INTO account VALUES (9, 1)");
         two.blocks("INSERT INTO account VALUES (9, 2)");
         one.ok(end);
@@ -106,12 +142,21 @@ fn savepoints_take_back_what_came_after_them() {
     one.ok("UPDATE account SET balance = 2 WHERE id = 2");
     one.ok("SAVEPOINT second");
     one.ok("DELETE FROM account");
-    assert_eq!(one.error("SELECT 1 / 0 FROM account RIGHT JOIN (SELECT 1) AS x(y) ON true"), "22012");
+    assert_eq!(
+        one.error("SELECT 1 / 0 FROM account RIGHT JOIN (SELECT 1) AS x(y) ON true"),
+        "22012"
+    );
     assert_eq!(one.error("SELECT 1"), "25P02");
     one.ok("ROLLBACK TO SAVEPOINT second");
-    assert_eq!(one.ok("SELECT id, balance FROM account ORDER BY id"), "1,1;2,2;3,300");
+    assert_eq!(
+        one.ok("SELECT id, balance FROM account ORDER BY id"),
+        "1,1;2,2;3,300"
+    );
     one.ok("ROLLBACK TO first");
-    assert_eq!(one.ok("SELECT id, balance FROM account ORDER BY id"), "1,1;2,200;3,300");
+    assert_eq!(
+        one.ok("SELECT id, balance FROM account ORDER BY id"),
+        "1,1;2,200;3,300"
+    );
     assert_eq!(one.error("RELEASE SAVEPOINT second"), "3B001");
     one.ok("ROLLBACK TO first");
     one.ok("RELEASE SAVEPOINT first");

@@ -48,7 +48,11 @@ impl Session {
 
     /// Starts a statement.
     pub fn send(&self, sql: &str) {
-        self.statements.as_ref().unwrap().send(sql.to_owned()).unwrap();
+        self.statements
+            .as_ref()
+            .unwrap()
+            .send(sql.to_owned())
+            .unwrap();
     }
 
     /// The answer to the oldest statement without one.

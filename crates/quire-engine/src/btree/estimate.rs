@@ -141,7 +141,10 @@ fn step(
         place.entries = place.entries.max(1.0);
         page.child_at(position.min(page.len() - 1)).map(Some)
     })?;
-    Ok(found.transpose().map_err(TreeError::corrupt(frame.page()))?.flatten())
+    Ok(found
+        .transpose()
+        .map_err(TreeError::corrupt(frame.page()))?
+        .flatten())
 }
 
 fn position_of(page: &RowPage<'_>, target: Target<'_>) -> Result<usize, Corrupt> {

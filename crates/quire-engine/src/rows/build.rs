@@ -30,7 +30,9 @@ pub(crate) fn build_index(
     let table = RowTable::new(Arc::clone(parts), rows.latest_view());
     let ordinals = index.layout.ordinals();
     let live = parts.layout.live_ordinals();
-    let projection = ordinals.iter().filter_map(|ordinal| live.binary_search(ordinal).ok());
+    let projection = ordinals
+        .iter()
+        .filter_map(|ordinal| live.binary_search(ordinal).ok());
     let mut scan = table.scan(&RowScanOptions {
         projection: projection.collect(),
         with_row_key: true,
@@ -59,12 +61,17 @@ pub(crate) fn build_index(
                 row_values[*ordinal] = array.value(row);
             }
             let is_exclusive =
-                index.layout.encode_entry(&row_values, keys.value(row), &mut key, &mut value)?;
+                index
+                    .layout
+                    .encode_entry(&row_values, keys.value(row), &mut key, &mut value)?;
             if is_exclusive && rows.get_latest(index.tree, &key, |_| ())?.is_some() {
                 return Err(RowWriteError::Duplicate {
                     table: parts.definition.name.clone(),
                     constraint: index.definition.key.name.clone(),
-                    detail: format!("Key {} is duplicated.", parts.described(ordinals, &row_values)),
+                    detail: format!(
+                        "Key {} is duplicated.",
+                        parts.described(ordinals, &row_values)
+                    ),
                 });
             }
             rows.put(index.tree, &key, &value)?;

@@ -30,7 +30,12 @@ impl PartsCache {
         let rows = entry.trees.iter().find(|tree| tree.role == TreeRole::Rows);
         let next_row_id = self.next_row_id(rows.map_or(0, |tree| tree.id));
         let definition = Arc::clone(&entry.definition);
-        let parts = Arc::new(RowParts::new(entry.id, definition, &entry.trees, next_row_id)?);
+        let parts = Arc::new(RowParts::new(
+            entry.id,
+            definition,
+            &entry.trees,
+            next_row_id,
+        )?);
         by_table.insert(entry.id, Arc::clone(&parts));
         Ok(parts)
     }

@@ -22,10 +22,10 @@ mod writer;
 
 pub(crate) use build::build_index;
 pub(crate) use cache::PartsCache;
-pub(crate) use references::is_referenced;
 pub use error::{RowScanError, RowWriteError};
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
+pub(crate) use references::is_referenced;
 pub use scan::{RowScan, RowScanOptions, RowSource};
 pub use table::RowTable;
 pub use writer::{Conflict, Insertion, RowWriter};

@@ -11,8 +11,8 @@ use quire_format::tuple::TupleValue;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::mvcc::TreeId;
 use crate::row_table::{
-    FieldStorage, IndexColumn, IndexLayout, KeyPart, RowColumn, RowLayout, RowLayoutError,
-    RowBuffer, RowLayoutSpec, RowSection, Value, array_of_values,
+    FieldStorage, IndexColumn, IndexLayout, KeyPart, RowBuffer, RowColumn, RowLayout,
+    RowLayoutError, RowLayoutSpec, RowSection, Value, array_of_values,
 };
 use crate::types::SqlType;
 
@@ -76,19 +76,13 @@ impl RowParts {
     }
 
     /// The number of the next row of a table without primary key; `newest` looks for the greatest there is.
-    pub(crate) fn take_row_id<E>(
-        &self,
-        newest: impl FnOnce() -> Result<u64, E>,
-    ) -> Result<u64, E> {
+    pub(crate) fn take_row_id<E>(&self, newest: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
         if self.next_row_id.load(Ordering::Acquire) == 0 {
             let first = newest()? + 1;
             // Whoever comes second finds the first one's number.
-            let _ = self.next_row_id.compare_exchange(
-                0,
-                first,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
+            let _ =
+                self.next_row_id
+                    .compare_exchange(0, first, Ordering::AcqRel, Ordering::Acquire);
         }
         Ok(self.next_row_id.fetch_add(1, Ordering::AcqRel))
     }
@@ -104,11 +98,13 @@ impl RowParts {
     ) -> Result<Vec<Value>, E> {
         let mut buffer = RowBuffer::default();
         let mut values = Vec::new();
-        self.layout.decode_row(key, tuple, &mut buffer, fetch, &mut values)?;
+        self.layout
+            .decode_row(key, tuple, &mut buffer, fetch, &mut values)?;
         let columns = self.definition.columns.iter();
-        let owned = values.iter().zip(columns).map(|(value, column)| {
-            Value::of_tuple_value(*value, column.sql_type)
-        });
+        let owned = values
+            .iter()
+            .zip(columns)
+            .map(|(value, column)| Value::of_tuple_value(*value, column.sql_type));
         Ok(owned.collect::<Result<_, Corrupt>>()?)
     }
 

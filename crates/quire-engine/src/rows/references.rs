@@ -110,7 +110,12 @@ impl ReferenceChecks {
                 for position in 0..table.definition.foreign_keys.len() {
                     let key = &table.definition.foreign_keys[position];
                     if key.referenced_table == referenced.definition.name {
-                        let context = Context { table, key, referenced, tables };
+                        let context = Context {
+                            table,
+                            key,
+                            referenced,
+                            tables,
+                        };
                         self.act(&context, &gone, rows)?;
                     }
                 }
@@ -132,17 +137,31 @@ impl ReferenceChecks {
         gone: &Gone,
         rows: &mut Transaction,
     ) -> Result<(), RowWriteError> {
-        let Context { table, key, referenced, tables } = *context;
+        let Context {
+            table,
+            key,
+            referenced,
+            tables,
+        } = *context;
         let columns = &key.referenced_columns;
-        let values: Vec<Value> = columns.iter().map(|column| gone.before[*column].clone()).collect();
-        let after: Option<Vec<Value>> = gone
-            .after
-            .as_ref()
-            .map(|after| columns.iter().map(|column| after[*column].clone()).collect());
+        let values: Vec<Value> = columns
+            .iter()
+            .map(|column| gone.before[*column].clone())
+            .collect();
+        let after: Option<Vec<Value>> = gone.after.as_ref().map(|after| {
+            columns
+                .iter()
+                .map(|column| after[*column].clone())
+                .collect()
+        });
         if values.iter().any(Value::is_null) || after.as_ref() == Some(&values) {
             return Ok(());
         }
-        let action = if after.is_some() { key.on_update } else { key.on_delete };
+        let action = if after.is_some() {
+            key.on_update
+        } else {
+            key.on_delete
+        };
         if action == ReferentialAction::NoAction && exists(referenced, columns, &values, rows)? {
             return Ok(());
         }
@@ -161,7 +180,9 @@ impl ReferenceChecks {
             ReferentialAction::Cascade => after.unwrap_or_default(),
             ReferentialAction::SetNull => vec![Value::Null; values.len()],
         };
-        let is_referenced = tables.iter().any(|other| is_referenced(&table.definition.name, &other.definition));
+        let is_referenced = tables
+            .iter()
+            .any(|other| is_referenced(&table.definition.name, &other.definition));
         let mut writer = RowWriter::new(Arc::clone(table), rows);
         for row_key in referring {
             writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
@@ -196,7 +217,10 @@ struct Context<'a> {
 
 /// Whether a foreign key of a table refers to the table called `name`.
 pub(crate) fn is_referenced(name: &str, definition: &TableDefinition) -> bool {
-    definition.foreign_keys.iter().any(|key| key.referenced_table == name)
+    definition
+        .foreign_keys
+        .iter()
+        .any(|key| key.referenced_table == name)
 }
 
 fn check_nullable(table: &RowParts, column: usize, value: &Value) -> Result<(), RowWriteError> {
@@ -211,7 +235,12 @@ fn check_nullable(table: &RowParts, column: usize, value: &Value) -> Result<(), 
 }
 
 fn still_referenced(context: &Context<'_>, values: &[Value]) -> RowWriteError {
-    let Context { table, key, referenced, .. } = *context;
+    let Context {
+        table,
+        key,
+        referenced,
+        ..
+    } = *context;
     RowWriteError::StillReferenced {
         referenced: referenced.definition.name.clone(),
         table: table.definition.name.clone(),
@@ -242,14 +271,24 @@ fn check_referenced(
     rows: &mut Transaction,
 ) -> Result<(), RowWriteError> {
     let key = &table.definition.foreign_keys[position];
-    let found = tables.iter().find(|known| known.definition.name == key.referenced_table);
+    let found = tables
+        .iter()
+        .find(|known| known.definition.name == key.referenced_table);
     let Some(referenced) = found else {
-        let what = format!("table {:?} of foreign key {:?} is gone", key.referenced_table, key.name);
+        let what = format!(
+            "table {:?} of foreign key {:?} is gone",
+            key.referenced_table, key.name
+        );
         return Err(RowWriteError::Reference(what));
     };
     let columns = &key.referenced_columns;
     for row_key in referring_rows(referenced, columns, values, rows)? {
-        rows.lock_row(referenced.rows, &row_key, RowLockMode::Share, LockWait::Wait)?;
+        rows.lock_row(
+            referenced.rows,
+            &row_key,
+            RowLockMode::Share,
+            LockWait::Wait,
+        )?;
         // Whoever had it may have deleted it or changed its key.
         if exists(referenced, columns, values, rows)? {
             return Ok(());
@@ -296,7 +335,9 @@ impl RowTable {
         batch_rows: usize,
     ) -> Result<Vec<Box<[u8]>>, RowWriteError> {
         let live = self.parts.layout.live_ordinals();
-        let positions = columns.iter().filter_map(|column| live.binary_search(column).ok());
+        let positions = columns
+            .iter()
+            .filter_map(|column| live.binary_search(column).ok());
         let mut scan = self.scan(&RowScanOptions {
             projection: positions.collect(),
             with_row_key: true,
@@ -329,7 +370,9 @@ impl RowTable {
     fn source_of(&self, columns: &[usize], values: &[Value]) -> Result<RowSource, RowWriteError> {
         let layout = &self.parts.layout;
         if let Some(equal) = in_order(layout.key_ordinals(), columns, values) {
-            return Ok(RowSource::Range(layout.key_range(&equal, ColumnRange::All)?));
+            return Ok(RowSource::Range(
+                layout.key_range(&equal, ColumnRange::All)?,
+            ));
         }
         for (index, known) in self.parts.indexes.iter().enumerate() {
             if let Some(equal) = in_order(known.layout.ordinals(), columns, values) {

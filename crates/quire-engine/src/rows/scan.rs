@@ -73,7 +73,11 @@ impl RowScan {
             let found = live.get(*position).copied();
             found.ok_or(RowScanError::Column { index: *position })
         };
-        let ordinals: Vec<usize> = options.projection.iter().map(ordinal).collect::<Result<_, _>>()?;
+        let ordinals: Vec<usize> = options
+            .projection
+            .iter()
+            .map(ordinal)
+            .collect::<Result<_, _>>()?;
         let mut fields: Vec<Arc<Field>> = Vec::with_capacity(ordinals.len() + 1);
         for position in &options.projection {
             fields.push(Arc::clone(&parts.schema.fields()[*position]));
@@ -136,8 +140,11 @@ impl RowScan {
                         None => false,
                         Some((key, value)) => {
                             let row_key = index.layout.row_key(key, value, &mut Vec::new());
-                            let row_key = row_key.map_err(RowScanError::corrupt(&self.parts))?.to_vec();
-                            if !push_row(&self.view, self.parts.rows, &row_key, &mut self.builder)? {
+                            let row_key = row_key
+                                .map_err(RowScanError::corrupt(&self.parts))?
+                                .to_vec();
+                            if !push_row(&self.view, self.parts.rows, &row_key, &mut self.builder)?
+                            {
                                 let name = &index.definition.key.name;
                                 return Err(RowScanError::index_without_row(&self.parts, name));
                             }

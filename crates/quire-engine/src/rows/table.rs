@@ -74,7 +74,10 @@ impl RowTable {
             RowSource::Range(range) => (self.parts.rows, range),
             RowSource::Index { index, range } => {
                 let found = self.parts.indexes.get(*index);
-                (found.ok_or(RowScanError::Index { index: *index })?.tree, range)
+                (
+                    found.ok_or(RowScanError::Index { index: *index })?.tree,
+                    range,
+                )
             }
             RowSource::Keys(keys) => return Ok(keys.len() as u64),
         };
@@ -101,7 +104,9 @@ impl RowTable {
             return Ok(vec![source.clone()]);
         }
         let high = range.high.as_deref().unwrap_or_default();
-        let borders = self.view.separators(self.parts.rows, &range.low, high, part_count)?;
+        let borders = self
+            .view
+            .separators(self.parts.rows, &range.low, high, part_count)?;
         let mut low = range.low.clone();
         let mut parts = Vec::with_capacity(borders.len() + 1);
         for border in borders {

@@ -118,7 +118,12 @@ impl<'t> RowWriter<'t> {
                 let conflict = self.conflict_in(index, values, &row_key);
                 self.row.key = row_key;
                 if let Some(row_key) = conflict? {
-                    self.rows.lock_row(parts.rows, &row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+                    self.rows.lock_row(
+                        parts.rows,
+                        &row_key,
+                        RowLockMode::Exclusive,
+                        LockWait::Wait,
+                    )?;
                     let index = Some(position);
                     return Ok(Insertion::Conflict(Conflict { index, row_key }));
                 }
@@ -127,7 +132,8 @@ impl<'t> RowWriter<'t> {
         self.put_row()?;
         for index in &parts.indexes {
             self.entry.fill(index, values, &self.row.key)?;
-            self.rows.put(index.tree, &self.entry.key, &self.entry.value)?;
+            self.rows
+                .put(index.tree, &self.entry.key, &self.entry.value)?;
         }
         Ok(Insertion::Inserted(self.row.key.as_slice().into()))
     }
@@ -172,7 +178,8 @@ impl<'t> RowWriter<'t> {
             } else if self.entry.value == self.old_entry.value {
                 continue;
             }
-            self.rows.put(index.tree, &self.entry.key, &self.entry.value)?;
+            self.rows
+                .put(index.tree, &self.entry.key, &self.entry.value)?;
         }
         if has_moved {
             self.rows.remove(parts.rows, row_key)?;
@@ -212,13 +219,17 @@ impl<'t> RowWriter<'t> {
         RowWriteError::Duplicate {
             table: definition.name.clone(),
             constraint: key.map(|key| key.name.clone()).unwrap_or_default(),
-            detail: format!("Key {} already exists.", self.parts.described(&columns, values)),
+            detail: format!(
+                "Key {} already exists.",
+                self.parts.described(&columns, values)
+            ),
         }
     }
 
     /// Locks a key and tells whether there is an entry.
     fn is_taken(&mut self, tree: TreeId, key: &[u8]) -> Result<bool, RowWriteError> {
-        self.rows.lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
+        self.rows
+            .lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
         Ok(self.rows.get_latest(tree, key, |_| ())?.is_some())
     }
 
@@ -234,12 +245,14 @@ impl<'t> RowWriter<'t> {
             return Ok(None);
         }
         let (tree, key) = (index.tree, &self.entry.key);
-        self.rows.lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
+        self.rows
+            .lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
         Ok(self.rows.get_latest(tree, key, |value| value.into())?)
     }
 
     fn put_row(&mut self) -> Result<(), RowWriteError> {
-        self.rows.put(self.parts.rows, &self.row.key, &self.row.tuple)?;
+        self.rows
+            .put(self.parts.rows, &self.row.key, &self.row.tuple)?;
         if let Some(tree) = self.parts.overflow {
             for chunk in &self.row.chunks {
                 self.rows.put(tree, &chunk.key, &chunk.bytes)?;
@@ -262,7 +275,9 @@ impl<'t> RowWriter<'t> {
     }
 
     fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
-        Ok(self.rows.get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
+        Ok(self
+            .rows
+            .get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
     }
 
     fn decode(&self, row_key: &[u8], tuple: &[u8]) -> Result<Vec<Value>, RowWriteError> {
@@ -270,7 +285,9 @@ impl<'t> RowWriter<'t> {
             let Some(tree) = self.parts.overflow else {
                 return Ok(false);
             };
-            let found = self.rows.get_latest(tree, key, |bytes| target.extend_from_slice(bytes))?;
+            let found = self
+                .rows
+                .get_latest(tree, key, |bytes| target.extend_from_slice(bytes))?;
             Ok(found.is_some())
         };
         Ok(self.parts.owned_row(row_key, tuple, fetch)?)
@@ -278,7 +295,9 @@ impl<'t> RowWriter<'t> {
 
     fn vanished(&self) -> RowWriteError {
         let table = &self.parts.definition.name;
-        RowWriteError::Reference(format!("a row of table {table:?} that is locked is not there"))
+        RowWriteError::Reference(format!(
+            "a row of table {table:?} that is locked is not there"
+        ))
     }
 
     /// The greatest number of a row, 0 when there is none.
@@ -286,7 +305,9 @@ impl<'t> RowWriter<'t> {
         let view = self.rows.latest_view();
         let mut scan = view.scan(self.parts.rows, &[], &[], Direction::Backward)?;
         let last = scan.next_entry()?;
-        let number = last.and_then(|(key, _)| key.try_into().ok()).map(u64::from_be_bytes);
+        let number = last
+            .and_then(|(key, _)| key.try_into().ok())
+            .map(u64::from_be_bytes);
         Ok(number.unwrap_or(0))
     }
 }

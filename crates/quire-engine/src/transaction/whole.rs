@@ -17,8 +17,8 @@ use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
 };
-use crate::snapshot::Snapshot;
 use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, build_index};
+use crate::snapshot::Snapshot;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
 pub struct Transaction {
@@ -65,7 +65,9 @@ impl Transaction {
         if self.rows.options().isolation == Isolation::ReadCommitted {
             self.snapshot = snapshot;
         } else {
-            self.snapshot = self.snapshot.with_rows(self.engine.row_half(), view.clone());
+            self.snapshot = self
+                .snapshot
+                .with_rows(self.engine.row_half(), view.clone());
         }
         self.view = view;
     }
@@ -73,9 +75,9 @@ impl Transaction {
     /// What the current statement sees.
     pub fn snapshot(&self) -> Snapshot {
         match &self.tables {
-            Some(tables) => {
-                tables.snapshot().with_rows(self.engine.row_half(), self.view.clone())
-            }
+            Some(tables) => tables
+                .snapshot()
+                .with_rows(self.engine.row_half(), self.view.clone()),
             None => self.snapshot.clone(),
         }
     }
@@ -114,7 +116,9 @@ impl Transaction {
             self.old_trees = tables.catalog_now().live_trees().copied().collect();
             self.tables = Some(tables);
         }
-        self.tables.as_mut().ok_or(EngineError::TransactionEnded.into())
+        self.tables
+            .as_mut()
+            .ok_or(EngineError::TransactionEnded.into())
     }
 
     /// Changes definitions. Statements of this transaction see them at once.
@@ -166,7 +170,10 @@ impl Transaction {
         if checks.is_empty() {
             return Ok(());
         }
-        let tables = self.snapshot().all_row_parts().map_err(RowWriteError::from)?;
+        let tables = self
+            .snapshot()
+            .all_row_parts()
+            .map_err(RowWriteError::from)?;
         checks.finish(&tables, &mut self.rows)
     }
 
@@ -203,7 +210,10 @@ impl Transaction {
         let Some(parts) = self.snapshot().row_parts(table)? else {
             return Err(TransactionError::TableNotFound(table.to_owned()));
         };
-        let position = parts.indexes.iter().position(|known| known.definition.key.name == name);
+        let position = parts
+            .indexes
+            .iter()
+            .position(|known| known.definition.key.name == name);
         if let Some(position) = position {
             build_index(&parts, position, &mut self.rows)?;
         }
@@ -227,7 +237,10 @@ impl Transaction {
     pub fn savepoint(&mut self) -> Savepoint {
         Savepoint {
             rows: self.rows.savepoint(),
-            catalog: self.tables.as_ref().map(|tables| tables.catalog_now().clone()),
+            catalog: self
+                .tables
+                .as_ref()
+                .map(|tables| tables.catalog_now().clone()),
         }
     }
 

@@ -117,7 +117,11 @@ impl Workload {
         let volume = volume.map_err(text)?;
         // From a batch for every page to none but the last.
         let staging_bytes = [1, 600, 5_000, 4 << 20][self.random.below(4) as usize];
-        let options = EngineOptions { staging_bytes };
+        let mut options = EngineOptions::default();
+        options.staging_bytes = staging_bytes;
+        // What happens must depend on the seed alone.
+        options.mvcc.has_background_thread = false;
+        options.pool.compression_threads = 0;
         let engine = Engine::open_with(volume.clone(), options).map_err(text)?;
         let log = Log::open(&volume, LogOptions::default()).map_err(text)?;
         let redo = replay_all(&log)?;

@@ -79,9 +79,9 @@ impl From<RowError> for Error {
     fn from(error: RowError) -> Self {
         let sqlstate = match &error {
             RowError::TooManyCharacters { .. } => "22001",
-            RowError::KeyTooLong { .. } | RowError::RowTooLong { .. } | RowError::ValueTooLong { .. } => {
-                "54000"
-            }
+            RowError::KeyTooLong { .. }
+            | RowError::RowTooLong { .. }
+            | RowError::ValueTooLong { .. } => "54000",
             RowError::Value(_) => "22003",
             _ => "XX000",
         };
@@ -103,7 +103,9 @@ impl From<RowWriteError> for Error {
     fn from(error: RowWriteError) -> Self {
         let text = error.to_string();
         match error {
-            RowWriteError::Duplicate { detail, .. } => Error::new("23505", text).with_detail(detail),
+            RowWriteError::Duplicate { detail, .. } => {
+                Error::new("23505", text).with_detail(detail)
+            }
             RowWriteError::NoReferenced { detail, .. }
             | RowWriteError::StillReferenced { detail, .. } => {
                 Error::new("23503", text).with_detail(detail)

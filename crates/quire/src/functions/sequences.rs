@@ -39,7 +39,13 @@ pub(super) fn register(
     snapshot: &Snapshot,
     values: &Arc<SequenceValues>,
 ) -> Result<()> {
-    for which in [Which::Next, Which::NextById, Which::Current, Which::Set, Which::Last] {
+    for which in [
+        Which::Next,
+        Which::NextById,
+        Which::Current,
+        Which::Set,
+        Which::Last,
+    ] {
         let function = SequenceFunction {
             which,
             signature: which.signature(),
@@ -123,7 +129,10 @@ impl ScalarUDFImpl for SequenceFunction {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let row_count = args.number_rows;
-        let arrays = args.args.iter().map(|arg| arg.clone().into_array(row_count));
+        let arrays = args
+            .args
+            .iter()
+            .map(|arg| arg.clone().into_array(row_count));
         let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
         let rows = (0..row_count).map(|row| self.value(&arrays, row));
         let values: Int64Array = rows.collect::<Result<Vec<Option<i64>>>>()?.into();
@@ -138,7 +147,10 @@ impl SequenceFunction {
         }
         let value = match self.which {
             Which::Last => self.locked().last.ok_or_else(|| {
-                external(Error::new("55000", "lastval is not yet defined in this session"))
+                external(Error::new(
+                    "55000",
+                    "lastval is not yet defined in this session",
+                ))
             })?,
             Which::NextById => {
                 let id = arrays[0].as_primitive::<Int64Type>().value(row);
@@ -152,14 +164,18 @@ impl SequenceFunction {
                 let known = self.locked().by_sequence.get(&sequence.id).copied();
                 known.ok_or_else(|| {
                     let name = &sequence.name;
-                    let text = format!("currval of sequence \"{name}\" is not yet defined in this session");
+                    let text = format!(
+                        "currval of sequence \"{name}\" is not yet defined in this session"
+                    );
                     external(Error::new("55000", text))
                 })?
             }
             Which::Set => {
                 let sequence = self.sequence(arrays, row)?;
                 let value = arrays[1].as_primitive::<Int64Type>().value(row);
-                let is_given = arrays.get(2).is_none_or(|array| array.as_boolean().value(row));
+                let is_given = arrays
+                    .get(2)
+                    .is_none_or(|array| array.as_boolean().value(row));
                 let set = self.snapshot.set_value(&sequence, value, is_given);
                 set.map_err(|error| external(error.into()))?;
                 if is_given {
@@ -175,17 +191,26 @@ impl SequenceFunction {
         let names = cast(&arrays[0], &DataType::Utf8View)?;
         let written = names.as_string_view().value(row);
         let name = written.strip_prefix("public.").unwrap_or(written);
-        let name = match name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        let name = match name
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
             Some(quoted) => quoted.replace("\"\"", "\""),
             None => name.to_lowercase(),
         };
         self.snapshot.sequence(&name).ok_or_else(|| {
-            external(Error::new("42P01", format!("relation \"{written}\" does not exist")))
+            external(Error::new(
+                "42P01",
+                format!("relation \"{written}\" does not exist"),
+            ))
         })
     }
 
     fn next(&self, sequence: &SequenceDefinition) -> Result<i64> {
-        let value = self.snapshot.next_value(sequence).map_err(|error| external(error.into()))?;
+        let value = self
+            .snapshot
+            .next_value(sequence)
+            .map_err(|error| external(error.into()))?;
         self.note(sequence, value);
         Ok(value)
     }
@@ -197,7 +222,10 @@ impl SequenceFunction {
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, Values> {
-        self.values.values.lock().unwrap_or_else(PoisonError::into_inner)
+        self.values
+            .values
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

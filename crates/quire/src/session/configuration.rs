@@ -177,7 +177,11 @@ impl Settings {
         let transactions = TransactionSettings::NAMES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.transactions.show(name)?)));
-        let mut all: Vec<_> = kept.chain(aliases).chain(ours).chain(transactions).collect();
+        let mut all: Vec<_> = kept
+            .chain(aliases)
+            .chain(ours)
+            .chain(transactions)
+            .collect();
         all.sort();
         all
     }

@@ -6,5 +6,5 @@ mod context;
 mod transactions;
 
 pub(crate) use configuration::QuireOptions;
-pub(crate) use transactions::isolation_name;
 pub(crate) use context::{Session, StatementContext, next_of};
+pub(crate) use transactions::isolation_name;

@@ -15,8 +15,11 @@ pub(super) struct TransactionSettings {
 }
 
 impl TransactionSettings {
-    pub(super) const NAMES: [&str; 3] =
-        ["default_transaction_isolation", "lock_timeout", "synchronous_commit"];
+    pub(super) const NAMES: [&str; 3] = [
+        "default_transaction_isolation",
+        "lock_timeout",
+        "synchronous_commit",
+    ];
 
     /// Changes a setting; false when it is another's.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool, Error> {
@@ -90,7 +93,9 @@ fn isolation_of(text: &str) -> Option<Isolation> {
 /// A number of milliseconds, or one with a unit.
 fn duration_of(text: &str) -> Option<Duration> {
     let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let number: u64 = text[..digits].parse().ok()?;
     let milliseconds = match text[digits..].trim() {
         "" | "ms" => 1,
@@ -103,7 +108,10 @@ fn duration_of(text: &str) -> Option<Duration> {
 }
 
 fn invalid(name: &str, value: &str) -> Error {
-    Error::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
+    Error::new(
+        "22023",
+        format!("invalid value for parameter \"{name}\": \"{value}\""),
+    )
 }
 
 #[cfg(test)]

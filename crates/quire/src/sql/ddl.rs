@@ -203,7 +203,9 @@ async fn create_as(
     let targets: Vec<usize> = (0..columns.len()).collect();
     let definition = TableDefinition::new(name.clone(), columns);
     let table_schema = definition.arrow_schema();
-    writer.transaction()?.define(|tables| tables.create_table(definition))?;
+    writer
+        .transaction()?
+        .define(|tables| tables.create_table(definition))?;
     let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
     let stream = planned.context.start(&rows).await?;
     let reporter = write::Reporter::new(session.observer(), Phase::Loading);

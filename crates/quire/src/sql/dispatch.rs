@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{ObjectType, Query, SetExpr, Statement};
 
+use super::names::folded;
 use super::parse::{Command, parse};
 use super::reject::not_supported;
 use super::table_clauses::TableClauses;
-use super::names::folded;
 use super::{ddl, describe, dml, insert, load, query, settings};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -60,8 +60,12 @@ async fn run_query(
     }
     let with = query.with.take();
     match *query.body {
-        SetExpr::Update(Statement::Update(update)) => dml::update(session, update, with, token).await,
-        SetExpr::Delete(Statement::Delete(delete)) => dml::delete(session, delete, with, token).await,
+        SetExpr::Update(Statement::Update(update)) => {
+            dml::update(session, update, with, token).await
+        }
+        SetExpr::Delete(Statement::Delete(delete)) => {
+            dml::delete(session, delete, with, token).await
+        }
         SetExpr::Insert(Statement::Insert(mut insert)) => {
             if let Some(source) = &mut insert.source {
                 source.with = with;
@@ -139,7 +143,10 @@ async fn execute_statement(
             let is_kept = session.transaction.lock().await.commit()?;
             Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
         }
-        Statement::Rollback { chain: false, savepoint } => {
+        Statement::Rollback {
+            chain: false,
+            savepoint,
+        } => {
             let mut transaction = session.transaction.lock().await;
             match savepoint {
                 None => transaction.roll_back(),
@@ -148,7 +155,11 @@ async fn execute_statement(
             Ok(done("ROLLBACK"))
         }
         Statement::Savepoint { name } => {
-            session.transaction.lock().await.save(session, folded(&name))?;
+            session
+                .transaction
+                .lock()
+                .await
+                .save(session, folded(&name))?;
             Ok(done("SAVEPOINT"))
         }
         Statement::ReleaseSavepoint { name } => {
@@ -164,9 +175,8 @@ fn refusal(statement: &Statement) -> Error {
     let text = statement.to_string();
     let words: Vec<&str> = text.split_whitespace().take(2).collect();
     match statement {
-        Statement::Merge { .. } => {
-            not_supported("MERGE").with_hint("Use INSERT … ON CONFLICT, UPDATE … FROM or DELETE … USING.")
-        }
+        Statement::Merge { .. } => not_supported("MERGE")
+            .with_hint("Use INSERT … ON CONFLICT, UPDATE … FROM or DELETE … USING."),
         Statement::CreateIndex(_) => not_supported("CREATE INDEX")
             .with_hint("Column tables need none: scans skip zones by their minima and maxima."),
         Statement::CreateView { .. } => {

@@ -34,7 +34,9 @@ pub(super) async fn run(
     }
     refuse_row_clauses(&insert)?;
     let Some(mut source) = insert.source else {
-        return Err(not_supported("INSERT without VALUES or SELECT into a column table"));
+        return Err(not_supported(
+            "INSERT without VALUES or SELECT into a column table",
+        ));
     };
     let table = find_table(&snapshot, name)?;
     let definition = table.definition();
@@ -63,10 +65,8 @@ fn refuse_row_clauses(insert: &Insert) -> Result<(), Error> {
         (insert.table_alias.is_some(), "an alias in INSERT"),
     ];
     match refused.into_iter().find(|(is_present, _)| *is_present) {
-        Some((_, what)) => {
-            Err(not_supported(format!("{what} for a column table"))
-                .with_hint("Create the table USING row."))
-        }
+        Some((_, what)) => Err(not_supported(format!("{what} for a column table"))
+            .with_hint("Create the table USING row.")),
         None => Ok(()),
     }
 }

@@ -67,7 +67,10 @@ pub(crate) fn parse_expression(text: &str) -> Result<Expr, Error> {
     let expr = parser.parse_expr().map_err(from_parser)?;
     match parser.peek_token().token {
         Token::EOF => Ok(expr),
-        extra => Err(syntax_error(format!("syntax error at or near \"{extra}\""), None)),
+        extra => Err(syntax_error(
+            format!("syntax error at or near \"{extra}\""),
+            None,
+        )),
     }
 }
 

@@ -163,7 +163,13 @@ pub(super) async fn explain(
         apply_option(&option, analyze, verbose, format)?;
     }
     reject::check(&statement)?;
-    let context = context_for(session, session.snapshot().await?, &mut statement, [], token)?;
+    let context = context_for(
+        session,
+        session.snapshot().await?,
+        &mut statement,
+        [],
+        token,
+    )?;
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;
     let schema = stream.schema();

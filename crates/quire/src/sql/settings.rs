@@ -34,11 +34,19 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
                 .settings()
                 .set("client_encoding", &charset_name.value)?;
         }
-        Set::SetTransaction { modes, session: false, .. } => {
+        Set::SetTransaction {
+            modes,
+            session: false,
+            ..
+        } => {
             let modes = modes_of(&modes)?;
             session.transaction.lock().await.set_modes(modes)?;
         }
-        Set::SetTransaction { modes, session: true, .. } => {
+        Set::SetTransaction {
+            modes,
+            session: true,
+            ..
+        } => {
             if let Some(isolation) = modes_of(&modes)?.isolation {
                 session.settings().set_default_isolation(isolation);
             }
@@ -76,7 +84,10 @@ pub(super) async fn show(session: &Session, variable: &[Ident]) -> Result<Outcom
         "transaction.isolation.level" | "transaction_isolation" => {
             let isolation = session.transaction.lock().await.isolation();
             let isolation = isolation.unwrap_or_else(|| session.settings().default_isolation());
-            one("transaction_isolation", isolation_name(isolation).to_owned())
+            one(
+                "transaction_isolation",
+                isolation_name(isolation).to_owned(),
+            )
         }
         "server_version" => one("server_version", env!("CARGO_PKG_VERSION").to_owned()),
         _ => one(&name, session.settings().show(&name)?),

@@ -24,7 +24,9 @@ pub(super) struct Access {
 /// Chooses the way that reads least.
 pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Result<Access> {
     let all = KeyRange::all();
-    let table_rows = table.estimate(&RowSource::Range(all.clone())).map_err(external)?;
+    let table_rows = table
+        .estimate(&RowSource::Range(all.clone()))
+        .map_err(external)?;
     let mut best = Access {
         source: RowSource::Range(all),
         rows: table_rows,
@@ -41,7 +43,11 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
         };
         if rows <= best_cost {
             best_cost = rows;
-            best = Access { source, rows, table_rows };
+            best = Access {
+                source,
+                rows,
+                table_rows,
+            };
         }
     }
     for (index, known) in table.indexes().iter().enumerate() {
@@ -59,7 +65,11 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
         let cost = rows.saturating_mul(LOOKUP_ROWS);
         if cost < best_cost {
             best_cost = cost;
-            best = Access { source, rows, table_rows };
+            best = Access {
+                source,
+                rows,
+                table_rows,
+            };
         }
     }
     Ok(best)

@@ -33,12 +33,18 @@ pub(super) fn is_useful(filter: &Expr, definition: &TableDefinition) -> bool {
 
 fn collect(filter: &Expr, definition: &TableDefinition, found: &mut [Option<Condition>]) {
     match filter {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::And,
+            right,
+        }) => {
             collect(left, definition, found);
             collect(right, definition, found);
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            if let (Expr::Column(column), Expr::Literal(literal, _)) = (left.as_ref(), right.as_ref()) {
+            if let (Expr::Column(column), Expr::Literal(literal, _)) =
+                (left.as_ref(), right.as_ref())
+            {
                 compare(&column.name, *op, literal, definition, found);
             }
             if let (Expr::Literal(literal, _), Expr::Column(column), Some(op)) =
@@ -48,16 +54,23 @@ fn collect(filter: &Expr, definition: &TableDefinition, found: &mut [Option<Cond
             }
         }
         Expr::Between(between) if !between.negated => {
-            if let (Expr::Column(column), Expr::Literal(low, _), Expr::Literal(high, _)) =
-                (between.expr.as_ref(), between.low.as_ref(), between.high.as_ref())
-            {
+            if let (Expr::Column(column), Expr::Literal(low, _), Expr::Literal(high, _)) = (
+                between.expr.as_ref(),
+                between.low.as_ref(),
+                between.high.as_ref(),
+            ) {
                 compare(&column.name, Operator::GtEq, low, definition, found);
                 compare(&column.name, Operator::LtEq, high, definition, found);
             }
         }
         Expr::IsNull(inner) => {
             if let Expr::Column(column) = inner.as_ref() {
-                demand(&column.name, Condition::Equal(Value::Null), definition, found);
+                demand(
+                    &column.name,
+                    Condition::Equal(Value::Null),
+                    definition,
+                    found,
+                );
             }
         }
         _ => {}
@@ -71,7 +84,9 @@ fn compare(
     definition: &TableDefinition,
     found: &mut [Option<Condition>],
 ) {
-    let sql_type = definition.column_index(name).map(|index| definition.columns[index].sql_type);
+    let sql_type = definition
+        .column_index(name)
+        .map(|index| definition.columns[index].sql_type);
     let Some(value) = sql_type.and_then(|sql_type| value_of(literal, sql_type)) else {
         return;
     };
@@ -110,7 +125,10 @@ fn demand(
     definition: &TableDefinition,
     found: &mut [Option<Condition>],
 ) {
-    let Some(place) = definition.column_index(name).and_then(|index| found.get_mut(index)) else {
+    let Some(place) = definition
+        .column_index(name)
+        .and_then(|index| found.get_mut(index))
+    else {
         return;
     };
     *place = Some(match (place.take(), condition) {
@@ -128,7 +146,11 @@ fn greater(left: Bound<Value>, right: Bound<Value>) -> Bound<Value> {
         (Bound::Unbounded, _) => right,
         (_, Bound::Unbounded) => left,
         (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => {
-            if a > b || (a == b && matches!(left, Bound::Excluded(_))) { left } else { right }
+            if a > b || (a == b && matches!(left, Bound::Excluded(_))) {
+                left
+            } else {
+                right
+            }
         }
     }
 }
@@ -138,7 +160,11 @@ fn lesser(left: Bound<Value>, right: Bound<Value>) -> Bound<Value> {
         (Bound::Unbounded, _) => right,
         (_, Bound::Unbounded) => left,
         (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => {
-            if a < b || (a == b && matches!(left, Bound::Excluded(_))) { left } else { right }
+            if a < b || (a == b && matches!(left, Bound::Excluded(_))) {
+                left
+            } else {
+                right
+            }
         }
     }
 }

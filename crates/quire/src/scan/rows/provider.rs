@@ -50,7 +50,11 @@ impl RowTableProvider {
     /// The table with the keys of its rows; `only` restricts it to some.
     pub(crate) fn target(table: Arc<RowTable>, only: Option<RowKeys>) -> Self {
         let mut fields: Vec<Arc<Field>> = table.arrow_schema().fields().to_vec();
-        fields.push(Arc::new(Field::new(ROW_KEY_COLUMN, DataType::BinaryView, false)));
+        fields.push(Arc::new(Field::new(
+            ROW_KEY_COLUMN,
+            DataType::BinaryView,
+            false,
+        )));
         Self {
             schema: Arc::new(Schema::new(fields)),
             table,

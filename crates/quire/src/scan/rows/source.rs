@@ -85,7 +85,12 @@ impl RowScanSource {
 
     fn options(&self, partition: usize, batch_rows: usize) -> (RowScanOptions, Vec<usize>) {
         let key = self.table.arrow_schema().fields().len();
-        let columns: Vec<usize> = self.projection.iter().copied().filter(|at| *at != key).collect();
+        let columns: Vec<usize> = self
+            .projection
+            .iter()
+            .copied()
+            .filter(|at| *at != key)
+            .collect();
         let mut next = 0;
         let order = self.projection.iter().map(|at| match *at == key {
             true => columns.len(),
@@ -100,7 +105,9 @@ impl RowScanSource {
             projection: columns,
             source: self.parts[partition].clone(),
             direction: Direction::Forward,
-            batch_rows: self.limit.map_or(batch_rows, |limit| limit.clamp(1, batch_rows)),
+            batch_rows: self
+                .limit
+                .map_or(batch_rows, |limit| limit.clamp(1, batch_rows)),
         };
         (options, order)
     }
@@ -134,7 +141,12 @@ impl DataSource for RowScanSource {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let batch_rows = context.session_config().options().execution.batch_size.get();
+        let batch_rows = context
+            .session_config()
+            .options()
+            .execution
+            .batch_size
+            .get();
         let (options, order) = self.options(partition, batch_rows);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let schema = Arc::clone(&self.schema);
@@ -150,17 +162,30 @@ impl DataSource for RowScanSource {
         if matches!(format, DisplayFormatType::TreeRender) {
             return writeln!(f, "table={}", definition.name);
         }
-        let names: Vec<_> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "table={}, columns=[{}]", definition.name, names.join(", "))?;
+        let names: Vec<_> = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect();
+        write!(
+            f,
+            "table={}, columns=[{}]",
+            definition.name,
+            names.join(", ")
+        )?;
         match &self.access.source {
-            RowSource::Range(range) if range.low.is_empty() && range.high.is_none() => write!(f, ", all rows")?,
+            RowSource::Range(range) if range.low.is_empty() && range.high.is_none() => {
+                write!(f, ", all rows")?
+            }
             RowSource::Range(_) => write!(f, ", primary key")?,
             RowSource::Index { index, .. } => {
                 write!(f, ", index={}", definition.indexes[*index].key.name)?;
             }
             RowSource::Keys(keys) => write!(f, ", keys={}", keys.len())?,
         }
-        self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+        self.limit
+            .map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
     }
 
     fn output_partitioning(&self) -> Partitioning {
@@ -181,7 +206,11 @@ impl DataSource for RowScanSource {
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
-        let parts = if partition.is_some() { self.parts.len() } else { 1 };
+        let parts = if partition.is_some() {
+            self.parts.len()
+        } else {
+            1
+        };
         let rows = usize::try_from(self.access.rows).unwrap_or(usize::MAX) / parts;
         let rows = self.limit.map_or(rows, |limit| rows.min(limit));
         statistics.num_rows = Precision::Inexact(rows);
@@ -213,10 +242,14 @@ impl DataSource for RowScanSource {
             return Ok(None);
         };
         let named = outputs.iter().zip(projection.iter());
-        let fields = named.map(|(index, item)| self.schema.field(*index).clone().with_name(&item.alias));
+        let fields =
+            named.map(|(index, item)| self.schema.field(*index).clone().with_name(&item.alias));
         let mut source = self.clone();
         source.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        source.projection = outputs.iter().map(|index| self.projection[*index]).collect();
+        source.projection = outputs
+            .iter()
+            .map(|index| self.projection[*index])
+            .collect();
         Ok(Some(Arc::new(source)))
     }
 

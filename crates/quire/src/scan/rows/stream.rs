@@ -54,7 +54,10 @@ impl RowStream {
         };
         let row_count = batch.num_rows().min(self.left);
         self.left -= row_count;
-        let columns = self.order.iter().map(|column| batch.column(*column).slice(0, row_count));
+        let columns = self
+            .order
+            .iter()
+            .map(|column| batch.column(*column).slice(0, row_count));
         let options = RecordBatchOptions::new().with_row_count(Some(row_count));
         let schema = Arc::clone(&self.schema);
         let batch = RecordBatch::try_new_with_options(schema, columns.collect(), &options)?;

@@ -131,7 +131,11 @@ async fn plan(
         definition,
         alias: &folded(&changed.alias),
         row_key: Some(column(0)),
-        before: if changed.is_deletion { before } else { Vec::new() },
+        before: if changed.is_deletion {
+            before
+        } else {
+            Vec::new()
+        },
         after,
         others: sources[first_new + assigned.len()..].to_vec(),
         returning: changed.returning.as_deref(),
@@ -185,7 +189,9 @@ impl Progress {
             count: 0,
             returned: Returned::default(),
             references: ReferenceChecks::default(),
-            is_referenced: writer.transaction()?.is_referenced(&table.definition().name),
+            is_referenced: writer
+                .transaction()?
+                .is_referenced(&table.definition().name),
             again: Vec::new(),
             done: (!changed.others.is_empty()).then(HashSet::new),
         })
@@ -202,14 +208,22 @@ impl Progress {
         let keys = columns.row_keys(batch)?;
         let after = match columns.after.is_empty() {
             true => None,
-            false => Some(RowValues::new(table.definition(), batch, columns.after.clone())?),
+            false => Some(RowValues::new(
+                table.definition(),
+                batch,
+                columns.after.clone(),
+            )?),
         };
         let mut changed = Vec::with_capacity(batch.num_rows());
         let mut values: Vec<TupleValue<'_>> = Vec::new();
         let parts = Arc::clone(table.parts());
         for row in 0..batch.num_rows() {
             let key = keys.value(row);
-            if self.done.as_mut().is_some_and(|done| !done.insert(key.into())) {
+            if self
+                .done
+                .as_mut()
+                .is_some_and(|done| !done.insert(key.into()))
+            {
                 changed.push(false);
                 continue;
             }
@@ -227,7 +241,8 @@ impl Progress {
                     after.check(row, &columns.checks, batch)?;
                     after.read(row, &mut values)?;
                     let before = writer.update(key, &values)?;
-                    self.references.updated(&parts, before, &values, self.is_referenced);
+                    self.references
+                        .updated(&parts, before, &values, self.is_referenced);
                 }
                 None => {
                     let before = writer.delete(key)?;
@@ -237,6 +252,7 @@ impl Progress {
             self.count += 1;
             changed.push(true);
         }
-        self.returned.add(batch, &columns.returning, &BooleanArray::from(changed))
+        self.returned
+            .add(batch, &columns.returning, &BooleanArray::from(changed))
     }
 }

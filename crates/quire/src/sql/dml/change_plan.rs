@@ -80,7 +80,8 @@ impl ChangeParts<'_> {
         let returned = self.returning.map(|_| {
             let fields = plan.schema().fields()[columns.returning.clone()].iter();
             let named = fields.zip(shown_names);
-            let field = |(field, name): (&Arc<Field>, String)| field.as_ref().clone().with_name(name);
+            let field =
+                |(field, name): (&Arc<Field>, String)| field.as_ref().clone().with_name(name);
             Arc::new(Schema::new(named.map(field).collect::<Vec<_>>()))
         });
         Ok(ChangePlan {
@@ -104,7 +105,9 @@ impl ChangeParts<'_> {
         columns.before = outputs.len()..outputs.len() + self.before.len();
         for (value, (_, column)) in self.before.iter().zip(self.definition.visible_columns()) {
             outputs.push(if is_deletion {
-                value.clone().alias_qualified(Some(table.clone()), &column.name)
+                value
+                    .clone()
+                    .alias_qualified(Some(table.clone()), &column.name)
             } else {
                 value.clone().alias(format!("quire old {}", column.name))
             });
@@ -129,7 +132,12 @@ impl ChangeParts<'_> {
             let is_met = cast(expr, DataType::Boolean);
             Ok(is_met.alias(format!("quire check {position}")))
         };
-        self.definition.checks.iter().enumerate().map(check).collect()
+        self.definition
+            .checks
+            .iter()
+            .enumerate()
+            .map(check)
+            .collect()
     }
 
     /// Names and expressions of `RETURNING`.
@@ -178,8 +186,13 @@ impl ChangeParts<'_> {
 
 impl ChangeColumns {
     /// The keys of the rows that are changed.
-    pub(super) fn row_keys<'b>(&self, batch: &'b RecordBatch) -> Result<&'b BinaryViewArray, Error> {
-        let keys = self.row_key.and_then(|column| batch.column(column).as_binary_view_opt());
+    pub(super) fn row_keys<'b>(
+        &self,
+        batch: &'b RecordBatch,
+    ) -> Result<&'b BinaryViewArray, Error> {
+        let keys = self
+            .row_key
+            .and_then(|column| batch.column(column).as_binary_view_opt());
         keys.ok_or_else(|| Error::new("XX000", "internal error: no keys of rows"))
     }
 

@@ -4,13 +4,13 @@
 //! `SELECT a.<key>, a.<every column>, e AS <new 0>, f.* FROM <target> AS a, f WHERE p`. The target is read through a
 //! table of its own name that shows the key of each row, so that other mentions of the table in the statement see it as it is.
 
+use datafusion::sql::sqlparser::ast::GroupByExpr;
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Query, Select,
     SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor,
     TableWithJoins, Update, UpdateTableFromKind, WildcardAdditionalOptions, With,
 };
-use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
-use datafusion::sql::sqlparser::ast::GroupByExpr;
 
 use super::super::insert::table_name;
 use super::super::names::last_part;
@@ -50,9 +50,9 @@ impl ChangedRows {
         let (table, alias) = target_of(update.table)?;
         let others = match update.from {
             None => Vec::new(),
-            Some(UpdateTableFromKind::BeforeSet(tables) | UpdateTableFromKind::AfterSet(tables)) => {
-                tables
-            }
+            Some(
+                UpdateTableFromKind::BeforeSet(tables) | UpdateTableFromKind::AfterSet(tables),
+            ) => tables,
         };
         let mut assignments = Vec::new();
         for assignment in update.assignments {
@@ -213,7 +213,9 @@ fn column_of(name: &ObjectName) -> Result<Ident, Error> {
 fn one_column(query: &Query, position: usize, width: usize) -> Result<Query, Error> {
     let mut query = query.clone();
     let SetExpr::Select(select) = query.body.as_mut() else {
-        return Err(not_supported("a set operation as the source of several columns"));
+        return Err(not_supported(
+            "a set operation as the source of several columns",
+        ));
     };
     check_widths(width, select.projection.len())?;
     let item = select.projection.swap_remove(position);
@@ -258,7 +260,11 @@ pub(super) fn table_factor(name: &str, alias: Ident) -> TableFactor {
     }
 }
 
-fn select(projection: Vec<SelectItem>, from: Vec<TableWithJoins>, selection: Option<Expr>) -> Select {
+fn select(
+    projection: Vec<SelectItem>,
+    from: Vec<TableWithJoins>,
+    selection: Option<Expr>,
+) -> Select {
     Select {
         select_token: AttachedToken::empty(),
         optimizer_hints: Vec::new(),

@@ -43,11 +43,15 @@ impl ConflictRule {
             OnConflictAction::DoNothing => (None, None),
             OnConflictAction::DoUpdate(update) => {
                 if arbiter.is_none() {
-                    let text = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
+                    let text =
+                        "ON CONFLICT DO UPDATE requires inference specification or constraint name";
                     return Err(Error::new("42601", text)
                         .with_hint("For example, ON CONFLICT (column_name)."));
                 }
-                let assignments = update.assignments.iter().map(|one| assigned(one, definition));
+                let assignments = update
+                    .assignments
+                    .iter()
+                    .map(|one| assigned(one, definition));
                 let assignments = assignments.collect::<Result<Vec<_>, Error>>()?;
                 (Some(assignments), update.selection.clone())
             }
@@ -93,7 +97,9 @@ fn arbiter(target: &ConflictTarget, definition: &TableDefinition) -> Result<Opti
     let primary = definition.primary_key.as_ref().map(|key| (None, key));
     let indexes = definition.indexes.iter().enumerate();
     let unique = indexes.filter(|(_, index)| index.is_unique);
-    let mut keys = primary.into_iter().chain(unique.map(|(at, index)| (Some(at), &index.key)));
+    let mut keys = primary
+        .into_iter()
+        .chain(unique.map(|(at, index)| (Some(at), &index.key)));
     match target {
         ConflictTarget::Columns(columns) => {
             let mut wanted = Vec::with_capacity(columns.len());
@@ -172,13 +178,19 @@ impl Conflicts {
         let rows = self.rows(definition)?;
         let width = definition.visible_columns().count();
         let memory = Arc::new(MemTable::try_new(rows.schema(), vec![vec![rows]])?);
-        let scan = LogicalPlanBuilder::scan("conflicts", provider_as_source(memory), None)?.build()?;
+        let scan =
+            LogicalPlanBuilder::scan("conflicts", provider_as_source(memory), None)?.build()?;
         let sources = scan.schema().columns();
-        let (own, excluded) = (TableReference::bare(alias), TableReference::bare("excluded"));
+        let (own, excluded) = (
+            TableReference::bare(alias),
+            TableReference::bare("excluded"),
+        );
         let column = |index: usize| Expr::Column(sources[index].clone());
         let mut outputs = vec![column(0)];
-        let names: Vec<&str> =
-            definition.visible_columns().map(|(_, column)| column.name.as_str()).collect();
+        let names: Vec<&str> = definition
+            .visible_columns()
+            .map(|(_, column)| column.name.as_str())
+            .collect();
         for (qualifier, first) in [(own, 1), (excluded, 1 + width)] {
             for (position, name) in names.iter().enumerate() {
                 let value = column(first + position);
@@ -193,7 +205,11 @@ impl Conflicts {
             input = LogicalPlanBuilder::from(input).filter(condition)?.build()?;
         }
         let columns = input.schema().columns();
-        let mut after: Vec<Expr> = columns[1..=width].iter().cloned().map(Expr::Column).collect();
+        let mut after: Vec<Expr> = columns[1..=width]
+            .iter()
+            .cloned()
+            .map(Expr::Column)
+            .collect();
         for (place, value) in rule.assignments.iter().flatten() {
             let mut visible = definition.visible_columns();
             if let Some(position) = visible.position(|(known, _)| known == *place) {
@@ -220,17 +236,27 @@ impl Conflicts {
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(keys)];
         for (place, column) in definition.visible_columns() {
             let values = self.existing.iter().map(|row| {
-                row.get(place).map(Value::as_tuple_value).unwrap_or_default()
+                row.get(place)
+                    .map(Value::as_tuple_value)
+                    .unwrap_or_default()
             });
             let array = array_of_values(column.sql_type, values)
                 .map_err(|error| Error::new("XX001", error.to_string()))?;
-            fields.push(Field::new(format!("own {place}"), array.data_type().clone(), true));
+            fields.push(Field::new(
+                format!("own {place}"),
+                array.data_type().clone(),
+                true,
+            ));
             arrays.push(array);
         }
         let chosen = UInt32Array::from(self.rows.clone());
         for (position, array) in self.batch.columns()[self.after.clone()].iter().enumerate() {
             let array = take(array, &chosen, None)?;
-            fields.push(Field::new(format!("new {position}"), array.data_type().clone(), true));
+            fields.push(Field::new(
+                format!("new {position}"),
+                array.data_type().clone(),
+                true,
+            ));
             arrays.push(array);
         }
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
@@ -243,7 +269,10 @@ fn scope(schema: &DFSchema, alias: &str, _: usize) -> Result<DFSchema, Error> {
         qualifier.is_some_and(|table| table.table() == alias || table.table() == "excluded")
     });
     let fields = fields.map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
-    Ok(DFSchema::new_with_metadata(fields.collect(), Default::default())?)
+    Ok(DFSchema::new_with_metadata(
+        fields.collect(),
+        Default::default(),
+    )?)
 }
 
 fn expression(

@@ -105,14 +105,17 @@ pub(super) fn refuse_generated(
 ) -> Result<(), Error> {
     let is_generated = |place: &usize| {
         let sequence = &definition.columns[*place].sequence;
-        sequence.as_ref().is_some_and(|sequence| sequence.kind == GeneratedKind::Always)
+        sequence
+            .as_ref()
+            .is_some_and(|sequence| sequence.kind == GeneratedKind::Always)
     };
     match given.find(is_generated) {
         None => Ok(()),
         Some(place) => {
             let name = &definition.columns[place].name;
             let text = format!("cannot insert a non-DEFAULT value into column \"{name}\"");
-            let detail = format!("Column \"{name}\" is an identity column defined as GENERATED ALWAYS.");
+            let detail =
+                format!("Column \"{name}\" is an identity column defined as GENERATED ALWAYS.");
             Err(Error::new("428C9", text).with_detail(detail))
         }
     }

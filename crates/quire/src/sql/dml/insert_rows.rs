@@ -7,7 +7,9 @@ use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SetExpr, TableObject};
 use quire_engine::row_table::TupleValue;
-use quire_engine::{Insertion, ReferenceChecks, RowTable, TableDefinition, TableLockMode, Transaction};
+use quire_engine::{
+    Insertion, ReferenceChecks, RowTable, TableDefinition, TableLockMode, Transaction,
+};
 use tokio::task::block_in_place;
 
 use super::super::insert::{positions, table_name};
@@ -44,7 +46,9 @@ pub(in crate::sql) async fn insert(
     };
     let rule = match &insert.on {
         None => None,
-        Some(OnInsert::OnConflict(conflict)) => Some(ConflictRule::new(conflict, table.definition())?),
+        Some(OnInsert::OnConflict(conflict)) => {
+            Some(ConflictRule::new(conflict, table.definition())?)
+        }
         Some(_) => return Err(not_supported("ON DUPLICATE KEY UPDATE")),
     };
     let (context, planned) = plan(session, &mut writer, &insert, &table, &alias, token).await?;
@@ -59,7 +63,8 @@ pub(in crate::sql) async fn insert(
         if let Some(rule) = &rule
             && !conflicts.is_empty()
         {
-            let update = conflicts.plan(&context, &table, &alias, rule, insert.returning.as_deref())?;
+            let update =
+                conflicts.plan(&context, &table, &alias, rule, insert.returning.as_deref())?;
             let mut changed = context.start(&update.plan).await?;
             while let Some(batch) = next_of(&mut changed, token).await? {
                 let transaction = writer.transaction()?;
@@ -68,7 +73,12 @@ pub(in crate::sql) async fn insert(
         }
     }
     drop(stream);
-    let Progress { count, returned, references, .. } = progress;
+    let Progress {
+        count,
+        returned,
+        references,
+        ..
+    } = progress;
     block_in_place(|| -> Result<(), Error> {
         Ok(writer.transaction()?.check_references(references)?)
     })?;
@@ -103,7 +113,11 @@ async fn plan(
         // DEFAULT VALUES
         None => {
             let context = session.statement(snapshot, Default::default())?;
-            (context, LogicalPlanBuilder::empty(true).build()?, Vec::new())
+            (
+                context,
+                LogicalPlanBuilder::empty(true).build()?,
+                Vec::new(),
+            )
         }
     };
     super::default_value::refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
@@ -163,7 +177,11 @@ fn targets_of(
     width: usize,
 ) -> Result<Vec<usize>, Error> {
     let targets: Vec<usize> = match named {
-        [] => definition.visible_columns().map(|(place, _)| place).take(width).collect(),
+        [] => definition
+            .visible_columns()
+            .map(|(place, _)| place)
+            .take(width)
+            .collect(),
         named => named.to_vec(),
     };
     if targets.len() == width {
@@ -230,7 +248,8 @@ impl Progress {
                 }
             }
         }
-        self.returned.add(batch, &columns.returning, &BooleanArray::from(inserted))?;
+        self.returned
+            .add(batch, &columns.returning, &BooleanArray::from(inserted))?;
         Ok(conflicts)
     }
 
@@ -251,7 +270,8 @@ impl Progress {
             rows.read(row, &mut values)?;
             rows.check(row, &columns.checks, batch)?;
             let before = writer.update(keys.value(row), &values)?;
-            self.references.updated(table.parts(), before, &values, is_referenced);
+            self.references
+                .updated(table.parts(), before, &values, is_referenced);
             self.count += 1;
         }
         let all = BooleanArray::from(vec![true; batch.num_rows()]);

@@ -23,7 +23,9 @@ impl Returned {
         // What a plan promises and what it delivers may differ in nullability.
         let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
         self.schema = schema.map(|schema| {
-            Arc::new(Schema::new(schema.fields().iter().map(nullable).collect::<Vec<_>>()))
+            Arc::new(Schema::new(
+                schema.fields().iter().map(nullable).collect::<Vec<_>>(),
+            ))
         });
     }
 

@@ -24,15 +24,18 @@ impl<'a> RowValues<'a> {
         range: Range<usize>,
     ) -> Result<Self, Error> {
         let arrays = batch.columns()[range].iter();
-        let columns = definition.visible_columns().zip(arrays).map(|((place, column), array)| {
-            let values = ColumnArray::new(column.sql_type, array.as_ref());
-            let wrong = || {
-                let found = array.data_type();
-                let text = format!("internal error: column \"{}\" as {found}", column.name);
-                Error::new("XX000", text)
-            };
-            Ok((place, values.ok_or_else(wrong)?))
-        });
+        let columns = definition
+            .visible_columns()
+            .zip(arrays)
+            .map(|((place, column), array)| {
+                let values = ColumnArray::new(column.sql_type, array.as_ref());
+                let wrong = || {
+                    let found = array.data_type();
+                    let text = format!("internal error: column \"{}\" as {found}", column.name);
+                    Error::new("XX000", text)
+                };
+                Ok((place, values.ok_or_else(wrong)?))
+            });
         Ok(Self {
             definition,
             columns: columns.collect::<Result<_, Error>>()?,
@@ -40,11 +43,7 @@ impl<'a> RowValues<'a> {
     }
 
     /// Writes the values of a row to `values`.
-    pub(super) fn read(
-        &self,
-        row: usize,
-        values: &mut Vec<TupleValue<'a>>,
-    ) -> Result<(), Error> {
+    pub(super) fn read(&self, row: usize, values: &mut Vec<TupleValue<'a>>) -> Result<(), Error> {
         values.clear();
         values.resize(self.definition.columns.len(), TupleValue::Null);
         for (place, array) in &self.columns {
@@ -73,7 +72,9 @@ impl<'a> RowValues<'a> {
                 let name = &check.name;
                 return Err(Error::new(
                     "23514",
-                    format!("new row for relation \"{table}\" violates check constraint \"{name}\""),
+                    format!(
+                        "new row for relation \"{table}\" violates check constraint \"{name}\""
+                    ),
                 )
                 .with_detail(format!("It must satisfy: {}", check.condition)));
             }
@@ -85,7 +86,9 @@ impl<'a> RowValues<'a> {
         let table = &self.definition.name;
         Error::new(
             "23502",
-            format!("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"),
+            format!(
+                "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
+            ),
         )
     }
 }
@@ -94,7 +97,8 @@ fn check_digits(column: &str, sql_type: SqlType, value: TupleValue<'_>) -> Resul
     if let (SqlType::Decimal { precision, .. }, TupleValue::Wide(value)) = (sql_type, value)
         && value.unsigned_abs() >= 10_u128.pow(u32::from(precision))
     {
-        let text = format!("numeric field overflow: value in column \"{column}\" does not fit {sql_type}");
+        let text =
+            format!("numeric field overflow: value in column \"{column}\" does not fit {sql_type}");
         return Err(Error::new("22003", text));
     }
     Ok(())

@@ -25,7 +25,8 @@ pub(super) fn lock(
         // It was changed or dropped while we waited.
         transaction.begin_statement();
         if !transaction.sees_newest_definitions() {
-            let text = format!("could not serialize access: table \"{name}\" was changed meanwhile");
+            let text =
+                format!("could not serialize access: table \"{name}\" was changed meanwhile");
             return Err(Error::new("40001", text));
         }
     }
@@ -37,14 +38,21 @@ pub(super) fn row_table(snapshot: &Snapshot, name: &str) -> Result<Arc<RowTable>
         return Ok(table);
     }
     if snapshot.view(name).is_some() {
-        return Err(Error::new("42809", format!("cannot change view \"{name}\""))
-            .with_hint("Change the tables that it reads."));
+        return Err(
+            Error::new("42809", format!("cannot change view \"{name}\""))
+                .with_hint("Change the tables that it reads."),
+        );
     }
     let definitions = snapshot.definitions();
-    let mut known = definitions.iter().map(|definition| definition.name.as_str());
+    let mut known = definitions
+        .iter()
+        .map(|definition| definition.name.as_str());
     if known.clone().any(|known| known == name) {
-        return Err(Error::new("0A000", format!("rows of column table \"{name}\" cannot be changed"))
-            .with_hint("Create it USING row to change rows; to empty it, use TRUNCATE."));
+        return Err(Error::new(
+            "0A000",
+            format!("rows of column table \"{name}\" cannot be changed"),
+        )
+        .with_hint("Create it USING row to change rows; to empty it, use TRUNCATE."));
     }
     let error = Error::new("42P01", format!("relation \"{name}\" does not exist"));
     Err(match closest(name, &mut known) {
