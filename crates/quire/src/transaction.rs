@@ -8,7 +8,9 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use quire_engine::{Isolation, Savepoint, Snapshot, Transaction as EngineTransaction};
+use quire_engine::{
+    Isolation, LockWait, Savepoint, Snapshot, TableLockMode, Transaction as EngineTransaction,
+};
 use tokio::sync::MutexGuard;
 use tokio::task::block_in_place;
 
@@ -69,6 +71,33 @@ impl Transaction {
                 Some(open.engine.isolation())
             }
             _ => None,
+        }
+    }
+
+    /// Whether `BEGIN` was said.
+    pub(crate) fn is_explicit(&self) -> bool {
+        !matches!(self, Transaction::Idle)
+    }
+
+    /// Keeps tables from being changed or dropped until the transaction ends. Waits for who does so.
+    pub(crate) fn lock_for_reading(&mut self, tables: &[u64]) -> Result<(), Error> {
+        if let Transaction::Open(open) = self {
+            for table in tables {
+                open.engine
+                    .lock_table(*table, TableLockMode::AccessShare, LockWait::Wait)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the same statement sees after waiting for tables.
+    pub(crate) fn snapshot_again(&mut self) -> Result<Snapshot, Error> {
+        match self {
+            Transaction::Open(open) => {
+                open.engine.begin_statement();
+                Ok(open.engine.snapshot())
+            }
+            _ => Err(aborted()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A connection's state, and the planner set up for one statement.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::catalog::TableProvider;
@@ -10,7 +11,9 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
-use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Statement};
+use datafusion::sql::sqlparser::ast::{
+    Expr as SqlExpr, ExprWithAlias, Query, Statement, visit_relations,
+};
 use quire_engine::Snapshot;
 
 use super::catalog::catalog_list;
@@ -21,7 +24,7 @@ use crate::error::{Error, closest};
 use crate::functions::{self, SequenceValues, StorageFunction, TablesFunction};
 use crate::optimize;
 use crate::progress::ProgressObserver;
-use crate::sql::SpelledTypes;
+use crate::sql::{SpelledTypes, last_part};
 use crate::transaction::Transaction;
 
 /// One connection.
@@ -67,6 +70,27 @@ impl Session {
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, Error> {
         let mut transaction = self.transaction.lock().await;
         tokio::task::block_in_place(|| transaction.snapshot(self))
+    }
+
+    /// What a query sees. Row tables that it names are locked, so that they stay as they are until an explicit transaction
+    /// ends; a statement by itself needs no locks, for what it sees is kept while it runs.
+    pub(crate) async fn snapshot_for(&self, query: &Query) -> Result<Snapshot, Error> {
+        let snapshot = self.snapshot().await?;
+        let mut transaction = self.transaction.lock().await;
+        if !transaction.is_explicit() {
+            return Ok(snapshot);
+        }
+        let mut names = Vec::new();
+        let _ = visit_relations(query, |name| {
+            names.extend(last_part(name));
+            ControlFlow::<()>::Continue(())
+        });
+        let ids = names
+            .iter()
+            .filter_map(|name| snapshot.row_table_entry(name));
+        let ids: Vec<u64> = ids.map(|entry| entry.id).collect();
+        tokio::task::block_in_place(|| transaction.lock_for_reading(&ids))?;
+        transaction.snapshot_again()
     }
 
     /// The planner for one statement that sees `snapshot` and, as tables, `files`.

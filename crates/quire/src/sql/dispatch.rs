@@ -52,6 +52,9 @@ async fn run_query(
     mut query: Box<Query>,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
+    if !query.locks.is_empty() {
+        return dml::select(session, query, token).await;
+    }
     if !matches!(
         query.body.as_ref(),
         SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)

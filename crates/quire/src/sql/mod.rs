@@ -22,5 +22,6 @@ mod write;
 
 pub(crate) use describe::create_statement;
 pub(crate) use dispatch::run;
+pub(crate) use names::last_part;
 pub(crate) use split::split;
 pub(crate) use types::SpelledTypes;

@@ -53,11 +53,11 @@ pub(super) async fn plan(
 }
 
 /// The same, with tables that only this query knows.
-pub(super) async fn plan_with<const COUNT: usize>(
+pub(super) async fn plan_with(
     session: &Session,
     snapshot: Snapshot,
     query: Box<Query>,
-    tables: [(String, Arc<dyn TableProvider>); COUNT],
+    tables: impl IntoIterator<Item = (String, Arc<dyn TableProvider>)>,
     token: &CancelToken,
 ) -> Result<PlannedQuery, Error> {
     let names = names::of_query(&query);
@@ -120,7 +120,7 @@ pub(super) async fn run(
     let Statement::Query(query) = statement else {
         return Err(Error::new("XX000", "internal error: not a query"));
     };
-    let snapshot = session.snapshot().await?;
+    let snapshot = session.snapshot_for(&query).await?;
     let planned = plan(session, snapshot, query, token).await?;
     let stream = planned.context.start(&planned.plan).await?;
     let schema = shown_schema(&stream.schema(), &planned.names);
@@ -233,9 +233,13 @@ fn rows_of(
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let (shown, waiting_token) = (Arc::clone(&schema), token.clone());
     let token = token.clone();
+    let asking = Arc::clone(session);
     let produce = async move {
         loop {
             let next = next_of(&mut stream, &token).await;
+            if next.is_err() {
+                asking.transaction.lock().await.fail();
+            }
             let item = next.and_then(|batch| batch.map(|b| renamed(&b, &shown)).transpose());
             let is_last = !matches!(item, Ok(Some(_)));
             let Some(item) = item.transpose() else { return };

@@ -17,8 +17,6 @@ const LOOKUP_ROWS: u64 = 8;
 pub(super) struct Access {
     pub(super) source: RowSource,
     pub(super) rows: u64,
-    /// Rows of the whole table.
-    pub(super) table_rows: u64,
 }
 
 /// Chooses the way that reads least.
@@ -30,7 +28,6 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
     let mut best = Access {
         source: RowSource::Range(all),
         rows: table_rows,
-        table_rows,
     };
     let mut best_cost = table_rows;
     let layout = table.layout();
@@ -43,11 +40,7 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
         };
         if rows <= best_cost {
             best_cost = rows;
-            best = Access {
-                source,
-                rows,
-                table_rows,
-            };
+            best = Access { source, rows };
         }
     }
     for (index, known) in table.indexes().iter().enumerate() {
@@ -65,11 +58,7 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
         let cost = rows.saturating_mul(LOOKUP_ROWS);
         if cost < best_cost {
             best_cost = cost;
-            best = Access {
-                source,
-                rows,
-                table_rows,
-            };
+            best = Access { source, rows };
         }
     }
     Ok(best)

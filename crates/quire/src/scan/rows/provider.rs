@@ -105,7 +105,6 @@ impl TableProvider for RowTableProvider {
             Some(keys) => Access {
                 source: RowSource::Keys(Arc::clone(keys)),
                 rows: keys.len() as u64,
-                table_rows: keys.len() as u64,
             },
             None => {
                 let conditions = conditions(filters, self.table.definition());

@@ -7,6 +7,7 @@
 //! | `change_plan` | one plan for rows before and after, checks, and what is returned |
 //! | `default_value` | what a column gets that a statement does not name |
 //! | `change`, `insert_rows`, `conflict` | running them |
+//! | `locking` | `SELECT … FOR UPDATE` |
 //! | `row_values` | a row of a batch as the engine takes it |
 //! | `returned` | the rows of `RETURNING` |
 //!
@@ -18,9 +19,11 @@ mod changed_rows;
 mod conflict;
 mod default_value;
 mod insert_rows;
+mod locking;
 mod returned;
 mod row_values;
 mod target;
 
 pub(super) use change::{delete, update};
 pub(super) use insert_rows::insert;
+pub(super) use locking::select;
