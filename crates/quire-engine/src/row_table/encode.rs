@@ -67,7 +67,8 @@ impl RowLayout {
     /// layout.encode_row(&[TupleValue::Integer(7), TupleValue::Bytes(b"leaf")], 0, &mut row)?;
     /// // The key holds the 7; the tuple a length code, a length and the string.
     /// assert_eq!((row.key.len(), row.tuple.len()), (1, 6));
-    /// let found = layout.field(&row.key, &row.tuple, 1, &mut Vec::new())?;
+    /// let mut scratch = Vec::new();
+    /// let found = layout.field(&row.key, &row.tuple, 1, &mut scratch)?;
     /// assert_eq!(found, StoredValue::Value(TupleValue::Bytes(b"leaf")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
