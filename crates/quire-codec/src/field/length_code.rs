@@ -35,8 +35,13 @@ impl Field {
         length / unit - u8::from(!self.nullable)
     }
 
-    /// The length that `code` stands for; none when the table has no such code.
-    pub(super) fn length_of(self, code: u8) -> Option<u8> {
+    /// Bytes of the longest value.
+    pub fn bytes_max(self) -> usize {
+        lengths(self.field_type).0.into()
+    }
+
+    /// The length in bytes that `code` stands for, 0 for NULL; none when there is no such code.
+    pub fn length_of(self, code: u8) -> Option<u8> {
         let (longest, unit) = lengths(self.field_type);
         let length = (code + u8::from(!self.nullable)) * unit;
         (length <= longest).then_some(length)

@@ -124,6 +124,8 @@ impl BatchBuilder {
         let sinks = self.decode(rows)?;
         let row_count = ends.len();
         let arrays = if sinks.iter().any(ColumnSink::needs_source) {
+            // The next batch will take about as much.
+            self.entries.reserve(entries.len());
             let source = Buffer::from_vec(entries);
             let rows = Rows {
                 entries: &source,

@@ -9,12 +9,13 @@
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId};
-use quire_codec::transform::Transform;
 use thiserror::Error;
 
+use super::columnar::{self, PageTransform};
 use super::op::{PageOp, apply};
 use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
 use super::read::RowPage;
+use super::shape::PageShape;
 use super::space;
 use super::write::RowPageMut;
 use crate::document::{Field, Structure};
@@ -48,7 +49,12 @@ pub(crate) const STRUCTURE: Structure = Structure {
             "codec",
             "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd",
         ),
-        Field::at(TRANSFORM, "1", "transform", "of the raw base: 0, none"),
+        Field::at(
+            TRANSFORM,
+            "1",
+            "transform",
+            "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed",
+        ),
         Field::at(
             PAGE_BITS,
             "1",
@@ -59,9 +65,14 @@ pub(crate) const STRUCTURE: Structure = Structure {
             RAW_BYTES,
             "4",
             "raw_bytes",
-            "of the raw base, at most the length of the page",
+            "of the raw base, at most the length of the page; by columns four times that",
         ),
-        Field::at(BASE_BYTES, "4", "base_bytes", "of the base as it is stored"),
+        Field::at(
+            BASE_BYTES,
+            "4",
+            "base_bytes",
+            "of the base as it is stored. With transform 6: length of the packed columns (4), these, and what the codec made of the rest",
+        ),
         Field::at(
             LOG_BYTES,
             "4",
@@ -99,6 +110,7 @@ pub enum AppendError {
 #[derive(Clone, Copy, Debug)]
 pub struct PageImage<'a> {
     codec: BlockCodecId,
+    transform: PageTransform,
     page_bytes: usize,
     raw_bytes: usize,
     op_count: u16,
@@ -126,12 +138,13 @@ impl<'a> PageImage<'a> {
         }
         let codec = BlockCodecId::from_u8(header[CODEC])
             .ok_or_else(|| Corrupt::new("unknown block codec", CODEC))?;
-        if header[TRANSFORM] != Transform::Rows as u8 {
-            return Err(Corrupt::new("unknown transform of a row page", TRANSFORM));
-        }
+        let transform = PageTransform::from_number(header[TRANSFORM])
+            .ok_or_else(|| Corrupt::new("unknown transform of a row page", TRANSFORM))?;
         let page_bytes = 1_usize.checked_shl(header[PAGE_BITS].into()).unwrap_or(0);
         let raw_bytes = u32_at(header, RAW_BYTES)?;
-        if !space::is_page_bytes(page_bytes) || raw_bytes > page_bytes {
+        if !space::is_page_bytes(page_bytes)
+            || raw_bytes > columnar::raw_bytes_max(transform, page_bytes)
+        {
             return Err(Corrupt::new("length of a row page", PAGE_BITS));
         }
         let (base_bytes, log_bytes) = (u32_at(header, BASE_BYTES)?, u32_at(header, LOG_BYTES)?);
@@ -143,6 +156,7 @@ impl<'a> PageImage<'a> {
             .ok_or_else(|| Corrupt::new("lengths of base and log", BASE_BYTES))?;
         Ok(Self {
             codec,
+            transform,
             page_bytes,
             raw_bytes,
             op_count: u16_at(header, OP_COUNT)?,
@@ -157,6 +171,12 @@ impl<'a> PageImage<'a> {
     #[must_use]
     pub const fn codec(&self) -> BlockCodecId {
         self.codec
+    }
+
+    /// How the values lie in the base.
+    #[must_use]
+    pub const fn transform(&self) -> PageTransform {
+        self.transform
     }
 
     /// Length of the page in memory.
@@ -212,9 +232,26 @@ impl<'a> PageImage<'a> {
             return Err(Corrupt::new(what, CODEC));
         }
         let mut raw = vec![0; self.raw_bytes];
-        codec.decompress(self.base, &mut raw)?;
-        restore(&raw, self.lsn, page)?;
+        let (packed, compressed) = self.split_base()?;
+        codec.decompress(compressed, &mut raw)?;
+        match self.transform {
+            PageTransform::ROWS => restore(&raw, self.lsn, page)?,
+            transform => columnar::restore(transform, [&raw, packed], self.lsn, page)?,
+        }
         self.replay(&mut RowPageMut::open(page)?)
+    }
+
+    /// The packed columns, and what the codec has compressed.
+    fn split_base(&self) -> Result<(&'a [u8], &'a [u8]), Corrupt> {
+        if self.transform != PageTransform::Packed {
+            return Ok((&[], self.base));
+        }
+        let parts = self.base.split_at_checked(size_of::<u32>());
+        let parts = parts.and_then(|(length, rest)| {
+            let length = u32_at(length, 0).ok()?;
+            rest.split_at_checked(length)
+        });
+        parts.ok_or_else(|| Corrupt::new("length of the packed columns", PAGE_IMAGE_HEADER_BYTES))
     }
 
     fn replay(&self, page: &mut RowPageMut<'_>) -> Result<(), Corrupt> {
@@ -235,30 +272,67 @@ impl<'a> PageImage<'a> {
     }
 }
 
-/// The image of a page, with an empty log. Where the codec gains nothing, the base is stored as it is.
+/// The image of a page by rows, with an empty log. Where the codec gains nothing, the base is stored as it is.
 ///
 /// # Errors
 /// A page whose records are not within it.
 pub fn encode_image(page: &RowPage<'_>, codec: &mut dyn BlockCodec) -> Result<Vec<u8>, Corrupt> {
     let raw = gather(page)?;
-    let mut image = vec![0; PAGE_IMAGE_HEADER_BYTES + raw.len()];
-    let (header, base) = image.split_at_mut(PAGE_IMAGE_HEADER_BYTES);
-    let (codec_id, base_bytes) = match codec.compress(&raw, base, raw.len().saturating_sub(1)) {
+    Ok(image(page, PageTransform::ROWS, &raw, &[], codec))
+}
+
+/// The image of a leaf whose values have the given shape, as [`encode_image`]. A page with a value of another shape, and an inner
+/// one, is stored by rows.
+///
+/// # Errors
+/// A page whose records are not within it.
+pub fn encode_image_as(
+    page: &RowPage<'_>,
+    transform: PageTransform,
+    shape: &PageShape,
+    codec: &mut dyn BlockCodec,
+) -> Result<Vec<u8>, Corrupt> {
+    if transform == PageTransform::ROWS || page.level() != 0 {
+        return encode_image(page, codec);
+    }
+    match columnar::gather(page, transform, shape, codec.id())? {
+        Some(columns) => Ok(image(page, transform, &columns.raw, &columns.packed, codec)),
+        None => encode_image(page, codec),
+    }
+}
+
+fn image(
+    page: &RowPage<'_>,
+    transform: PageTransform,
+    raw: &[u8],
+    packed: &[u8],
+    codec: &mut dyn BlockCodec,
+) -> Vec<u8> {
+    let mut image = vec![0; PAGE_IMAGE_HEADER_BYTES];
+    if transform == PageTransform::Packed {
+        image.extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        image.extend_from_slice(packed);
+    }
+    let compressed_at = image.len();
+    image.resize(compressed_at + raw.len(), 0);
+    let (front, compressed) = image.split_at_mut(compressed_at);
+    let (codec_id, bytes) = match codec.compress(raw, compressed, raw.len().saturating_sub(1)) {
         Some(bytes) => (codec.id(), bytes),
         None => {
-            base.copy_from_slice(&raw);
+            compressed.copy_from_slice(raw);
             (BlockCodecId::None, raw.len())
         }
     };
-    header[VERSION] = PAGE_IMAGE_VERSION;
-    header[CODEC] = codec_id as u8;
-    header[TRANSFORM] = Transform::Rows as u8;
-    header[PAGE_BITS] = page.page_bytes().ilog2() as u8;
-    put(header, RAW_BYTES, (raw.len() as u32).to_le_bytes());
-    put(header, BASE_BYTES, (base_bytes as u32).to_le_bytes());
-    put(header, LSN, page.lsn().to_le_bytes());
-    image.truncate(PAGE_IMAGE_HEADER_BYTES + base_bytes);
-    Ok(image)
+    let base_bytes = compressed_at - PAGE_IMAGE_HEADER_BYTES + bytes;
+    front[VERSION] = PAGE_IMAGE_VERSION;
+    front[CODEC] = codec_id as u8;
+    front[TRANSFORM] = transform.number();
+    front[PAGE_BITS] = page.page_bytes().ilog2() as u8;
+    put(front, RAW_BYTES, (raw.len() as u32).to_le_bytes());
+    put(front, BASE_BYTES, (base_bytes as u32).to_le_bytes());
+    put(front, LSN, page.lsn().to_le_bytes());
+    image.truncate(compressed_at + bytes);
+    image
 }
 
 /// Appends an operation, which the caller has applied to the page, and its LSN. The base stays as it is.

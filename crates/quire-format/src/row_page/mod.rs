@@ -15,6 +15,7 @@
 //! | [`PageOp`], [`apply`] | the language of changes: in memory, in the log, in an image |
 //! | [`LevelBuilder`] | pages from sorted entries |
 //! | [`PageImage`], [`encode_image`], [`append_op`] | the page on storage: compressed, with changes behind it |
+//! | [`PageTransform`], [`PageShape`], [`encode_image_as`] | the page on storage by columns |
 //! | [`space`] | what fits, and when to split, merge or compress again |
 //!
 //! ```
@@ -44,13 +45,17 @@
 
 mod build;
 mod child;
+mod columnar;
 mod create;
 mod divide;
+mod expand;
 mod image;
 mod layout;
 mod op;
+mod packed;
 mod raw_base;
 mod read;
+mod shape;
 pub mod space;
 #[cfg(test)]
 mod tests;
@@ -59,12 +64,16 @@ mod write;
 
 pub use build::{BuildError, BuildOptions, BuiltPage, LevelBuilder};
 pub use child::ChildPointer;
+pub use columnar::PageTransform;
 pub use create::{PageSetup, SetupError};
 pub use divide::DivideError;
-pub use image::{AppendError, PAGE_IMAGE_VERSION, PageImage, append_op, encode_image};
+pub use image::{
+    AppendError, PAGE_IMAGE_VERSION, PageImage, append_op, encode_image, encode_image_as,
+};
 pub use layout::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, ROW_PAGE_VERSION, TreePageKind};
 pub use op::{Applied, PageOp, apply};
 pub use read::{Entries, Entry, RowPage, Search};
+pub use shape::{PageShape, ShapeError};
 pub use write::{ApplyError, RowPageMut};
 
 use crate::document::Structure;
@@ -76,4 +85,5 @@ pub(crate) const STRUCTURES: &[&Structure] = &[
     &op::STRUCTURE,
     &image::STRUCTURE,
     &raw_base::STRUCTURE,
+    &columnar::STRUCTURE,
 ];

@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 
 use super::create::{PageSetup, SetupError};
-use super::layout::Slot;
+use super::layout::{Header, Slot};
 use super::read::RowPage;
 use super::write::{RowPageMut, push};
 use crate::document::{Field, Structure};
@@ -42,8 +42,8 @@ pub(crate) const STRUCTURE: Structure = Structure {
     ],
 };
 
-/// The raw base of a page.
-pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
+/// What every raw base begins with: header and fences.
+pub(super) fn gather_head(page: &RowPage<'_>) -> Vec<u8> {
     let header = page.header();
     let mut raw = Vec::with_capacity(page.page_bytes());
     raw.extend_from_slice(&[header.level, 0]);
@@ -54,6 +54,12 @@ pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
     raw.extend_from_slice(&header.layout.to_le_bytes());
     raw.extend_from_slice(page.lower_fence());
     raw.extend_from_slice(page.upper_fence());
+    raw
+}
+
+/// The raw base of a page.
+pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
+    let mut raw = gather_head(page);
     let slots = || page.slots.iter().map(Slot::read);
     raw.extend(slots().flat_map(|slot| slot.key_bytes.to_le_bytes()));
     raw.extend(slots().flat_map(|slot| slot.value_field().to_le_bytes()));
@@ -70,25 +76,66 @@ pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
     Ok(raw)
 }
 
+/// A page that is being restored from a raw base.
+pub(super) struct Restored<'p> {
+    page: RowPageMut<'p>,
+    header: Header,
+    pub(super) entry_count: usize,
+}
+
+impl<'p> Restored<'p> {
+    /// Makes `page` one without entries, as the head of `raw` says, and returns the rest of `raw`.
+    pub(super) fn head<'a>(
+        raw: &'a [u8],
+        lsn: u64,
+        page: &'p mut [u8],
+    ) -> Result<(Self, Parts<'a>), Corrupt> {
+        let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
+        let entry_count = usize::from(u16_at(header, RAW_ENTRY_COUNT)?);
+        let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
+        let setup = PageSetup {
+            level: header[RAW_LEVEL],
+            layout: u32_at(header, RAW_LAYOUT)? as u32,
+            lsn,
+            lower: parts.take(u16_at(header, RAW_LOWER_BYTES)?.into())?,
+            upper: parts.take(u16_at(header, RAW_UPPER_BYTES)?.into())?,
+        };
+        if header[RAW_RESERVED] != 0 {
+            return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
+        }
+        let as_corrupt = |error: SetupError| Corrupt::new(error.to_string(), 0);
+        let made = RowPageMut::create(page, &setup).map_err(as_corrupt)?;
+        let mut header_made = made.page()?.header();
+        header_made.append_run = u16_at(header, RAW_APPEND_RUN)?;
+        let restored = Self {
+            page: made,
+            header: header_made,
+            entry_count,
+        };
+        Ok((restored, parts))
+    }
+
+    /// Adds the next entry, given the stored length of its value.
+    pub(super) fn push(&mut self, key: &[u8], value: &[u8], field: u16) -> Result<(), Corrupt> {
+        let (_, overflow) = Slot::split_value_field(field);
+        push(
+            self.page.bytes,
+            &mut self.header,
+            [&[], key],
+            value,
+            overflow,
+        )
+    }
+
+    pub(super) fn finish(self) -> Result<(), Corrupt> {
+        self.header.write(self.page.bytes)
+    }
+}
+
 /// Makes `page` what its raw base says. Whether that is a legal page is not checked.
 pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corrupt> {
-    let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
-    let entry_count = usize::from(u16_at(header, RAW_ENTRY_COUNT)?);
-    let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
-    let setup = PageSetup {
-        level: header[RAW_LEVEL],
-        layout: u32_at(header, RAW_LAYOUT)? as u32,
-        lsn,
-        lower: parts.take(u16_at(header, RAW_LOWER_BYTES)?.into())?,
-        upper: parts.take(u16_at(header, RAW_UPPER_BYTES)?.into())?,
-    };
-    if header[RAW_RESERVED] != 0 {
-        return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
-    }
-    let as_corrupt = |error: SetupError| Corrupt::new(error.to_string(), 0);
-    let made = RowPageMut::create(page, &setup).map_err(as_corrupt)?;
-    let mut header_made = made.page()?.header();
-    header_made.append_run = u16_at(header, RAW_APPEND_RUN)?;
+    let (mut restored, mut parts) = Restored::head(raw, lsn, page)?;
+    let entry_count = restored.entry_count;
     let (key_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();
     let (value_lengths, _) = parts.take(2 * entry_count)?.as_chunks::<2>();
     let key_bytes = key_lengths
@@ -97,10 +144,10 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
         .sum();
     let mut keys = Parts(parts.take(key_bytes)?);
     for (key_length, value_length) in key_lengths.iter().zip(value_lengths) {
-        let (value_bytes, overflow) = Slot::split_value_field(u16::from_le_bytes(*value_length));
+        let field = u16::from_le_bytes(*value_length);
+        let (value_bytes, _) = Slot::split_value_field(field);
         let key = keys.take(u16::from_le_bytes(*key_length).into())?;
-        let value = parts.take(value_bytes.into())?;
-        push(made.bytes, &mut header_made, [&[], key], value, overflow)?;
+        restored.push(key, parts.take(value_bytes.into())?, field)?;
     }
     if !parts.0.is_empty() {
         return Err(Corrupt::new(
@@ -108,21 +155,21 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
             raw.len(),
         ));
     }
-    header_made.write(made.bytes)
+    restored.finish()
 }
 
 /// What is left of a raw base.
-struct Parts<'a>(&'a [u8]);
+pub(super) struct Parts<'a>(pub(super) &'a [u8]);
 
 impl<'a> Parts<'a> {
-    fn take(&mut self, bytes: usize) -> Result<&'a [u8], Corrupt> {
+    pub(super) fn take(&mut self, bytes: usize) -> Result<&'a [u8], Corrupt> {
         let (part, rest) = self.0.split_at_checked(bytes).ok_or_else(cut)?;
         self.0 = rest;
         Ok(part)
     }
 }
 
-fn cut() -> Corrupt {
+pub(super) fn cut() -> Corrupt {
     Corrupt::new("raw base of a row page ends too early", 0)
 }
 

@@ -1,9 +1,13 @@
 //! One damage for each invariant, and bytes written down by hand.
 #![allow(clippy::unwrap_used)]
 
+use super::packed::{BitReader, BitWriter, Mode};
 use super::verify::every_invariant;
 use super::*;
+use crate::wire::{Reader, Writer};
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
+use quire_codec::field::{Field, FieldType};
+use quire_codec::transform::{Column, Transform};
 
 const PAGE_BYTES: usize = 4096;
 
@@ -101,6 +105,117 @@ fn an_image_has_the_bytes_the_format_says() {
         (b"ac123".to_vec(), b"xzz".as_slice())
     );
     assert_eq!((restored.lsn(), restored.layout()), (9, 0x0403_0201));
+}
+
+#[test]
+fn an_image_by_columns_has_the_bytes_the_format_says() {
+    // A length code, a number of two bytes, a field with the length of a string, the string.
+    let field = Field {
+        field_type: FieldType::UInt32,
+        nullable: false,
+    };
+    let columns = [Column::Number(1), Column::Number(2)];
+    let shape = PageShape::new(&columns, 0, &[field], &[2]).unwrap();
+    let mut bytes = vec![0; PAGE_BYTES];
+    let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
+    page.insert(b"b", b"\0\x05\x01\x03abc!", false).unwrap();
+    page.insert(b"a", b"\0\x02\x01\x02hi", false).unwrap();
+    let mut stored = open(BlockCodecId::None, &BlockOptions::default()).unwrap();
+    let mut image_as = |transform| {
+        let page = RowPage::open(&bytes).unwrap();
+        encode_image_as(&page, transform, &shape, stored.as_mut()).unwrap()
+    };
+    let mut raw = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    // The shape, lengths of keys in planes, of values less what is known, keys in planes.
+    raw.extend([1, 2, 0, 1, 1, 0, 2, 1, 0, 1, 3, 1, 1, 2]);
+    raw.extend([1, 1, 0, 0, 0, 1, 0, 0, b'a', b'b']);
+    let head = raw.len();
+    raw.extend([0, 0, 2, 1, 5, 1, 2, 0, 0, 0, 3, 0, 0, 0]);
+    raw.extend(b"hiabc!");
+    let length = raw.len() as u8;
+    let mut expected = vec![1, 0, 1, 12, length, 0, 0, 0, length, 0, 0, 0];
+    expected.extend([0; 16]);
+    expected.extend_from_slice(&raw);
+    assert_eq!(image_as(PageTransform::Columns(Transform::R2c)), expected);
+
+    raw.truncate(head);
+    raw.extend([0, 0, 2, 5, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0]);
+    raw.extend(b"hiabc!");
+    expected.truncate(28);
+    expected[2] = 3;
+    expected.extend_from_slice(&raw);
+    assert_eq!(image_as(PageTransform::Columns(Transform::Clt)), expected);
+
+    // Only the lengths are worth packing: a bit each above 2, whose zigzag is 4. Keys and the others are planes.
+    raw.truncate(head - 2);
+    raw.extend([0xFF, 0xFF, 0xFF, 1, 4, b'a', b'b', 0, 0, 2, 5, 1, 1]);
+    raw.extend(b"hiabc!");
+    expected.truncate(28);
+    let length = raw.len() as u8;
+    expected[2..12].copy_from_slice(&[6, 12, length, 0, 0, 0, length + 5, 0, 0, 0]);
+    expected.extend([1, 0, 0, 0, 0b10]);
+    expected.extend_from_slice(&raw);
+    assert_eq!(image_as(PageTransform::Packed), expected);
+}
+
+#[test]
+fn packed_numbers_have_the_bits_the_format_says() {
+    let packed = |mode: Mode, numbers: &[i64]| {
+        let (mut bits, mut writer) = (BitWriter::default(), Writer::default());
+        mode.pack(numbers, &mut bits);
+        mode.write(&mut writer);
+        let (bytes, written) = (bits.finish(), writer.finish());
+        let mut found = vec![0; numbers.len()];
+        mode.unpack(&mut found, &mut BitReader::new(&bytes));
+        assert_eq!(found, numbers);
+        assert_eq!(bytes.len(), mode.packed_bits(numbers.len()).div_ceil(8));
+        assert_eq!(
+            Mode::read(&mut Reader::unversioned(&written)).unwrap(),
+            mode
+        );
+        (written, bytes)
+    };
+    // 0, 5 and 2 in three bits each, the first lowest.
+    let frame = Mode::Frame { base: -3, bits: 3 };
+    assert_eq!(
+        packed(frame, &[-3, 2, -1]),
+        (vec![3, 5], vec![0b1010_1000, 0])
+    );
+    // Differences of 10, 11 and 10.
+    let differences = Mode::Differences {
+        first: 1,
+        base: 10,
+        bits: 1,
+    };
+    assert_eq!(
+        packed(differences, &[1, 11, 22, 32]),
+        (vec![0x81, 2, 20], vec![0b010])
+    );
+    let steps: Vec<i64> = (0..100).map(|number| 7 * number).collect();
+    let chosen = Mode::choose(&steps, 4, true);
+    assert_eq!(
+        chosen,
+        Mode::Differences {
+            first: 0,
+            base: 7,
+            bits: 0
+        }
+    );
+    let extremes = [i64::MIN, i64::MAX, 0, -1];
+    for bits in [64, 63, 57, 1] {
+        let numbers: Vec<i64> = (0..500)
+            .map(|at| extremes[at % 4] & (-1 >> (64 - bits)))
+            .collect();
+        let chosen = Mode::choose(&numbers, 8, false);
+        packed(chosen, &numbers);
+    }
+    packed(
+        Mode::Frame {
+            base: i64::MIN,
+            bits: 64,
+        },
+        &extremes,
+    );
 }
 
 /// Writes `value` at `offset` of the golden leaf and asks for what is wrong.

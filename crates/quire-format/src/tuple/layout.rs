@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::dictionary::TupleDictionary;
 use super::section::Section;
 use super::value::{TupleType, TupleValue, ValueError};
+use crate::row_page::{PageShape, ShapeError};
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug)]
@@ -148,6 +149,15 @@ impl TupleLayout {
             missing: bytes,
         });
         Ok(layout)
+    }
+
+    /// Where the columns are, for images of pages of such tuples. Columns that were added are behind the rest: they are not
+    /// told apart.
+    ///
+    /// # Errors
+    /// A layout of no columns, or too many.
+    pub fn page_shape(&self) -> Result<PageShape, ShapeError> {
+        self.first.page_shape()
     }
 
     /// Number of columns.

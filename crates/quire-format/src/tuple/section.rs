@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use quire_codec::field::{Field, FieldLayout, FieldType, order_of_fewest_bytes};
+use quire_codec::transform::Column;
 
 use super::dictionary::TupleDictionary;
 use super::layout::{LayoutError, TupleColumn, TupleCompression};
 use super::value::TupleType;
+use crate::row_page::{PageShape, ShapeError};
 
 /// How the bytes of an uncompressed field are read.
 #[derive(Clone, Copy, Debug)]
@@ -268,6 +270,34 @@ impl Section {
             (Some(small), _) => Place::Small(small),
             (None, _) => Place::Fixed(allocator.fixed(column)),
         }
+    }
+
+    /// Parts 1 to 3 as columns, and part 4 as fields.
+    pub(super) fn page_shape(&self) -> Result<PageShape, ShapeError> {
+        let mut columns = vec![Column::Number(1); self.part_3];
+        let places = self.places.iter().filter_map(|place| match place {
+            Place::Fixed(fixed) => Some(*fixed),
+            _ => None,
+        });
+        let lengths = self.texts.iter().filter_map(|text| match text.length {
+            LengthPlace::Fixed(fixed) => Some(fixed),
+            LengthPlace::Small(_) => None,
+        });
+        let mut fixed: Vec<Fixed> = places.chain(lengths).collect();
+        fixed.sort_by_key(|fixed| fixed.offset);
+        let widths = fixed.iter().map(|fixed| fixed.kind.bytes() as u16);
+        columns.extend(widths.map(Column::Number));
+        let column_count = columns.len();
+        let string = |text: &Text| match text.length {
+            LengthPlace::Small(small) => column_count + small.field,
+            LengthPlace::Fixed(length) => {
+                let before = fixed.iter().take_while(|one| one.offset < length.offset);
+                self.part_3 + before.count()
+            }
+        };
+        let strings: Vec<usize> = self.texts.iter().map(string).collect();
+        let (_, fields) = small_fields(&self.columns);
+        PageShape::new(&columns, self.part_2, &fields, &strings)
     }
 
     /// Makes offsets within part 3 offsets within the tuple.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod build;
+mod columns;
 mod damage;
 mod divide;
 mod inner;

@@ -1,0 +1,277 @@
+//! Columns of numbers in as many bits as their range on the page needs.
+//!
+//! The transforms of Y. Qiao et al. move the bytes that numbers share next to each other, and leave the rest to the
+//! block codec. Numbers that are evenly spread in a range that is no power of 256 keep bits that are neither repeated nor
+//! noise to it. Here a number is stored as its distance from the smallest one of its column on the page, in the bits that the
+//! largest distance needs; or its difference from the number before it is. The bits are kept from the block codec, to which
+//! they are noise. A column whose bytes it is expected to shorten further is left to it, as in R2C-CLT.
+
+use std::sync::OnceLock;
+
+use quire_codec::Corrupt;
+
+use crate::wire::{Reader, Writer};
+
+/// How a column is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Its bytes, the first of all rows, then the second …, for the block codec.
+    Planes,
+    /// Distances from a base.
+    Frame { base: i64, bits: u32 },
+    /// The first number, and the distances of the differences from a base.
+    Differences { first: i64, base: i64, bits: u32 },
+}
+
+const PLANES: u8 = 0xFF;
+const DIFFERENCES: u8 = 0x80;
+
+/// What a mode takes, in bits, as far as it is worth knowing.
+const FRAME_BITS: usize = 32;
+const DIFFERENCES_BITS: usize = 56;
+
+/// Bits that the range of `numbers` needs, and its lower end.
+fn range(numbers: impl Iterator<Item = i64>) -> (i64, u32) {
+    let (mut least, mut most) = (i64::MAX, i64::MIN);
+    for number in numbers {
+        least = least.min(number);
+        most = most.max(number);
+    }
+    match least <= most {
+        true => (
+            least,
+            u64::BITS - (most.wrapping_sub(least) as u64).leading_zeros(),
+        ),
+        false => (0, 0),
+    }
+}
+
+/// Most numbers of a page whose costs are looked up.
+const KNOWN_COUNTS: usize = 1 << 13;
+
+/// What it costs to learn bytes as they come, with the estimator of Krichevsky and Trofimov (1981): after `i` bytes of which
+/// `c` were this one, it takes `log2((i + 128) / (c + 1/2))` bits. The entropy of so few bytes would promise too much.
+struct Costs {
+    /// Sum of `log2(i + 128)` for the first bytes.
+    all: Vec<f32>,
+    /// Sum of `log2(c + 1/2)` for the first of equal bytes.
+    equal: Vec<f32>,
+}
+
+fn costs() -> &'static Costs {
+    static COSTS: OnceLock<Costs> = OnceLock::new();
+    COSTS.get_or_init(|| {
+        let sums = |start: f64| {
+            let mut sum = 0.0;
+            let sums = (0..KNOWN_COUNTS).map(|count| {
+                let before = sum;
+                sum += (count as f64 + start).log2();
+                before as f32
+            });
+            sums.collect()
+        };
+        Costs {
+            all: sums(128.0),
+            equal: sums(0.5),
+        }
+    })
+}
+
+/// Bits that a block codec is expected to leave of one byte of all numbers.
+fn plane_bits(numbers: &[i64], byte: u32, has_entropy_coding: bool) -> f32 {
+    let (mut counts, mut changes, mut before) = ([0_u16; 256], 0_u32, None);
+    for number in numbers {
+        let value = (number >> (8 * byte)) as u8;
+        if let Some(count) = counts.get_mut(usize::from(value)) {
+            *count = count.saturating_add(1);
+        }
+        changes += u32::from(before != Some(value));
+        before = Some(value);
+    }
+    let costs = costs();
+    let stored = match costs.all.get(numbers.len()) {
+        Some(all) if has_entropy_coding => {
+            let counts = counts.iter().filter(|count| **count > 0);
+            let equal = counts.filter_map(|count| costs.equal.get(usize::from(*count)));
+            all - equal.sum::<f32>()
+        }
+        _ => 8.0 * numbers.len() as f32,
+    };
+    // A run costs a reference and the byte it begins with.
+    f32::min(stored, 24.0 * changes as f32)
+}
+
+impl Mode {
+    /// The mode for the numbers of a column of `width` bytes.
+    pub(super) fn choose(numbers: &[i64], width: usize, has_entropy_coding: bool) -> Self {
+        let count = numbers.len();
+        let (base, bits) = range(numbers.iter().copied());
+        let differences = numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
+        let (step, step_bits) = range(differences);
+        let frame_bits = FRAME_BITS + bits as usize * count;
+        let steps_bits = DIFFERENCES_BITS + step_bits as usize * count.saturating_sub(1);
+        let planes = (0..width as u32).map(|byte| plane_bits(numbers, byte, has_entropy_coding));
+        if planes.sum::<f32>() < frame_bits.min(steps_bits) as f32 {
+            return Self::Planes;
+        }
+        match (numbers.first(), frame_bits <= steps_bits) {
+            (Some(&first), false) => Self::Differences {
+                first,
+                base: step,
+                bits: step_bits,
+            },
+            _ => Self::Frame { base, bits },
+        }
+    }
+
+    pub(super) fn write(self, writer: &mut Writer) {
+        match self {
+            Self::Planes => writer.byte(PLANES),
+            Self::Frame { base, bits } => {
+                writer.byte(bits as u8);
+                writer.signed(base.into());
+            }
+            Self::Differences { first, base, bits } => {
+                writer.byte(DIFFERENCES | bits as u8);
+                writer.signed(first.into());
+                writer.signed(base.into());
+            }
+        }
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        let signed = |reader: &mut Reader<'_>| {
+            let value = reader.signed()?;
+            i64::try_from(value).map_err(|_| reader.corrupt("number of more than 64 bits"))
+        };
+        let byte = reader.byte()?;
+        let bits = u32::from(byte & !DIFFERENCES);
+        Ok(match byte {
+            PLANES => Self::Planes,
+            _ if bits > u64::BITS => return Err(reader.corrupt("mode of a column")),
+            _ if byte & DIFFERENCES == 0 => Self::Frame {
+                base: signed(reader)?,
+                bits,
+            },
+            _ => Self::Differences {
+                first: signed(reader)?,
+                base: signed(reader)?,
+                bits,
+            },
+        })
+    }
+
+    /// Bits that `count` numbers take.
+    pub(super) fn packed_bits(self, count: usize) -> usize {
+        match self {
+            Self::Planes => 0,
+            Self::Frame { bits, .. } => bits as usize * count,
+            Self::Differences { bits, .. } => bits as usize * count.saturating_sub(1),
+        }
+    }
+
+    /// Appends numbers whose mode this is.
+    pub(super) fn pack(self, numbers: &[i64], packed: &mut BitWriter) {
+        match self {
+            Self::Planes => {}
+            Self::Frame { base, bits } => {
+                for number in numbers {
+                    packed.push(number.wrapping_sub(base) as u64, bits);
+                }
+            }
+            Self::Differences { base, bits, .. } => {
+                for pair in numbers.windows(2) {
+                    let difference = pair[1].wrapping_sub(pair[0]);
+                    packed.push(difference.wrapping_sub(base) as u64, bits);
+                }
+            }
+        }
+    }
+
+    /// Writes the next numbers to `numbers`. Of planes there are none.
+    pub(super) fn unpack(self, numbers: &mut [i64], packed: &mut BitReader<'_>) {
+        match self {
+            Self::Planes => {}
+            Self::Frame { base, bits } => {
+                for number in numbers {
+                    *number = (packed.next(bits) as i64).wrapping_add(base);
+                }
+            }
+            Self::Differences { first, base, bits } => {
+                let mut before = first;
+                for (index, number) in numbers.iter_mut().enumerate() {
+                    if index > 0 {
+                        let difference = (packed.next(bits) as i64).wrapping_add(base);
+                        before = before.wrapping_add(difference);
+                    }
+                    *number = before;
+                }
+            }
+        }
+    }
+}
+
+/// Bits one behind the other, the first in the lowest bits of the first byte.
+#[derive(Debug, Default)]
+pub(super) struct BitWriter {
+    bytes: Vec<u8>,
+    pending: u128,
+    pending_bits: u32,
+}
+
+impl BitWriter {
+    fn push(&mut self, value: u64, bits: u32) {
+        self.pending |= u128::from(value) << self.pending_bits;
+        self.pending_bits += bits;
+        if self.pending_bits >= u64::BITS {
+            self.bytes
+                .extend_from_slice(&(self.pending as u64).to_le_bytes());
+            self.pending >>= u64::BITS;
+            self.pending_bits -= u64::BITS;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let rest = self.pending.to_le_bytes();
+        let bytes = self.pending_bits.div_ceil(8) as usize;
+        self.bytes
+            .extend_from_slice(rest.get(..bytes).unwrap_or_default());
+        self.bytes
+    }
+}
+
+/// Reads what [`BitWriter`] wrote; behind the end there are zeros.
+#[derive(Debug)]
+pub(super) struct BitReader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => (rest.iter().rev()).fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, bits: u32) -> u64 {
+        let (at, shift) = (self.position / 8, self.position as u32 % 8);
+        self.position += bits as usize;
+        let mut value = self.word(at) >> shift;
+        if shift + bits > u64::BITS {
+            value |= self.word(at + 8) << (u64::BITS - shift);
+        }
+        match bits {
+            0 => 0,
+            _ => value & (u64::MAX >> (u64::BITS - bits)),
+        }
+    }
+}
