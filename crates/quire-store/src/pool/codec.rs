@@ -5,11 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, OpenError, open};
 
 /// How the pages of one tree are compressed: none, lz4, lz4hc, zlib, zstd …, and the level. Pages that were compressed
-/// in another way stay readable.
+/// in another way stay readable. With [`Pool::by_columns`](super::Pool::by_columns) it says besides that leaves are
+/// stored by columns; such a codec is of that pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCodec {
     id: BlockCodecId,
     level: i32,
+    /// Number of the format of columns in the pool.
+    columns: Option<u32>,
 }
 
 impl PageCodec {
@@ -29,6 +32,7 @@ impl PageCodec {
         Ok(Self {
             id,
             level: level.unwrap_or(id.default_level()),
+            columns: None,
         })
     }
 
@@ -36,6 +40,7 @@ impl PageCodec {
         Self {
             id,
             level: id.default_level(),
+            columns: None,
         }
     }
 
@@ -43,6 +48,25 @@ impl PageCodec {
     #[must_use]
     pub const fn id(&self) -> BlockCodecId {
         self.id
+    }
+
+    /// The same for pages by rows.
+    pub(super) fn by_rows(self) -> Self {
+        Self {
+            columns: None,
+            ..self
+        }
+    }
+
+    pub(super) fn by_columns(self, number: u32) -> Self {
+        Self {
+            columns: Some(number),
+            ..self
+        }
+    }
+
+    pub(super) fn columns(self) -> Option<u32> {
+        self.columns
     }
 
     pub(super) fn compresses(&self) -> bool {
@@ -64,6 +88,7 @@ impl CodecShelf {
         codec: PageCodec,
         work: impl FnOnce(&mut dyn BlockCodec) -> R,
     ) -> Result<R, OpenError> {
+        let codec = codec.by_rows();
         let mut borrowed = match self.take(codec) {
             Some(found) => found,
             None => {

@@ -34,6 +34,7 @@
 
 mod changes;
 mod codec;
+mod columns;
 mod content;
 mod costs;
 mod error;
@@ -50,7 +51,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use quire_format::row_page::RowPage;
+use quire_format::row_page::{PageShape, PageTransform, RowPage};
 use quire_format::volume::PageId;
 
 pub use codec::PageCodec;
@@ -156,6 +157,25 @@ impl Pool {
         Self {
             inner: Arc::new(inner),
         }
+    }
+
+    /// `codec` for trees whose leaves have values of `shape`: their images are stored by columns, with that transform, or, if it is
+    /// absent, with the one that makes the first leaves the smallest. Inner pages, and leaves with other values, are stored by
+    /// rows. Whatever it was stored with, an image is read by itself.
+    #[must_use]
+    pub fn by_columns(
+        &self,
+        codec: PageCodec,
+        shape: PageShape,
+        transform: Option<PageTransform>,
+    ) -> PageCodec {
+        self.inner.upkeep.formats.add(codec, shape, transform)
+    }
+
+    /// The transform with which the leaves of `codec` are stored; `None` while it has not been chosen.
+    #[must_use]
+    pub fn transform(&self, codec: PageCodec) -> Option<PageTransform> {
+        self.inner.upkeep.formats.transform(codec)
     }
 
     /// The frame of a page. A page that is not in memory is read; threads that ask for it meanwhile wait for that. A

@@ -10,6 +10,7 @@ use quire_format::row_page::{PageImage, RowPage, encode_image};
 
 use super::changes::Changes;
 use super::codec::{CodecShelf, PageCodec};
+use super::columns::ColumnFormats;
 use super::content::LogUse;
 use super::costs::Costs;
 use super::error::GetError;
@@ -26,6 +27,7 @@ pub(super) struct Upkeep {
     pub(super) changes: Changes,
     pub(super) costs: Costs,
     pub(super) counters: Counters,
+    pub(super) formats: ColumnFormats,
     codecs: CodecShelf,
     /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
     is_interrupted: AtomicBool,
@@ -71,6 +73,7 @@ impl Upkeep {
             changes: Changes::new(dirty_limit_bytes),
             costs: Costs::default(),
             counters: Counters::default(),
+            formats: ColumnFormats::default(),
             codecs: CodecShelf::default(),
             is_interrupted: AtomicBool::new(false),
             queue: Mutex::default(),
@@ -114,9 +117,13 @@ impl Upkeep {
     pub(super) fn encode(&self, bytes: &[u8], codec: PageCodec) -> Result<Arc<[u8]>, String> {
         let start = Instant::now();
         let page = RowPage::trusted(bytes).map_err(|error| error.to_string())?;
+        let format = self.formats.get(codec);
         let image = self
             .codecs
-            .with(codec, |codec| encode_image(&page, codec))
+            .with(codec, |codec| match &format {
+                Some(format) => format.encode(&page, codec),
+                None => encode_image(&page, codec),
+            })
             .map_err(|error| error.to_string())?
             .map_err(|error: Corrupt| error.to_string())?;
         self.costs.encode.note(start.elapsed());

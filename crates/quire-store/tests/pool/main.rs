@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod budget;
+mod columns;
 mod compression;
 mod crashes;
 mod flushes;
