@@ -21,6 +21,8 @@ pub enum Topic {
     Codecs,
     /// Page transforms: figures 4, 5, 7, 8 and 9 of Qiao et al.
     Transforms,
+    /// The table of figure 11 of Qiao et al. in row pages
+    DualFormat,
     /// Inverted files: table 6.2 of Zukowski and the query of its §6.4
     Postings,
 }
@@ -30,6 +32,7 @@ impl Topic {
         match self {
             Self::Codecs => Experiment::Codecs,
             Self::Transforms => Experiment::Transforms,
+            Self::DualFormat => Experiment::DualFormat,
             Self::Postings => Experiment::Postings,
         }
     }

@@ -1,6 +1,6 @@
 //! The laboratory without the shell and all that it needs.
 //!
-//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|postings [--quick] [FILE]` prints what
+//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings [--quick] [FILE]` prints what
 //! `quire lab` prints.
 
 use quire_lab::{Effort, Experiment, Lab, render};
@@ -11,12 +11,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match argument.as_str() {
             "codecs" => experiment = Some(Experiment::Codecs),
             "transforms" => experiment = Some(Experiment::Transforms),
+            "dual-format" => experiment = Some(Experiment::DualFormat),
             "postings" => experiment = Some(Experiment::Postings),
             "--quick" => effort = Effort::Quick,
             file => text = Some(std::fs::read(file)?),
         }
     }
-    let experiment = experiment.ok_or("name codecs, transforms or postings")?;
+    let experiment = experiment.ok_or("name codecs, transforms, dual-format or postings")?;
     for figure in experiment.run(&Lab::new(effort), text.as_deref())? {
         println!("{}", render::text(&figure));
     }

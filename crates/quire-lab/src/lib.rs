@@ -16,6 +16,7 @@
 
 mod clock;
 pub mod codecs;
+pub mod dual_format;
 mod figure;
 mod machine;
 pub mod postings;
@@ -43,17 +44,20 @@ pub enum Experiment {
     Codecs,
     /// Paper 3: figures 4, 5, 7, 8, 9.
     Transforms,
+    /// Paper 3: figure 11.
+    DualFormat,
     /// Paper 2: table 6.2 and the query of §6.4.
     Postings,
 }
 
 impl Experiment {
-    /// Measures all figures. `text` is a text of the user's: the strings of figure 9, or the documents of the
+    /// Measures all figures. `text` is a text of the user's: the strings of figure 9, the words of figure 11, or the documents of the
     /// inverted file, one on each line; without it a text is made up. [`Experiment::Codecs`] needs none.
     pub fn run(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
         match self {
             Self::Codecs => codecs::figures(lab),
             Self::Transforms => transforms::figures(lab, text),
+            Self::DualFormat => dual_format::figures(lab, text),
             Self::Postings => postings::figures(lab, text),
         }
     }
@@ -83,6 +87,8 @@ pub enum LabError {
     Gaps(#[from] GapsError),
     #[error("a block codec cannot be had: {0}")]
     Open(#[from] OpenError),
+    #[error("rows do not become pages: {0}")]
+    Pages(String),
     #[error("a page cannot be transformed: {0}")]
     Transform(#[from] TransformError),
     #[error("encoded bytes cannot be decoded; report this as a defect: {0}")]

@@ -174,3 +174,21 @@ fn made_up_text_is_the_same_for_the_same_seed() {
     assert_ne!(made_up_text(1, 5_000), made_up_text(2, 5_000));
     assert!(made_up_text(1, 5_000).len() >= 5_000);
 }
+
+#[test]
+fn pages_by_columns_are_the_better_the_more_they_move() {
+    let figures = run(Experiment::DualFormat, None);
+    let expected = ["paper-3-figure-11", "paper-3-figure-11-size"];
+    assert_eq!(stems(&figures), expected);
+    let ratios = &figures[0];
+    assert_eq!(ratios.series.len(), 11);
+    for way in ["LZ4 of sectors", "zlib of sectors", "zlib of images"] {
+        let ratio = |transform| value(ratios, &format!("plain tuples, {way}"), transform);
+        // The paper's order (§IV-B): rows, columns, CLT; numbers of 12 to 14 bits in that many bits are smaller still.
+        assert!(ratio("rows") < ratio("r2c"), "{way}");
+        assert!(ratio("r2c") < ratio("clt"), "{way}");
+        assert!(ratio("clt") < ratio("packed"), "{way}");
+    }
+    let lab = Lab::new(Effort::Quick);
+    assert!(Experiment::DualFormat.run(&lab, Some(b"12 34")).is_err());
+}
