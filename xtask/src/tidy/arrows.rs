@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
         "quire",
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],
     ),
-    ("quire-lab", &["quire-codec"]),
+    ("quire-lab", &["quire-codec", "quire-format"]),
     ("quire-cli", &["quire", "quire-lab"]),
     (
         "quire-testkit",
