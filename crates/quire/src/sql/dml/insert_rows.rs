@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SetExpr, TableObject};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
     Insertion, ReferenceChecks, RowTable, TableDefinition, TableLockMode, Transaction,
@@ -52,38 +52,82 @@ pub(in crate::sql) async fn insert(
         Some(_) => return Err(not_supported("ON DUPLICATE KEY UPDATE")),
     };
     let (context, planned) = plan(session, &mut writer, &insert, &table, &alias, token).await?;
-    let mut progress = Progress::default();
-    progress.returned.set_schema(planned.returned.clone());
-    let mut stream = context.start(&planned.plan).await?;
-    while let Some(batch) = next_of(&mut stream, token).await? {
-        let transaction = writer.transaction()?;
-        let conflicts = block_in_place(|| {
-            progress.insert(transaction, &table, &planned.columns, &batch, rule.as_ref())
-        })?;
-        if let Some(rule) = &rule
-            && !conflicts.is_empty()
-        {
-            let update =
-                conflicts.plan(&context, &table, &alias, rule, insert.returning.as_deref())?;
+    let target = Target {
+        table: &table,
+        alias: &alias,
+        rule: rule.as_ref(),
+        returning: insert.returning.as_deref(),
+    };
+    let progress = target.run(&mut writer, &context, planned, token).await?;
+    writer.finish()?;
+    Ok(progress.returned.outcome("INSERT 0", progress.count))
+}
+
+/// Inserts the rows of a plan into the row table called `name`: column i of the plan goes to the column at place `targets[i]`,
+/// the others get their defaults. Returns their number.
+pub(in crate::sql) async fn insert_plan(
+    writer: &mut Writer<'_>,
+    name: &str,
+    context: &StatementContext,
+    input: LogicalPlan,
+    targets: &[usize],
+    token: &CancelToken,
+) -> Result<u64, Error> {
+    let table = super::target::lock(writer, name, TableLockMode::RowExclusive)?;
+    let columns = input.schema().columns().into_iter().map(Expr::Column);
+    let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
+    let planned = rows_plan(context, table.definition(), name, input, &sources, None)?;
+    let target = Target {
+        table: &table,
+        alias: name,
+        rule: None,
+        returning: None,
+    };
+    Ok(target.run(writer, context, planned, token).await?.count)
+}
+
+/// Where rows go, and what is done about those that are there.
+struct Target<'a> {
+    table: &'a RowTable,
+    alias: &'a str,
+    rule: Option<&'a ConflictRule>,
+    returning: Option<&'a [SelectItem]>,
+}
+
+impl Target<'_> {
+    /// Inserts the rows of a plan.
+    async fn run(
+        &self,
+        writer: &mut Writer<'_>,
+        context: &StatementContext,
+        planned: ChangePlan,
+        token: &CancelToken,
+    ) -> Result<Progress, Error> {
+        let mut progress = Progress::default();
+        progress.returned.set_schema(planned.returned);
+        let mut stream = context.start(&planned.plan).await?;
+        while let Some(batch) = next_of(&mut stream, token).await? {
+            let transaction = writer.transaction()?;
+            let (table, columns) = (self.table, &planned.columns);
+            let conflicts =
+                block_in_place(|| progress.insert(transaction, table, columns, &batch, self.rule))?;
+            let Some(rule) = self.rule.filter(|_| !conflicts.is_empty()) else {
+                continue;
+            };
+            let update = conflicts.plan(context, table, self.alias, rule, self.returning)?;
             let mut changed = context.start(&update.plan).await?;
             while let Some(batch) = next_of(&mut changed, token).await? {
                 let transaction = writer.transaction()?;
-                block_in_place(|| progress.update(transaction, &table, &update.columns, &batch))?;
+                block_in_place(|| progress.update(transaction, table, &update.columns, &batch))?;
             }
         }
+        drop(stream);
+        let references = std::mem::take(&mut progress.references);
+        block_in_place(|| -> Result<(), Error> {
+            Ok(writer.transaction()?.check_references(references)?)
+        })?;
+        Ok(progress)
     }
-    drop(stream);
-    let Progress {
-        count,
-        returned,
-        references,
-        ..
-    } = progress;
-    block_in_place(|| -> Result<(), Error> {
-        Ok(writer.transaction()?.check_references(references)?)
-    })?;
-    writer.finish()?;
-    Ok(returned.outcome("INSERT 0", count))
 }
 
 /// The plan of the rows to insert.
@@ -120,27 +164,46 @@ async fn plan(
             )
         }
     };
+    let plan = rows_plan(
+        &context,
+        definition,
+        alias,
+        input,
+        &sources,
+        insert.returning.as_deref(),
+    )?;
+    Ok((context, plan))
+}
+
+/// The plan of rows for a table: `sources` are places of columns and their values.
+fn rows_plan(
+    context: &StatementContext,
+    definition: &TableDefinition,
+    alias: &str,
+    input: LogicalPlan,
+    sources: &[(usize, Expr)],
+    returning: Option<&[SelectItem]>,
+) -> Result<ChangePlan, Error> {
     super::default_value::refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
     let mut after = Vec::new();
     for (place, _) in definition.visible_columns() {
         let source = sources.iter().find(|(target, _)| *target == place);
         after.push(match source {
             Some((_, source)) => source.clone(),
-            None => default_expression(&context, definition, place)?,
+            None => default_expression(context, definition, place)?,
         });
     }
     let parts = ChangeParts {
-        context: &context,
+        context,
         definition,
         alias,
         row_key: None,
         before: Vec::new(),
         after,
         others: Vec::new(),
-        returning: insert.returning.as_deref(),
+        returning,
     };
-    let plan = parts.build(input)?;
-    Ok((context, plan))
+    parts.build(input)
 }
 
 /// Places of the columns that the statement names; none when it names none.

@@ -25,5 +25,5 @@ mod row_values;
 mod target;
 
 pub(super) use change::{delete, update};
-pub(super) use insert_rows::insert;
+pub(super) use insert_rows::{insert, insert_plan};
 pub(super) use locking::select;

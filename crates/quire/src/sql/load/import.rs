@@ -1,13 +1,15 @@
 //! `COPY table FROM 'file'`
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use quire_engine::{Snapshot, SqlType, Transaction};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use quire_engine::{Snapshot, SqlType, Storage, Transaction};
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
+use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
 use super::super::names::folded;
 use super::super::reject::not_supported;
@@ -15,13 +17,14 @@ use super::control;
 use super::convert::convert;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
+use super::read_ahead::read_ahead;
 use crate::cancel::CancelToken;
 use crate::copy::csv::{CsvFile, CsvReader, TextLimit};
 use crate::copy::parquet::ParquetFile;
 use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
-use crate::session::Session;
+use crate::session::{Session, StatementContext};
 use crate::transaction::Writer;
 
 /// Bad records that a statement names one by one.
@@ -41,6 +44,11 @@ pub(super) async fn run(
     let mut writer = Writer::begin(session, token).await?;
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
     let control = control(session.observer(), token);
+    if target.is_row_table {
+        return target
+            .insert(session, writer, &copy, path, format, &control, token)
+            .await;
+    }
     let (count, notices) = tokio::task::block_in_place(|| match format {
         Format::Csv => {
             let mut options = options::csv_reading(&copy.options)?;
@@ -60,17 +68,21 @@ pub(super) async fn run(
         }
     })?;
     writer.finish()?;
-    let tag = format!("COPY {count}");
-    Ok(Outcome::Done(Completion {
-        tag,
+    Ok(outcome(count, notices))
+}
+
+fn outcome(count: u64, notices: Vec<String>) -> Outcome {
+    Outcome::Done(Completion {
+        tag: format!("COPY {count}"),
         row_count: Some(count),
         notices,
-    }))
+    })
 }
 
 /// A table, and which of its columns the file has.
 struct Target {
     name: String,
+    is_row_table: bool,
     table_schema: SchemaRef,
     /// The file's columns: those named in the statement, or all.
     columns: SchemaRef,
@@ -86,19 +98,23 @@ impl Target {
         named: &[datafusion::sql::sqlparser::ast::Ident],
         path: &Path,
     ) -> Result<Self, Error> {
-        let table = find_table(snapshot, name).map_err(|error| {
-            let table = table_name(name).unwrap_or_default();
+        let plain = table_name(name)?;
+        let Some(definition) = snapshot.definition(&plain) else {
+            let error = find_table(snapshot, name).err();
+            let error = error.unwrap_or_else(|| Error::unknown_table(&plain));
             let path = path.display();
-            match error.hint() {
+            return Err(match error.hint() {
                 None => error.with_hint(format!(
-                    "To make a table of the file: CREATE TABLE {table} AS SELECT * FROM '{path}'."
+                    "To make a table of the file: CREATE TABLE {plain} AS SELECT * FROM '{path}'."
                 )),
                 Some(_) => error,
-            }
-        })?;
-        let definition = table.definition();
+            });
+        };
         let positions = if named.is_empty() {
-            (0..definition.columns.len()).collect()
+            definition
+                .visible_columns()
+                .map(|(place, _)| place)
+                .collect()
         } else {
             positions(definition, &named.iter().map(folded).collect::<Vec<_>>())?
         };
@@ -110,15 +126,77 @@ impl Target {
             _ => None,
         };
         let text_limits = positions.iter().map(text_limit).collect();
-        let columns = Arc::new(table.arrow_schema().project(&positions)?);
-        let table_schema = Arc::clone(table.arrow_schema());
+        let field = |place: &usize| {
+            let column = &definition.columns[*place];
+            Field::new(&column.name, column.sql_type.arrow_type(), column.nullable)
+        };
+        let columns = Arc::new(Schema::new(positions.iter().map(field).collect::<Vec<_>>()));
+        let table_schema = definition.arrow_schema();
         Ok(Self {
             name: definition.name.clone(),
+            is_row_table: definition.storage == Storage::Row,
             table_schema,
             columns,
             positions,
             text_limits,
         })
+    }
+
+    /// Inserts the rows of the file into a row table.
+    #[expect(clippy::too_many_arguments)]
+    async fn insert(
+        &self,
+        session: &Session,
+        mut writer: Writer<'_>,
+        copy: &CopyStatement,
+        path: &Path,
+        format: Format,
+        control: &CopyControl,
+        token: &CancelToken,
+    ) -> Result<Outcome, Error> {
+        let context = session.statement(writer.snapshot()?, HashMap::default())?;
+        let (count, notices) = match format {
+            Format::Csv => {
+                let mut options = options::csv_reading(&copy.options)?;
+                options.text_limits.clone_from(&self.text_limits);
+                let file = CsvFile::open(path, options, Some(&self.columns))?;
+                let rows = CsvRows(file.read(&self.columns, None, control)?);
+                let (count, rows) = self.insert_from(&mut writer, &context, rows, token).await?;
+                (count, rows.notices())
+            }
+            Format::Parquet => {
+                options::no_others(&copy.options, &[])?;
+                let rows = self.parquet_rows(path, control)?;
+                (
+                    self.insert_from(&mut writer, &context, rows, token)
+                        .await?
+                        .0,
+                    Vec::new(),
+                )
+            }
+        };
+        writer.finish()?;
+        Ok(outcome(count, notices))
+    }
+
+    /// Inserts rows that a thread reads meanwhile; gives the reader back.
+    async fn insert_from<R>(
+        &self,
+        writer: &mut Writer<'_>,
+        context: &StatementContext,
+        rows: R,
+        token: &CancelToken,
+    ) -> Result<(u64, R), Error>
+    where
+        R: Iterator<Item = Result<RecordBatch, CopyError>> + Send + 'static,
+    {
+        let (plan, reading) = read_ahead(rows, &self.columns)?;
+        let (name, positions) = (&self.name, &self.positions);
+        let inserted = dml::insert_plan(writer, name, context, plan, positions, token).await;
+        let rows = reading
+            .await
+            .map_err(|error| Error::new("XX000", error.to_string()))?;
+        Ok((inserted?, rows))
     }
 
     /// Rows of a Parquet file whose columns have the names of the target's.

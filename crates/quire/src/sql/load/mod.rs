@@ -5,6 +5,7 @@ mod export;
 mod file;
 mod import;
 mod options;
+mod read_ahead;
 
 use std::path::Path;
 use std::sync::Arc;
