@@ -48,7 +48,7 @@ pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
 pub use rows::{
     Conflict, Insertion, ReferenceChecks, RowParts, RowScan, RowScanError, RowScanOptions,
-    RowSource, RowTable, RowWriteError, RowWriter, TableIndex,
+    RowSource, RowTable, RowWriteError, RowWriter, TableIndex, TreeSize,
 };
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use snapshot::Snapshot;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{PageId, PageKind, Pin, WriteError};
+use quire_store::{PageId, PageKind, Pin, Volume, WriteError};
 
 use crate::error::EngineError;
 use crate::staging::Staging;
@@ -20,9 +20,18 @@ pub(crate) enum PageSource {
 pub(crate) struct TransactionPages {
     /// Empty once the transaction has ended.
     staging: RwLock<Option<Staging>>,
+    volume: Volume,
 }
 
 impl PageSource {
+    /// The version of the volume that is read.
+    pub(crate) fn newest_pin(&self) -> Pin {
+        match self {
+            PageSource::Committed(pin) => pin.clone(),
+            PageSource::Transaction(pages) => pages.volume().pin(),
+        }
+    }
+
     fn read_page(&self, id: PageId) -> Result<Arc<[u8]>, EngineError> {
         match self {
             PageSource::Committed(pin) => Ok(pin.read(id)?),
@@ -46,8 +55,13 @@ impl PageSource {
 impl TransactionPages {
     pub(crate) fn new(staging: Staging) -> Self {
         TransactionPages {
+            volume: staging.volume().clone(),
             staging: RwLock::new(Some(staging)),
         }
+    }
+
+    fn volume(&self) -> &Volume {
+        &self.volume
     }
 
     fn with<R, E>(&self, act: impl FnOnce(&Staging) -> Result<R, E>) -> Result<R, EngineError>

@@ -16,7 +16,7 @@ use crate::sequences::Sequences;
 
 /// Everything row tables need besides the catalog.
 pub(crate) struct RowHalf {
-    _pool: Pool,
+    pub(crate) pool: Pool,
     pub(crate) log: Log,
     pub(crate) mvcc: Mvcc,
     pub(crate) sequences: Sequences,
@@ -41,7 +41,7 @@ impl RowHalf {
             mvcc.remove_tree(TreeId::new(tree.id));
         }
         Ok(Self {
-            _pool: pool,
+            pool,
             log,
             mvcc,
             sequences: Sequences::default(),

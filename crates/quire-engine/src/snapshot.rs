@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quire_store::pool::PoolStats;
 use quire_store::{CATALOG_PAGE, Pin};
 
 use crate::catalog::{Catalog, RowTableEntry};
@@ -12,7 +13,7 @@ use crate::error::{EngineError, SequenceError};
 use crate::mvcc::{ReadView, TreeId};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
-use crate::rows::{RowParts, RowTable, is_referenced};
+use crate::rows::{RowParts, RowTable, TreeSize, is_referenced};
 use crate::table::ColumnTable;
 
 /// One state of all tables. It stays readable while it, a clone or one of its tables lives.
@@ -135,6 +136,22 @@ impl Snapshot {
         };
         let table = |parts| Arc::new(RowTable::new(parts, rows.view.clone()));
         Ok(self.all_row_parts()?.into_iter().map(table).collect())
+    }
+
+    /// What the trees of a row table take in the file; nothing for other tables.
+    ///
+    /// # Errors
+    /// Inner pages cannot be read or understood.
+    pub fn tree_sizes(&self, name: &str) -> Result<Vec<TreeSize>, EngineError> {
+        match self.row_parts(name)? {
+            Some(parts) => parts.tree_sizes(&self.source),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What the pool of row pages has done, and how large it is.
+    pub fn pool_stats(&self) -> Option<PoolStats> {
+        self.rows.as_ref().map(|rows| rows.half.pool.stats())
     }
 
     pub(crate) fn row_parts(&self, name: &str) -> Result<Option<Arc<RowParts>>, EngineError> {

@@ -94,6 +94,10 @@ impl Staging {
         })
     }
 
+    pub(crate) fn volume(&self) -> &Volume {
+        &self.volume
+    }
+
     pub(crate) fn read(&self, page: PageId) -> Result<Arc<[u8]>, EngineError> {
         let state = self.lock();
         let writing = || state.writing.as_ref().and_then(|buffer| buffer.get(page));

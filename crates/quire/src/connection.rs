@@ -17,9 +17,9 @@ use crate::sql;
 pub struct TableSummary {
     /// Name, unquoted.
     pub name: String,
-    /// Number of rows.
+    /// Number of rows; of a row table about so many.
     pub row_count: u64,
-    /// Bytes of its compressed segments.
+    /// Bytes of its compressed segments or pages.
     pub bytes: u64,
 }
 
@@ -83,13 +83,19 @@ impl Connection {
                     bytes: bytes.map(|statistics| statistics.encoded_bytes).sum(),
                 }
             };
-            Ok(session
-                .snapshot()
-                .await?
-                .tables()?
-                .iter()
-                .map(summary)
-                .collect())
+            let snapshot = session.snapshot().await?;
+            let mut summaries: Vec<_> = snapshot.tables()?.iter().map(summary).collect();
+            for table in snapshot.row_tables()? {
+                let name = table.definition().name.clone();
+                let sizes = snapshot.tree_sizes(&name)?;
+                summaries.push(TableSummary {
+                    row_count: table.row_count_estimate()?,
+                    bytes: sizes.iter().map(|size| size.stored_bytes).sum(),
+                    name,
+                });
+            }
+            summaries.sort_by(|left, right| left.name.cmp(&right.name));
+            Ok(summaries)
         })
     }
 

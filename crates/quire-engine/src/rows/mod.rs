@@ -7,6 +7,7 @@
 //! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
 //! | `references` | foreign keys, at the end of a statement |
+//! | `sizes` | what its trees take in the file |
 //! | `build` | an index on rows that are there |
 //!
 //! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
@@ -17,6 +18,7 @@ mod error;
 mod parts;
 mod references;
 mod scan;
+mod sizes;
 mod table;
 mod writer;
 
@@ -27,5 +29,6 @@ pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
 pub(crate) use references::is_referenced;
 pub use scan::{RowScan, RowScanOptions, RowSource};
+pub use sizes::TreeSize;
 pub use table::RowTable;
 pub use writer::{Conflict, Insertion, RowWriter};

@@ -14,7 +14,7 @@ pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
 pub(crate) use decimal_digits::DecimalDigits;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
-pub(crate) use storage::{StorageFunction, TablesFunction};
+pub(crate) use storage::{PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
 
 use std::sync::Arc;

@@ -43,6 +43,9 @@ impl TableFunctionImpl for StorageFunction {
         let table = self.0.table(name).map_err(external)?;
         match table {
             Some(table) => storage_of(&table),
+            None if self.0.row_table(name).map_err(external)?.is_some() => {
+                storage_of_rows(&self.0, name)
+            }
             None => {
                 let error = Error::new("42P01", format!("table \"{name}\" does not exist"));
                 Err(DataFusionError::External(Box::new(error)))
@@ -66,23 +69,116 @@ impl TableFunctionImpl for TablesFunction {
                     .sum::<u64>(),
             )
         };
-        let names = tables.iter().map(|t| Some(t.definition().name.as_str()));
+        let mut rows = TableRows::default();
+        for table in &tables {
+            rows.table_name.push(table.definition().name.clone());
+            rows.storage.push("column");
+            rows.row_count.push(integer(table.row_count()));
+            rows.raw_bytes.push(total(table, |s| s.raw_bytes));
+            rows.encoded_bytes.push(total(table, |s| s.encoded_bytes));
+        }
+        for table in self.0.row_tables().map_err(external)? {
+            let name = &table.definition().name;
+            let sizes = self.0.tree_sizes(name).map_err(external)?;
+            rows.table_name.push(name.clone());
+            rows.storage.push("row");
+            rows.row_count
+                .push(table.row_count_estimate().ok().and_then(integer));
+            rows.raw_bytes
+                .push(integer(sizes.iter().map(|size| size.page_bytes).sum()));
+            rows.encoded_bytes
+                .push(integer(sizes.iter().map(|size| size.stored_bytes).sum()));
+        }
+        let names = rows.table_name.iter().map(|name| Some(name.as_str()));
+        let storage = rows.storage.iter().map(|storage| Some(*storage));
         table_of(vec![
             ("table_name", Arc::new(names.collect::<StringViewArray>())),
+            ("row_count", integers(rows.row_count)),
+            ("raw_bytes", integers(rows.raw_bytes)),
+            ("encoded_bytes", integers(rows.encoded_bytes)),
+            ("storage", Arc::new(storage.collect::<StringViewArray>())),
+        ])
+    }
+}
+
+/// `quire_pool()`: the pool of pages.
+pub(crate) struct PoolFunction(pub(crate) Snapshot);
+
+impl std::fmt::Debug for PoolFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("quire_pool")
+    }
+}
+
+impl TableFunctionImpl for PoolFunction {
+    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+        if !args.exprs().is_empty() {
+            return plan_err!("quire_pool takes no arguments");
+        }
+        let stats = self.0.pool_stats().unwrap_or_default();
+        let figures = [
+            ("hot_hits", stats.hot_hits),
+            ("warm_hits", stats.warm_hits),
+            ("misses", stats.misses),
+            ("evictions", stats.evictions),
+            ("foreground_compressions", stats.foreground_compressions),
+            ("background_compressions", stats.background_compressions),
+            ("flush_compressions", stats.flush_compressions),
+            ("appended_images", stats.appended_images),
+            ("budget_bytes", stats.budget_bytes),
+            ("hot_target_bytes", stats.hot_target_bytes),
+            ("hot_bytes", stats.hot_bytes),
+            ("warm_bytes", stats.warm_bytes),
+            ("dirty_bytes", stats.dirty_bytes),
+            ("read_ns", stats.read_ns),
+            ("decode_ns", stats.decode_ns),
+            ("encode_ns", stats.encode_ns),
+        ];
+        let names = figures.iter().map(|(name, _)| Some(*name));
+        table_of(vec![
+            ("name", Arc::new(names.collect::<StringViewArray>())),
             (
-                "row_count",
-                integers(tables.iter().map(|t| integer(t.row_count()))),
-            ),
-            (
-                "raw_bytes",
-                integers(tables.iter().map(|t| total(t, |s| s.raw_bytes))),
-            ),
-            (
-                "encoded_bytes",
-                integers(tables.iter().map(|t| total(t, |s| s.encoded_bytes))),
+                "value",
+                integers(figures.iter().map(|(_, value)| integer(*value))),
             ),
         ])
     }
+}
+
+/// The columns of `quire_tables`, filled row by row.
+#[derive(Default)]
+struct TableRows {
+    table_name: Vec<String>,
+    storage: Vec<&'static str>,
+    row_count: Vec<Option<i64>>,
+    raw_bytes: Vec<Option<i64>>,
+    encoded_bytes: Vec<Option<i64>>,
+}
+
+/// One row for each tree of a row table.
+fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvider>> {
+    let sizes = snapshot.tree_sizes(name).map_err(external)?;
+    let codec = snapshot
+        .definition(name)
+        .map(|definition| definition.options.page_codec.name());
+    let names = sizes.iter().map(|size| Some(size.name.as_str()));
+    let codecs = sizes.iter().map(|_| codec);
+    table_of(vec![
+        ("tree", Arc::new(names.collect::<StringViewArray>())),
+        ("codec", Arc::new(codecs.collect::<StringViewArray>())),
+        (
+            "page_count",
+            integers(sizes.iter().map(|size| integer(size.page_count))),
+        ),
+        (
+            "raw_bytes",
+            integers(sizes.iter().map(|size| integer(size.page_bytes))),
+        ),
+        (
+            "encoded_bytes",
+            integers(sizes.iter().map(|size| integer(size.stored_bytes))),
+        ),
+    ])
 }
 
 fn external(error: quire_engine::EngineError) -> DataFusionError {

@@ -21,7 +21,7 @@ use super::configuration::{QuireOptions, Settings};
 use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
-use crate::functions::{self, SequenceValues, StorageFunction, TablesFunction};
+use crate::functions::{self, PoolFunction, SequenceValues, StorageFunction, TablesFunction};
 use crate::optimize;
 use crate::progress::ProgressObserver;
 use crate::sql::{SpelledTypes, last_part};
@@ -119,6 +119,7 @@ impl Session {
             .build();
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
+        state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
         state.mark_start_execution();
         Ok(StatementContext { state, snapshot })
