@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quire_format::key::{KeyColumn, KeyLayout};
-use quire_format::row_page::{PAGE_BYTES_ALLOWED, space};
+use quire_format::row_page::{PAGE_BYTES_ALLOWED, PageShape, space};
 use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
 };
@@ -162,6 +162,13 @@ impl RowLayout {
             _ => value.clone(),
         });
         Ok((columns, missing.collect()))
+    }
+
+    /// What the pool must know to store the leaves by columns ([`Pool::by_columns`](quire_store::pool::Pool::by_columns)). None for
+    /// tuples without columns, and for more than there are places for; they are stored by rows.
+    #[must_use]
+    pub fn page_shape(&self) -> Option<PageShape> {
+        self.tuple.page_shape().ok()
     }
 
     /// Number of ordinals: columns that were dropped count.
