@@ -135,7 +135,7 @@ fn step(
         let count = page.len().max(1) as f64;
         place.fraction += position as f64 / count / place.entries;
         place.entries *= page.len() as f64;
-        if page.level() == 0 || page.len() == 0 {
+        if page.level() == 0 || page.is_empty() {
             return Ok(None);
         }
         place.entries = place.entries.max(1.0);
