@@ -356,6 +356,24 @@ impl TableEntry {
         }
     }
 
+    /// The rows of this table in a table with another id. Its root is still to be written.
+    pub(crate) fn in_place_of(
+        &self,
+        id: u64,
+        definition: Arc<TableDefinition>,
+        state: &TableState,
+    ) -> Self {
+        let mut root = state.root.clone();
+        root.table_id = id;
+        let state = TableState::new(root, state.row_groups.clone());
+        let entry = self.with_definition(definition);
+        TableEntry {
+            id,
+            state: OnceLock::from(Arc::new(state)),
+            ..entry
+        }
+    }
+
     fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
         let definition = Arc::new(TableDefinition::from_record(record)?);
         Ok(TableEntry {

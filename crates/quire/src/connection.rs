@@ -106,22 +106,50 @@ impl Connection {
     pub fn table_definition(&self, name: &str) -> Result<Option<TableDefinition>, Error> {
         let (session, name) = (Arc::clone(&self.session), name.to_owned());
         self.session.database.run(async move {
-            let definitions = session.snapshot().await?.definitions();
-            let found = definitions
-                .iter()
-                .find(|definition| definition.name == name);
+            let snapshot = session.snapshot().await?;
+            let found = snapshot.definition(&name);
             Ok(found.map(|definition| definition.as_ref().clone()))
         })
     }
 
-    /// The `CREATE TABLE` that makes an empty copy of the table called `name`.
+    /// The statements that make an empty copy of the table called `name`, with its indexes; or the view or sequence.
     ///
     /// # Errors
     /// As [`Connection::table_definition`].
     pub fn create_statement(&self, name: &str) -> Result<Option<String>, Error> {
-        Ok(self
-            .table_definition(name)?
-            .map(|definition| sql::create_statement(&definition)))
+        let (session, name) = (Arc::clone(&self.session), name.to_owned());
+        self.session.database.run(async move {
+            let snapshot = session.snapshot().await?;
+            Ok(sql::create_statement(&snapshot, &name))
+        })
+    }
+
+    /// What the table called `name` has besides columns: lines with indexes, constraints, references to it and options,
+    /// below headings.
+    ///
+    /// # Errors
+    /// As [`Connection::table_definition`].
+    pub fn table_details(&self, name: &str) -> Result<Vec<String>, Error> {
+        let (session, name) = (Arc::clone(&self.session), name.to_owned());
+        self.session.database.run(async move {
+            let snapshot = session.snapshot().await?;
+            let definition = snapshot.definition(&name);
+            Ok(definition.map_or_else(Vec::new, |definition| {
+                sql::table_details(&snapshot, definition)
+            }))
+        })
+    }
+
+    /// Names of all views.
+    ///
+    /// # Errors
+    /// As [`Connection::table_definition`].
+    pub fn views(&self) -> Result<Vec<String>, Error> {
+        let session = Arc::clone(&self.session);
+        self.session.database.run(async move {
+            let snapshot = session.snapshot().await?;
+            Ok(snapshot.views().map(|view| view.name.clone()).collect())
+        })
     }
 }
 

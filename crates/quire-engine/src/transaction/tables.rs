@@ -175,7 +175,7 @@ impl WriteTransaction {
     }
 
     /// Frees the pages of a table, or has them freed.
-    fn discard_rows(&mut self, name: &str) -> Result<(), TransactionError> {
+    pub(super) fn discard_rows(&mut self, name: &str) -> Result<(), TransactionError> {
         if let Some(entry) = self.catalog.row_tables.get(name) {
             self.catalog.dropped_trees.extend(entry.trees.iter());
         }

@@ -65,6 +65,13 @@ impl Error {
         self
     }
 
+    /// The same error, found in the text of a view; a place in that is none in the statement.
+    pub(crate) fn in_view(mut self, name: &str) -> Self {
+        self.message = format!("in view \"{name}\": {}", self.message);
+        self.position = None;
+        self
+    }
+
     /// The five-character code of the SQL standard and PostgreSQL, such as `42P01`.
     pub fn sqlstate(&self) -> &str {
         self.sqlstate

@@ -1,118 +1,86 @@
-//! What a table looks like: `DESCRIBE`, and the statement that would create it.
+//! What the columns of a table or view look like: `DESCRIBE`.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::ObjectName;
-use quire_engine::TableDefinition;
+use quire_engine::{ColumnDefinition, Snapshot, ViewDefinition};
 
-use super::insert::find_table;
+use super::definition_text::shown_default;
+use super::insert::{find_table, table_name};
+use super::{query, types, views};
+use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::session::Session;
 
-/// One row per column: name, type, nullability, codec where one is demanded.
-pub(super) async fn describe(session: &Session, name: &ObjectName) -> Result<Outcome, Error> {
+/// One row per column: name, type, nullability, codec where one is demanded, default.
+pub(super) async fn describe(
+    session: &Session,
+    name: &ObjectName,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
     let snapshot = session.snapshot().await?;
+    let known = table_name(name)?;
+    if let Some(definition) = snapshot.definition(&known) {
+        let columns: Vec<_> = definition
+            .visible_columns()
+            .map(|(_, column)| column)
+            .collect();
+        return described(&columns);
+    }
+    if let Some(view) = snapshot.view(&known) {
+        let columns = view_columns(session, &snapshot, view, token).await?;
+        return described(&columns.iter().collect::<Vec<_>>());
+    }
+    // It is neither: this says so.
     let table = find_table(&snapshot, name)?;
-    let columns = &table.definition().columns;
-    let types: Vec<String> = columns
-        .iter()
-        .map(|column| column.sql_type.to_string())
-        .collect();
-    let names = columns.iter().map(|column| Some(column.name.as_str()));
-    let nullable = columns
-        .iter()
-        .map(|c| Some(if c.nullable { "YES" } else { "NO" }));
-    let codecs = columns
-        .iter()
-        .map(|column| column.compression.map(|codec| codec.name()));
+    described(&table.definition().columns.iter().collect::<Vec<_>>())
+}
+
+async fn view_columns(
+    session: &Session,
+    snapshot: &Snapshot,
+    view: &ViewDefinition,
+    token: &CancelToken,
+) -> Result<Vec<ColumnDefinition>, Error> {
+    let query = views::query_of(view)?;
+    let planned = query::plan(session, snapshot.clone(), query, token).await;
+    let planned = planned.map_err(|error| error.in_view(&view.name))?;
+    let schema = planned.shown_schema();
+    let fields = view.columns.iter().zip(schema.fields());
+    fields
+        .map(|(name, field)| {
+            let sql_type = types::from_arrow(name, field.data_type())?;
+            Ok(ColumnDefinition::new(name, sql_type))
+        })
+        .collect()
+}
+
+fn described(columns: &[&ColumnDefinition]) -> Result<Outcome, Error> {
+    let texts = |value: fn(&ColumnDefinition) -> Option<String>| {
+        let values = columns.iter().map(|column| value(column));
+        Arc::new(values.collect::<StringViewArray>())
+    };
     let field = |name| Field::new(name, DataType::Utf8View, true);
-    let fields = ["column_name", "data_type", "nullable", "compression"].map(field);
+    let fields = [
+        "column_name",
+        "data_type",
+        "nullable",
+        "compression",
+        "default",
+    ]
+    .map(field);
     let batch = RecordBatch::try_new(
         Arc::new(Schema::new(fields.to_vec())),
         vec![
-            Arc::new(names.collect::<StringViewArray>()),
-            Arc::new(
-                types
-                    .iter()
-                    .map(|t| Some(t.as_str()))
-                    .collect::<StringViewArray>(),
-            ),
-            Arc::new(nullable.collect::<StringViewArray>()),
-            Arc::new(codecs.collect::<StringViewArray>()),
+            texts(|column| Some(column.name.clone())),
+            texts(|column| Some(column.sql_type.to_string())),
+            texts(|column| Some(if column.nullable { "YES" } else { "NO" }.to_owned())),
+            texts(|column| Some(column.compression?.name().to_owned())),
+            texts(shown_default),
         ],
     )?;
     Ok(Outcome::Rows(Rows::ready(batch)))
-}
-
-/// The `CREATE TABLE` that makes an empty table like this one.
-pub(crate) fn create_statement(definition: &TableDefinition) -> String {
-    let mut text = format!("CREATE TABLE {} (\n", quoted(&definition.name));
-    for (index, column) in definition.columns.iter().enumerate() {
-        let separator = if index == 0 { "" } else { ",\n" };
-        // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            "{separator}    {} {}",
-            quoted(&column.name),
-            column.sql_type
-        );
-        if let Some(codec) = column.compression {
-            let _ = write!(text, " COMPRESSION {}", codec.name());
-        }
-        if !column.nullable {
-            text.push_str(" NOT NULL");
-        }
-    }
-    text.push_str("\n);");
-    text
-}
-
-/// A name as it must be written in SQL.
-fn quoted(name: &str) -> String {
-    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && !is_reserved(name);
-    if is_plain {
-        name.to_owned()
-    } else {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    }
-}
-
-fn is_reserved(name: &str) -> bool {
-    use datafusion::sql::sqlparser::keywords::{
-        ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER,
-        RESERVED_FOR_TABLE_ALIAS,
-    };
-    let Ok(position) = ALL_KEYWORDS.binary_search(&name.to_uppercase().as_str()) else {
-        return false;
-    };
-    let keyword = &ALL_KEYWORDS_INDEX[position];
-    RESERVED_FOR_IDENTIFIER.contains(keyword)
-        || RESERVED_FOR_COLUMN_ALIAS.contains(keyword)
-        || RESERVED_FOR_TABLE_ALIAS.contains(keyword)
-        || [
-            "table", "user", "column", "primary", "foreign", "check", "default",
-        ]
-        .contains(&name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn names_are_quoted_when_they_must_be() {
-        assert_eq!(quoted("l_orderkey"), "l_orderkey");
-        assert_eq!(quoted("L_Orderkey"), "\"L_Orderkey\"");
-        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
-        assert_eq!(quoted("select"), "\"select\"");
-        assert_eq!(quoted("2nd"), "\"2nd\"");
-    }
 }

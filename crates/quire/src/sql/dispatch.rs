@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{ObjectType, Query, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement};
 
 use super::names::folded;
 use super::parse::{Command, parse};
@@ -106,7 +106,8 @@ async fn execute(
             )
             .await
         }
-        Command::Describe(name) => describe::describe(session, &name).await,
+        Command::Describe(name) => describe::describe(session, &name, token).await,
+        Command::Sequence(statement) => ddl::run_sequence(session, &statement, token).await,
         Command::Copy(copy) => load::run(session, *copy, token).await,
         Command::Statement(statement, clauses) => {
             execute_statement(session, *statement, clauses, token).await
@@ -126,16 +127,25 @@ async fn execute_statement(
         Statement::Delete(delete) => dml::delete(session, delete, None, token).await,
         Statement::Explain { .. } => query::explain(session, statement, token).await,
         Statement::ExplainTable { table_name, .. } => {
-            describe::describe(session, &table_name).await
+            describe::describe(session, &table_name, token).await
         }
         Statement::Insert(insert) => insert::run(session, insert, token).await,
         Statement::CreateTable(create) => ddl::create_table(session, create, clauses, token).await,
+        Statement::CreateIndex(create) => ddl::create_index(session, &create, token).await,
+        Statement::CreateView(create) => ddl::create_view(session, create, token).await,
+        Statement::AlterTable(alter) => ddl::alter_table(session, alter, token).await,
+        Statement::AlterIndex { name, operation } => {
+            ddl::alter_index(session, &name, &operation, token).await
+        }
         Statement::Drop {
-            object_type: ObjectType::Table,
+            object_type,
             if_exists,
             names,
+            cascade,
+            temporary: false,
+            table: None,
             ..
-        } => ddl::drop_tables(session, &names, if_exists, token).await,
+        } => ddl::drop_objects(session, object_type, &names, if_exists, cascade, token).await,
         Statement::Truncate(truncate) => ddl::truncate(session, &truncate, token).await,
         Statement::Set(set) => settings::set(session, set).await,
         Statement::ShowVariable { variable } => settings::show(session, &variable).await,
@@ -180,11 +190,6 @@ fn refusal(statement: &Statement) -> Error {
     match statement {
         Statement::Merge { .. } => not_supported("MERGE")
             .with_hint("Use INSERT … ON CONFLICT, UPDATE … FROM or DELETE … USING."),
-        Statement::CreateIndex(_) => not_supported("CREATE INDEX")
-            .with_hint("Column tables need none: scans skip zones by their minima and maxima."),
-        Statement::CreateView { .. } => {
-            not_supported("CREATE VIEW").with_hint("Use a WITH clause, or CREATE TABLE AS.")
-        }
         _ => not_supported(words.join(" ").to_uppercase()),
     }
 }

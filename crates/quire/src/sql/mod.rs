@@ -2,6 +2,7 @@
 
 mod copy_statement;
 mod ddl;
+mod definition_text;
 mod describe;
 mod dispatch;
 mod dml;
@@ -14,13 +15,15 @@ mod query;
 mod reject;
 mod rewrite;
 mod scopes;
+mod sequence_statement;
 mod settings;
 mod split;
 mod table_clauses;
 mod types;
+mod views;
 mod write;
 
-pub(crate) use describe::create_statement;
+pub(crate) use definition_text::{create_statement, table_details};
 pub(crate) use dispatch::run;
 pub(crate) use names::last_part;
 pub(crate) use split::split;

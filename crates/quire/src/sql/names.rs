@@ -41,6 +41,38 @@ pub(super) fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
+/// A name as it must be written in SQL.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !is_reserved(name);
+    if is_plain {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    use datafusion::sql::sqlparser::keywords::{
+        ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER,
+        RESERVED_FOR_TABLE_ALIAS,
+    };
+    let Ok(position) = ALL_KEYWORDS.binary_search(&name.to_uppercase().as_str()) else {
+        return false;
+    };
+    let keyword = &ALL_KEYWORDS_INDEX[position];
+    RESERVED_FOR_IDENTIFIER.contains(keyword)
+        || RESERVED_FOR_COLUMN_ALIAS.contains(keyword)
+        || RESERVED_FOR_TABLE_ALIAS.contains(keyword)
+        || [
+            "table", "user", "column", "primary", "foreign", "check", "default",
+        ]
+        .contains(&name)
+}
+
 /// The names to show for the columns of `query`, where its text decides them; `None` for a column
 /// whose planned name is right. Empty when a wildcard leaves the number of columns open.
 pub(crate) fn of_query(query: &Query) -> Vec<Option<String>> {
@@ -134,5 +166,14 @@ mod tests {
     fn suffixes_come_off() {
         assert_eq!(display(&with_suffix("id", 3)), "id");
         assert_eq!(display("id"), "id");
+    }
+
+    #[test]
+    fn names_are_quoted_when_they_must_be() {
+        assert_eq!(quoted("l_orderkey"), "l_orderkey");
+        assert_eq!(quoted("L_Orderkey"), "\"L_Orderkey\"");
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+        assert_eq!(quoted("select"), "\"select\"");
+        assert_eq!(quoted("2nd"), "\"2nd\"");
     }
 }

@@ -1,8 +1,8 @@
 //! From the text of one statement to a [`Command`].
 //!
-//! The grammar is PostgreSQL's as `sqlparser` knows it. Three things it does not know are read
+//! The grammar is PostgreSQL's as `sqlparser` knows it. Four things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
-//! [`super::copy_statement`]) and a few short commands of one or two words.
+//! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Statement};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::copy_statement::{self, CopyStatement};
+use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
 use crate::error::{Error, Position};
 
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     ShowTables,
     /// `DESCRIBE table`
     Describe(ObjectName),
+    /// `CREATE SEQUENCE`, `ALTER SEQUENCE`
+    Sequence(Box<SequenceStatement>),
     /// Nothing but blanks and comments.
     Empty,
 }
@@ -92,6 +95,9 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
             parser.next_token();
             parser.next_token();
             Ok(Command::ShowTables)
+        }
+        ("create" | "alter", "sequence") => {
+            sequence_statement::parse(parser).map(|one| Command::Sequence(Box::new(one)))
         }
         ("describe", _) => {
             parser.next_token();

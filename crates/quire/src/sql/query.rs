@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use super::names;
 use super::parse::{Command, parse};
 use super::reject::{self, not_supported};
-use super::{rewrite, scopes};
+use super::{rewrite, scopes, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
@@ -63,7 +63,7 @@ pub(super) async fn plan_with(
     let names = names::of_query(&query);
     let mut statement = Statement::Query(query);
     reject::check(&statement)?;
-    let context = context_for(session, snapshot, &mut statement, tables, token)?;
+    let context = context_for(session, snapshot, &mut statement, tables, token).await?;
     let first = context.plan(statement.clone()).await;
     // The planner may have taken the table of an outer query for a column, and found that it has no fields.
     let is_doubtful = match &first {
@@ -96,7 +96,7 @@ fn accesses_fields(plan: &LogicalPlan) -> Result<bool, Error> {
     Ok(found)
 }
 
-fn context_for(
+async fn context_for(
     session: &Session,
     snapshot: Snapshot,
     statement: &mut Statement,
@@ -108,6 +108,7 @@ fn context_for(
         let table = super::load::file_table(session, &path, token)?;
         files.insert(path, table);
     }
+    views::add_tables(session, &snapshot, statement, &mut files, token).await?;
     session.statement(snapshot, files)
 }
 
@@ -163,13 +164,8 @@ pub(super) async fn explain(
         apply_option(&option, analyze, verbose, format)?;
     }
     reject::check(&statement)?;
-    let context = context_for(
-        session,
-        session.snapshot().await?,
-        &mut statement,
-        [],
-        token,
-    )?;
+    let snapshot = session.snapshot().await?;
+    let context = context_for(session, snapshot, &mut statement, [], token).await?;
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;
     let schema = stream.schema();

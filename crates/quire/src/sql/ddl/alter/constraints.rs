@@ -1,0 +1,125 @@
+//! Constraints come and go.
+
+use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
+use quire_engine::{Storage, TableDefinition};
+
+use super::super::super::names::folded;
+use super::super::super::reject::not_supported;
+use super::super::create_table::check_expressions;
+use super::super::draft::Draft;
+use super::super::drop::drop_foreign_key;
+use super::super::expressions::Expressions;
+use super::Alteration;
+use crate::error::Error;
+
+impl Alteration<'_, '_> {
+    pub(super) async fn add_constraint(
+        &mut self,
+        constraint: &TableConstraint,
+    ) -> Result<(), Error> {
+        let snapshot = self.snapshot();
+        let old = self.definition()?;
+        let mut draft = Draft::new(&snapshot, old.as_ref().clone());
+        draft.add_constraints(std::slice::from_ref(constraint))?;
+        self.adopt(&old, &draft).await
+    }
+
+    /// Takes over the constraints that a draft has and the table has not, when its rows satisfy them.
+    pub(super) async fn adopt(
+        &mut self,
+        old: &TableDefinition,
+        draft: &Draft<'_>,
+    ) -> Result<(), Error> {
+        let new = &draft.definition;
+        let has_new = new.constraint_names().count() > old.constraint_names().count();
+        if old.storage == Storage::Column && has_new {
+            return Err(not_supported("a constraint on a column table")
+                .with_hint("Constraints are enforced by row tables: create the table USING row."));
+        }
+        let expressions = Expressions {
+            session: self.session,
+            snapshot: self.snapshot(),
+        };
+        check_expressions(draft, &expressions, self.token).await?;
+        if new.primary_key != old.primary_key {
+            return Err(not_supported("ADD PRIMARY KEY").with_hint(
+                "Rows are stored in the order of the primary key: declare it in CREATE TABLE.",
+            ));
+        }
+        for check in &new.checks[old.checks.len()..] {
+            self.check_condition_holds(&check.name, &check.condition)
+                .await?;
+        }
+        let mut definition = TableDefinition::clone(&*self.definition()?);
+        definition.checks.clone_from(&new.checks);
+        definition.foreign_keys.clone_from(&new.foreign_keys);
+        self.redefine(definition)?;
+        for key in &new.foreign_keys[old.foreign_keys.len()..] {
+            self.check_references(new, key).await?;
+        }
+        for index in &new.indexes[old.indexes.len()..] {
+            self.change.create_index(&self.table, index.clone())?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_constraint(
+        &mut self,
+        name: &Ident,
+        if_exists: bool,
+        cascade: bool,
+    ) -> Result<(), Error> {
+        let name = folded(name);
+        let mut definition = TableDefinition::clone(&*self.definition()?);
+        if !definition.constraint_names().any(|known| known == name) {
+            if if_exists {
+                return Ok(());
+            }
+            return Err(unknown_constraint(&name, &self.table));
+        }
+        if definition
+            .primary_key
+            .as_ref()
+            .is_some_and(|key| key.name == name)
+        {
+            return Err(not_supported("DROP CONSTRAINT of a primary key").with_hint(
+                "Rows are stored in the order of the primary key: make another table of them.",
+            ));
+        }
+        if definition
+            .indexes
+            .iter()
+            .any(|index| index.key.name == name)
+        {
+            return self.drop_unique(&name, cascade);
+        }
+        definition.checks.retain(|check| check.name != name);
+        definition.foreign_keys.retain(|key| key.name != name);
+        self.redefine(definition)
+    }
+
+    /// Foreign keys that refer to what was unique go too, or it is an error.
+    fn drop_unique(&mut self, name: &str, cascade: bool) -> Result<(), Error> {
+        let definition = self.definition()?;
+        let mut without = TableDefinition::clone(&definition);
+        without.indexes.retain(|index| index.key.name != name);
+        if cascade {
+            for other in self.snapshot().definitions() {
+                let keys = other.foreign_keys.iter();
+                let needed = keys.filter(|key| {
+                    key.referenced_table == self.table
+                        && !without.has_unique_key(&key.referenced_columns)
+                });
+                for key in needed {
+                    drop_foreign_key(&mut self.change, &other.name, &key.name)?;
+                }
+            }
+        }
+        self.change.define(|tables| tables.drop_index(name))
+    }
+}
+
+pub(super) fn unknown_constraint(name: &str, table: &str) -> Error {
+    let text = format!("constraint \"{name}\" of relation \"{table}\" does not exist");
+    Error::new("42704", text)
+}

@@ -1,0 +1,140 @@
+//! `ALTER TABLE`: one operation after the other, each on the definition that the one before it left.
+
+mod columns;
+mod constraints;
+mod missing;
+mod renames;
+mod rewrite;
+mod rows;
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
+use quire_engine::{Snapshot, TableDefinition};
+
+use super::super::insert::table_name;
+use super::super::reject::not_supported;
+use super::change::Change;
+use super::table_options;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::session::Session;
+
+pub(in crate::sql) use renames::alter_index;
+
+/// One statement on one table.
+struct Alteration<'s, 't> {
+    session: &'s Session,
+    change: Change<'s>,
+    /// Name of the table at this moment.
+    table: String,
+    token: &'t CancelToken,
+}
+
+/// Runs `ALTER TABLE`.
+pub(in crate::sql) async fn alter_table(
+    session: &Session,
+    alter: AlterTable,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
+        return Err(not_supported("a clause of this ALTER TABLE"));
+    }
+    let change = Change::begin(session, token).await?;
+    let table = table_name(&alter.name)?;
+    let snapshot = change.snapshot();
+    let mut alteration = Alteration {
+        session,
+        change,
+        table,
+        token,
+    };
+    let name = &alteration.table;
+    if snapshot.definition(name).is_none() {
+        if snapshot.view(name).is_some() {
+            return alteration.alter_view(&alter.operations);
+        }
+        if alter.if_exists {
+            return alteration.change.finish("ALTER TABLE");
+        }
+        return Err(Error::unknown_table(name));
+    }
+    for operation in alter.operations {
+        alteration.apply(operation).await?;
+    }
+    alteration.change.finish("ALTER TABLE")
+}
+
+impl Alteration<'_, '_> {
+    fn snapshot(&self) -> Snapshot {
+        self.change.snapshot()
+    }
+
+    fn definition(&self) -> Result<Arc<TableDefinition>, Error> {
+        let snapshot = self.snapshot();
+        let found = snapshot.definition(&self.table).cloned();
+        found.ok_or_else(|| Error::unknown_table(&self.table))
+    }
+
+    /// Puts another definition in place; rows stay as they are.
+    fn redefine(&mut self, definition: TableDefinition) -> Result<(), Error> {
+        self.change.alter_table(&self.table, definition)
+    }
+
+    async fn apply(&mut self, operation: AlterTableOperation) -> Result<(), Error> {
+        match operation {
+            AlterTableOperation::AddColumn {
+                if_not_exists,
+                column_def,
+                column_position: None,
+                ..
+            } => self.add_column(&column_def, if_not_exists).await,
+            AlterTableOperation::DropColumn {
+                column_names,
+                if_exists,
+                drop_behavior,
+                ..
+            } => {
+                let cascade = is_cascade(drop_behavior.as_ref());
+                for name in &column_names {
+                    self.drop_column(name, if_exists, cascade).await?;
+                }
+                Ok(())
+            }
+            AlterTableOperation::RenameColumn {
+                old_column_name,
+                new_column_name,
+            } => self.rename_column(&old_column_name, &new_column_name),
+            AlterTableOperation::RenameTable { table_name } => self.rename_table(&table_name),
+            AlterTableOperation::RenameConstraint { old_name, new_name } => {
+                self.rename_constraint(&old_name, &new_name)
+            }
+            AlterTableOperation::AlterColumn { column_name, op } => {
+                self.alter_column(&column_name, op).await
+            }
+            AlterTableOperation::AddConstraint {
+                constraint,
+                not_valid: false,
+            } => self.add_constraint(&constraint).await,
+            AlterTableOperation::DropConstraint {
+                if_exists,
+                name,
+                drop_behavior,
+            } => self.drop_constraint(&name, if_exists, is_cascade(drop_behavior.as_ref())),
+            AlterTableOperation::SetOptionsParens { options } => {
+                let mut definition = TableDefinition::clone(&*self.definition()?);
+                table_options::apply(&mut definition, &options)?;
+                self.redefine(definition)
+            }
+            other => Err(not_supported(format!("ALTER TABLE ... {other}"))),
+        }
+    }
+}
+
+fn is_cascade(behavior: Option<&datafusion::sql::sqlparser::ast::DropBehavior>) -> bool {
+    matches!(
+        behavior,
+        Some(datafusion::sql::sqlparser::ast::DropBehavior::Cascade)
+    )
+}

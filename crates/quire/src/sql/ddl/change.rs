@@ -1,0 +1,82 @@
+//! One statement that changes definitions: the only place where `CREATE`, `ALTER` and `DROP` meet the engine's transaction.
+
+use quire_engine::{
+    IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
+};
+use tokio::task::block_in_place;
+
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome};
+use crate::session::Session;
+use crate::transaction::Writer;
+
+/// The changes of one statement. Dropped before [`Change::finish`], it leaves nothing behind.
+pub(super) struct Change<'s> {
+    pub(super) writer: Writer<'s>,
+    snapshot: Snapshot,
+}
+
+impl<'s> Change<'s> {
+    pub(super) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
+        let mut writer = Writer::begin(session, token).await?;
+        let snapshot = writer.snapshot()?;
+        Ok(Self { writer, snapshot })
+    }
+
+    /// What the statement sees, its own definitions too.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.snapshot.clone()
+    }
+
+    fn run<R>(
+        &mut self,
+        change: impl FnOnce(&mut Transaction) -> Result<R, TransactionError>,
+    ) -> Result<R, Error> {
+        let transaction = self.writer.transaction()?;
+        // It may wait for other writers.
+        let changed = block_in_place(|| change(transaction))?;
+        self.snapshot = self.writer.snapshot()?;
+        Ok(changed)
+    }
+
+    /// Changes definitions that nobody else can be using.
+    pub(super) fn define<R>(
+        &mut self,
+        change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
+    ) -> Result<R, Error> {
+        self.run(|transaction| transaction.define(change))
+    }
+
+    pub(super) fn drop_table(&mut self, name: &str) -> Result<(), Error> {
+        self.run(|transaction| transaction.drop_table(name))
+    }
+
+    pub(super) fn truncate_table(&mut self, name: &str) -> Result<(), Error> {
+        self.run(|transaction| transaction.truncate_table(name))
+    }
+
+    /// Another definition for a table whose rows stay as they are.
+    pub(super) fn alter_table(
+        &mut self,
+        name: &str,
+        definition: TableDefinition,
+    ) -> Result<(), Error> {
+        self.run(|transaction| transaction.alter_table(name, definition))
+    }
+
+    /// An index with entries for the rows that there are.
+    pub(super) fn create_index(
+        &mut self,
+        table: &str,
+        index: IndexDefinition,
+    ) -> Result<(), Error> {
+        self.run(|transaction| transaction.create_index(table, index))
+    }
+
+    /// Keeps the changes.
+    pub(super) fn finish(self, tag: &str) -> Result<Outcome, Error> {
+        self.writer.finish()?;
+        Ok(Outcome::Done(Completion::tag(tag)))
+    }
+}

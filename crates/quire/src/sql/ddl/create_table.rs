@@ -1,0 +1,204 @@
+//! `CREATE TABLE`, with columns, as a copy of a definition, or with the rows of a query.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::Field;
+use datafusion::sql::sqlparser::ast::helpers::stmt_create_table::CreateTableBuilder;
+use datafusion::sql::sqlparser::ast::{
+    CreateTable, CreateTableLikeDefaults, CreateTableLikeKind, Query, SqlOption,
+};
+use quire_engine::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
+
+use super::super::insert::table_name;
+use super::super::names::folded;
+use super::super::reject::not_supported;
+use super::super::table_clauses::TableClauses;
+use super::super::{query, types, write};
+use super::change::Change;
+use super::draft::Draft;
+use super::expressions::Expressions;
+use super::table_options;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome};
+use crate::progress::Phase;
+use crate::session::Session;
+
+/// Creates an empty table, or one with the rows of a query.
+pub(in crate::sql) async fn create_table(
+    session: &Arc<Session>,
+    create: CreateTable,
+    clauses: TableClauses,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    check_clauses(&create)?;
+    let name = table_name(&create.name)?;
+    let mut change = Change::begin(session, token).await?;
+    let snapshot = change.snapshot();
+    if snapshot.has_name(&name) {
+        if create.if_not_exists {
+            return change.finish("CREATE TABLE");
+        }
+        let text = format!("relation \"{name}\" already exists");
+        return Err(Error::new("42P07", text));
+    }
+    let mut draft = Draft::new(&snapshot, TableDefinition::new(name, Vec::new()));
+    assemble(&mut draft, &create, &clauses)?;
+    if let Some(query) = create.query {
+        let options = table_options::with_options(&create.table_options)?;
+        return create_as(session, change, draft.definition, options, query, token).await;
+    }
+    let expressions = Expressions {
+        session,
+        snapshot: snapshot.clone(),
+    };
+    check_expressions(&draft, &expressions, token).await?;
+    let Draft {
+        mut definition,
+        sequences,
+        ..
+    } = draft;
+    for (place, kind, sequence) in sequences {
+        let id = change.define(|tables| tables.create_sequence(sequence))?;
+        definition.columns[place].sequence = Some(ColumnSequence { id, kind });
+    }
+    change.define(|tables| tables.create_table(definition))?;
+    change.finish("CREATE TABLE")
+}
+
+/// Everything that the statement says, but for its query.
+fn assemble(
+    draft: &mut Draft<'_>,
+    create: &CreateTable,
+    clauses: &TableClauses,
+) -> Result<(), Error> {
+    if let Some(CreateTableLikeKind::Parenthesized(like) | CreateTableLikeKind::Plain(like)) =
+        &create.like
+    {
+        let source = table_name(&like.name)?;
+        let has_defaults = matches!(like.defaults, Some(CreateTableLikeDefaults::Including));
+        copy_columns(draft, &source, has_defaults)?;
+    }
+    for column in &create.columns {
+        draft.add_column(column)?;
+    }
+    draft.set_codecs(&clauses.compression)?;
+    draft.add_constraints(&create.constraints)?;
+    let by_default = table_options::storage_by_default(&draft.definition);
+    draft.definition.storage = table_options::storage_of(clauses)?.unwrap_or(by_default);
+    let options = table_options::with_options(&create.table_options)?;
+    table_options::apply(&mut draft.definition, options)
+}
+
+/// `LIKE`: names, types and NOT NULL; nothing else, except for defaults if they are asked for.
+fn copy_columns(draft: &mut Draft<'_>, source: &str, has_defaults: bool) -> Result<(), Error> {
+    let Some(source) = draft.snapshot.definition(source) else {
+        return Err(Error::unknown_table(source));
+    };
+    let columns = source
+        .visible_columns()
+        .map(|(_, column)| ColumnDefinition {
+            nullable: column.nullable,
+            compression: column.compression,
+            default: column.default.clone().filter(|_| has_defaults),
+            ..ColumnDefinition::new(&column.name, column.sql_type)
+        });
+    draft.definition.columns.extend(columns);
+    Ok(())
+}
+
+/// Plans the conditions and defaults of a draft.
+pub(super) async fn check_expressions(
+    draft: &Draft<'_>,
+    expressions: &Expressions<'_>,
+    token: &CancelToken,
+) -> Result<(), Error> {
+    for condition in &draft.conditions {
+        expressions
+            .check_condition(&draft.definition, condition)
+            .await?;
+    }
+    for (place, default) in &draft.defaults {
+        let column = &draft.definition.columns[*place];
+        expressions.check_default(column, default, token).await?;
+    }
+    Ok(())
+}
+
+/// What is left of the statement when all that is understood is taken away must be nothing.
+fn check_clauses(create: &CreateTable) -> Result<(), Error> {
+    if create.temporary {
+        return Err(not_supported("a temporary table"));
+    }
+    let mut understood = CreateTableBuilder::new(create.name.clone())
+        .if_not_exists(create.if_not_exists)
+        .columns(create.columns.clone())
+        .constraints(create.constraints.clone())
+        .like(create.like.clone())
+        .query(create.query.clone())
+        .build();
+    understood.table_options = create.table_options.clone();
+    understood.hive_distribution = create.hive_distribution.clone();
+    understood.hive_formats = create.hive_formats.clone();
+    if &understood != create {
+        return Err(not_supported("a clause of this CREATE TABLE")
+            .with_detail(format!("Understood is only: {understood}")));
+    }
+    Ok(())
+}
+
+/// `CREATE TABLE name AS query`
+async fn create_as(
+    session: &Session,
+    mut change: Change<'_>,
+    declared: TableDefinition,
+    options: &[SqlOption],
+    query: Box<Query>,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    if !declared.columns.is_empty() {
+        return Err(not_supported("a column list in CREATE TABLE AS")
+            .with_hint("Name the columns in the query with AS."));
+    }
+    if declared.storage == Storage::Row {
+        return Err(not_supported("CREATE TABLE AS with USING row")
+            .with_hint("Create the table first, then say INSERT INTO ... SELECT."));
+    }
+    let planned = query::plan(session, change.snapshot(), query, token).await?;
+    let column = |field: &Arc<Field>| {
+        let sql_type = types::from_arrow(field.name(), field.data_type())?;
+        Ok(ColumnDefinition::new(field.name(), sql_type))
+    };
+    let schema = planned.shown_schema();
+    let columns: Result<Vec<_>, Error> = schema.fields().iter().map(column).collect();
+    let mut definition = TableDefinition {
+        columns: columns?,
+        ..declared
+    };
+    table_options::apply(&mut definition, options)?;
+    let name = definition.name.clone();
+    let targets: Vec<usize> = (0..definition.columns.len()).collect();
+    let table_schema = definition.arrow_schema();
+    change.define(|tables| tables.create_table(definition))?;
+    let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
+    let stream = planned.context.start(&rows).await?;
+    let reporter = write::Reporter::new(session.observer(), Phase::Loading);
+    let transaction = change.writer.transaction()?;
+    let count = write::append_stream(transaction, &name, stream, reporter, token).await?;
+    change.writer.finish()?;
+    let completion = Completion::counted(format!("SELECT {count}"), count);
+    Ok(Outcome::Done(completion))
+}
+
+/// The name of a column, folded; for statements that name one column.
+pub(super) fn column_place(
+    definition: &TableDefinition,
+    name: &datafusion::sql::sqlparser::ast::Ident,
+) -> Result<usize, Error> {
+    let name = folded(name);
+    definition.column_index(&name).ok_or_else(|| {
+        let table = &definition.name;
+        let text = format!("column \"{name}\" of relation \"{table}\" does not exist");
+        Error::new("42703", text)
+    })
+}

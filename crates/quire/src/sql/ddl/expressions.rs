@@ -1,0 +1,398 @@
+//! Expressions that definitions keep: conditions of CHECK, defaults of columns. They are planned when they are
+//! declared, so that what is wrong with them is said then, and kept as text.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, new_null_array};
+use datafusion::arrow::compute::can_cast_types;
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::empty::EmptyTable;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{
+    DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    Query, SelectItem, SetExpr, Statement, Value, Visit, VisitMut, Visitor, VisitorMut,
+};
+use quire_engine::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
+
+use super::super::names::{folded, last_part};
+use super::super::parse::{Command, parse};
+use super::super::reject::{self, not_supported};
+use super::super::{rewrite, write};
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::session::{Session, StatementContext, next_of};
+
+/// Functions of sequences.
+const SEQUENCE_FUNCTIONS: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
+
+/// Who plans expressions of a statement.
+pub(super) struct Expressions<'s> {
+    pub(super) session: &'s Session,
+    pub(super) snapshot: Snapshot,
+}
+
+/// Where an expression stands, for error messages.
+#[derive(Clone, Copy)]
+enum Place {
+    Check,
+    Default,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Place::Check => "check constraint",
+            Place::Default => "DEFAULT expression",
+        }
+    }
+}
+
+impl Expressions<'_> {
+    /// Whether `condition` can be a CHECK of the table.
+    pub(super) async fn check_condition(
+        &self,
+        definition: &TableDefinition,
+        condition: &Expr,
+    ) -> Result<(), Error> {
+        let (_, plan) = self.plan(Place::Check, condition, Some(definition)).await?;
+        match plan.schema().field(0).data_type() {
+            DataType::Boolean | DataType::Null => Ok(()),
+            other => {
+                let text = format!("argument of CHECK must be type boolean, not type {other}");
+                Err(Error::new("42804", text))
+            }
+        }
+    }
+
+    /// Whether `default` can be the default of the column. A constant is computed, to see whether it is a value of the column.
+    pub(super) async fn check_default(
+        &self,
+        column: &ColumnDefinition,
+        default: &Expr,
+        token: &CancelToken,
+    ) -> Result<(), Error> {
+        let mut columns = ColumnFinder::default();
+        let _ = Visit::visit(default, &mut columns);
+        if !columns.found.is_empty() {
+            return Err(not_supported("a column reference in a DEFAULT expression"));
+        }
+        let (_, plan) = self.plan(Place::Default, default, None).await?;
+        let found = plan.schema().field(0).data_type();
+        let expected = column.sql_type.arrow_type();
+        if !can_cast_types(found, &expected) {
+            return Err(Error::new(
+                "42804",
+                format!(
+                    "column \"{}\" is of type {} but default expression is of type {found}",
+                    column.name, column.sql_type
+                ),
+            )
+            .with_hint("You will need to rewrite or cast the expression."));
+        }
+        if !calls_functions(default) {
+            self.value_of(column, default, token).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a default may have another value for each row.
+    pub(super) async fn is_volatile(&self, default: &Expr) -> Result<bool, Error> {
+        let calls_sequence = Visit::visit(default, &mut SequenceCallFinder).is_break();
+        let (_, plan) = self.plan(Place::Default, default, None).await?;
+        let mut is_volatile = calls_sequence;
+        plan.apply(|node| {
+            is_volatile |= node.expressions().iter().any(|expr| expr.is_volatile());
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(is_volatile)
+    }
+
+    /// The value of a default at this moment, in the type of its column.
+    pub(super) async fn value_of(
+        &self,
+        column: &ColumnDefinition,
+        default: &Expr,
+        token: &CancelToken,
+    ) -> Result<ArrayRef, Error> {
+        let (context, plan) = self.plan(Place::Default, default, None).await?;
+        let table = Schema::new(vec![datafusion::arrow::datatypes::Field::new(
+            &column.name,
+            column.sql_type.arrow_type(),
+            true,
+        )]);
+        let plan = write::as_table_rows(plan, &table, &[0])?;
+        let mut stream = context.start(&plan).await?;
+        while let Some(batch) = next_of(&mut stream, token).await? {
+            if batch.num_rows() == 1 {
+                return Ok(Arc::clone(batch.column(0)));
+            }
+        }
+        Ok(new_null_array(&column.sql_type.arrow_type(), 1))
+    }
+
+    async fn plan(
+        &self,
+        place: Place,
+        expr: &Expr,
+        table: Option<&TableDefinition>,
+    ) -> Result<(StatementContext, LogicalPlan), Error> {
+        if has_subquery(expr) {
+            return Err(not_supported(format!("a subquery in a {}", place.name())));
+        }
+        let mut expr = expr.clone();
+        self.take_sequences_out(&mut expr)?;
+        let mut files: HashMap<String, Arc<dyn TableProvider>> = HashMap::new();
+        let mut text = "SELECT 1".to_owned();
+        if let Some(table) = table {
+            text = format!("SELECT 1 FROM {}", Ident::with_quote('"', &table.name));
+            let empty = EmptyTable::new(table.arrow_schema());
+            files.insert(table.name.clone(), Arc::new(empty));
+        }
+        let mut statement = Statement::Query(query_of(&text, expr)?);
+        reject::check(&statement)?;
+        rewrite::rewrite(&mut statement);
+        let context = self.session.statement(self.snapshot.clone(), files)?;
+        let plan = context.plan(statement).await?;
+        refuse_aggregates(&plan, place)?;
+        Ok((context, plan))
+    }
+
+    /// Calls of functions of sequences become NULL; the sequences that they name must be there.
+    fn take_sequences_out(&self, expr: &mut Expr) -> Result<(), Error> {
+        for name in sequences_of(expr) {
+            if self.snapshot.sequence(&name).is_none() {
+                let text = format!("relation \"{name}\" does not exist");
+                return Err(Error::new("42P01", text));
+            }
+        }
+        let _ = VisitMut::visit(expr, &mut SequenceCalls);
+        Ok(())
+    }
+}
+
+/// A query of ours, with `expr` as its only column.
+fn query_of(text: &str, expr: Expr) -> Result<Box<Query>, Error> {
+    let internal = || Error::new("XX000", "internal error: not a query");
+    let Command::Statement(statement, _) = parse(text)? else {
+        return Err(internal());
+    };
+    let Statement::Query(mut query) = *statement else {
+        return Err(internal());
+    };
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return Err(internal());
+    };
+    select.projection = vec![SelectItem::ExprWithAlias {
+        expr,
+        alias: Ident::with_quote('"', "value"),
+    }];
+    Ok(query)
+}
+
+fn refuse_aggregates(plan: &LogicalPlan, place: Place) -> Result<(), Error> {
+    let (mut has_aggregate, mut has_window) = (false, false);
+    plan.apply(|node| {
+        has_aggregate |= matches!(node, LogicalPlan::Aggregate(_));
+        has_window |= matches!(node, LogicalPlan::Window(_));
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    let place = place.name();
+    if has_aggregate {
+        let text = format!("aggregate functions are not allowed in {place}s");
+        return Err(Error::new("42803", text));
+    }
+    if has_window {
+        let text = format!("window functions are not allowed in {place}s");
+        return Err(Error::new("42P20", text));
+    }
+    Ok(())
+}
+
+/// Columns that an expression names.
+#[derive(Default)]
+struct ColumnFinder {
+    found: Vec<String>,
+}
+
+impl Visitor for ColumnFinder {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(ident) => self.found.push(folded(ident)),
+            Expr::CompoundIdentifier(parts) => self.found.extend(parts.last().map(folded)),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Places of the columns of a table that an expression names, ascending.
+pub(super) fn columns_of(expr: &Expr, definition: &TableDefinition) -> Vec<usize> {
+    let mut finder = ColumnFinder::default();
+    let _ = Visit::visit(expr, &mut finder);
+    let places = finder.found.iter();
+    let mut places: Vec<_> = places
+        .filter_map(|name| definition.column_index(name))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The expression with another name for a column of its table.
+pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
+    struct Renamer<'n> {
+        name: &'n str,
+        new_name: &'n str,
+    }
+    impl VisitorMut for Renamer<'_> {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            let ident = match expr {
+                Expr::Identifier(ident) => Some(ident),
+                Expr::CompoundIdentifier(parts) => parts.last_mut(),
+                _ => None,
+            };
+            if let Some(ident) = ident
+                && folded(ident) == self.name
+            {
+                *ident = Ident::with_quote('"', self.new_name);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(expr, &mut Renamer { name, new_name });
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    struct Finder;
+    impl Visitor for Finder {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    Visit::visit(expr, &mut Finder).is_break()
+}
+
+fn calls_functions(expr: &Expr) -> bool {
+    struct Finder;
+    impl Visitor for Finder {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Function(_) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+    Visit::visit(expr, &mut Finder).is_break()
+}
+
+fn is_sequence_call(function: &Function) -> bool {
+    let name = last_part(&function.name);
+    name.is_some_and(|name| SEQUENCE_FUNCTIONS.contains(&name.as_str()))
+}
+
+struct SequenceCallFinder;
+
+impl Visitor for SequenceCallFinder {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(function) if is_sequence_call(function) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Names of the sequences that an expression calls for.
+pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
+    #[derive(Default)]
+    struct Finder {
+        found: Vec<String>,
+    }
+    impl Visitor for Finder {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            if let Expr::Function(function) = expr
+                && is_sequence_call(function)
+                && let FunctionArguments::List(list) = &function.args
+                && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first()
+            {
+                self.found.extend(named_sequence(first));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut finder = Finder::default();
+    let _ = Visit::visit(expr, &mut finder);
+    finder.found
+}
+
+/// The name in `'s'`, `'public.s'`, `'"S"'` or `'s'::regclass`.
+fn named_sequence(argument: &Expr) -> Option<String> {
+    match argument {
+        Expr::Cast { expr, .. } => named_sequence(expr),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => {
+                let name = text.strip_prefix("public.").unwrap_or(text);
+                let quoted = name
+                    .strip_prefix('"')
+                    .and_then(|name| name.strip_suffix('"'));
+                Some(quoted.map_or_else(|| name.to_lowercase(), str::to_owned))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Replaces calls of functions of sequences by NULL of their type.
+struct SequenceCalls;
+
+impl VisitorMut for SequenceCalls {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Function(function) = expr
+            && is_sequence_call(function)
+        {
+            *expr = Expr::Cast {
+                kind: datafusion::sql::sqlparser::ast::CastKind::Cast,
+                expr: Box::new(Expr::Value(Value::Null.into())),
+                data_type: Spelled::BigInt(None),
+                array: false,
+                format: None,
+            };
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A value that a column can hold must not be longer than declared; CHAR loses its blanks.
+pub(super) fn fitted(sql_type: SqlType, text: &str) -> Result<&str, Error> {
+    let cut = match sql_type {
+        SqlType::Char(_) => text.trim_end_matches(' '),
+        _ => text,
+    };
+    match sql_type {
+        SqlType::VarChar(length) | SqlType::Char(length)
+            if cut.chars().count() > length as usize =>
+        {
+            let text = format!("value too long for type {sql_type}");
+            Err(Error::new("22001", text))
+        }
+        _ => Ok(cut),
+    }
+}

@@ -1,0 +1,84 @@
+//! `CREATE INDEX`
+
+use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
+use quire_engine::{IndexDefinition, KeyDefinition, Storage};
+
+use super::super::insert::table_name;
+use super::super::reject::not_supported;
+use super::change::Change;
+use super::constraints::key_parts;
+use super::draft::Draft;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::session::Session;
+
+/// Creates an index.
+pub(in crate::sql) async fn create_index(
+    session: &Session,
+    create: &CreateIndex,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    check_clauses(create)?;
+    let mut change = Change::begin(session, token).await?;
+    let snapshot = change.snapshot();
+    let table = table_name(&create.table_name)?;
+    let Some(definition) = snapshot.definition(&table) else {
+        return Err(match snapshot.view(&table) {
+            Some(_) => Error::new("42809", format!("\"{table}\" is not a table")),
+            None => Error::unknown_table(&table),
+        });
+    };
+    if definition.storage == Storage::Column {
+        return Err(not_supported("an index on a column table")
+            .with_hint("Column tables need none: scans skip zones by their minima and maxima."));
+    }
+    let parts = key_parts(definition, &create.columns)?;
+    let draft = Draft::new(&snapshot, definition.as_ref().clone());
+    let name = match &create.name {
+        Some(name) => table_name(name)?,
+        None => {
+            let places: Vec<usize> = parts.iter().map(|part| part.column).collect();
+            draft.name_for(&places, "idx")
+        }
+    };
+    if create.if_not_exists && create.name.is_some() && snapshot.has_name(&name) {
+        return change.finish("CREATE INDEX");
+    }
+    let index = IndexDefinition {
+        id: 0,
+        key: KeyDefinition {
+            name,
+            columns: parts,
+        },
+        is_unique: create.unique,
+        is_constraint: false,
+    };
+    change.create_index(&table, index)?;
+    change.finish("CREATE INDEX")
+}
+
+fn check_clauses(create: &CreateIndex) -> Result<(), Error> {
+    if let Some(method) = &create.using
+        && !matches!(method, IndexType::BTree)
+    {
+        return Err(
+            not_supported(format!("an index USING {method}")).with_hint("Indexes are B+trees.")
+        );
+    }
+    let refused = [
+        (create.predicate.is_some(), "a partial index (WHERE)"),
+        (!create.include.is_empty(), "INCLUDE in an index"),
+        (create.nulls_distinct == Some(false), "NULLS NOT DISTINCT"),
+        (
+            !create.with.is_empty()
+                || !create.index_options.is_empty()
+                || !create.alter_options.is_empty(),
+            "an option of an index",
+        ),
+    ];
+    match refused.into_iter().find(|(is_present, _)| *is_present) {
+        Some((_, what)) => Err(not_supported(what)),
+        None => Ok(()),
+    }
+}

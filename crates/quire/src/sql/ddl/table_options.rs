@@ -1,0 +1,144 @@
+//! `USING storage` and `WITH (option = value, …)`.
+
+use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
+use quire_codec::block::BlockCodecId;
+use quire_engine::{Storage, StorageFormat, TableDefinition, TableOptions};
+
+use super::super::names::folded;
+use super::super::reject::not_supported;
+use super::super::table_clauses::TableClauses;
+use crate::error::Error;
+
+/// The storage that a statement asks for; `None` leaves it to the constraints.
+pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Error> {
+    let Some((name, position)) = &clauses.using else {
+        return Ok(None);
+    };
+    match name.as_str() {
+        "column" => Ok(Some(Storage::Column)),
+        "row" => Ok(Some(Storage::Row)),
+        "pax" => Err(not_supported("USING pax")
+            .with_hint("Say USING row or USING column.")
+            .at(*position)),
+        _ => {
+            let text = format!("access method \"{name}\" does not exist");
+            Err(Error::new("42704", text)
+                .with_hint("Say USING row or USING column.")
+                .at(*position))
+        }
+    }
+}
+
+/// What is enforced or looked up row by row needs a row table; what is not is smaller in a column table.
+pub(super) fn storage_by_default(definition: &TableDefinition) -> Storage {
+    let has_index = definition.index_names().next().is_some();
+    match has_index || definition.constraint_names().next().is_some() {
+        true => Storage::Row,
+        false => Storage::Column,
+    }
+}
+
+/// The options of `WITH (…)`.
+pub(super) fn with_options(options: &CreateTableOptions) -> Result<&[SqlOption], Error> {
+    match options {
+        CreateTableOptions::None => Ok(&[]),
+        CreateTableOptions::With(options) => Ok(options),
+        _ => Err(not_supported("this form of table options")),
+    }
+}
+
+/// Sets options of a table.
+pub(super) fn apply(definition: &mut TableDefinition, spelled: &[SqlOption]) -> Result<(), Error> {
+    for option in spelled {
+        let SqlOption::KeyValue { key, value } = option else {
+            return Err(not_supported(format!("table option {option}")));
+        };
+        let key = folded(key);
+        let value = value.to_string();
+        let value = value.trim_matches('\'').to_lowercase();
+        if definition.storage == Storage::Row {
+            set(&mut definition.options, &key, &value)?;
+        } else if key != "compression" || value != "auto" {
+            return Err(not_supported(format!("option {key} = {value} of a column table")).with_hint(
+                "Pages of column tables need no options. To choose a codec, write COMPRESSION codec after a column's type; \
+                 or say USING row.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> {
+    let is_set = match key {
+        "compression" => match value {
+            "auto" | "on" | "true" | "none" | "off" | "false" => {
+                options.compresses_tuples = matches!(value, "auto" | "on" | "true");
+                true
+            }
+            _ => false,
+        },
+        "page_size" | "page_bytes" => put(&mut options.page_bytes, value.parse().ok()),
+        "page_codec" => {
+            let known = put(&mut options.page_codec, BlockCodecId::from_name(value));
+            options.page_codec_level = None;
+            known
+        }
+        "page_codec_level" => put(&mut options.page_codec_level, value.parse().ok().map(Some)),
+        "storage_format" => put(&mut options.storage_format, StorageFormat::from_name(value)),
+        _ => {
+            let text = format!("unrecognized parameter \"{key}\"");
+            return Err(Error::new("22023", text).with_hint(
+                "Options are compression, page_size, page_codec, page_codec_level and storage_format.",
+            ));
+        }
+    };
+    match is_set {
+        true => Ok(()),
+        false => Err(bad_value(key, value)),
+    }
+}
+
+fn put<T>(place: &mut T, value: Option<T>) -> bool {
+    value.is_some_and(|value| {
+        *place = value;
+        true
+    })
+}
+
+fn bad_value(key: &str, value: &str) -> Error {
+    let text = format!("invalid value for option \"{key}\": {value}");
+    let codecs = || BlockCodecId::ALL.map(BlockCodecId::name).join(", ");
+    Error::new("22023", text).with_hint(match key {
+        "compression" => "Say auto or none.".to_owned(),
+        "page_codec" => format!("Codecs of pages are {}.", codecs()),
+        "storage_format" => "Say auto, none, r2c, rlt, clt, xor or xor_rlt.".to_owned(),
+        _ => "Say a whole number.".to_owned(),
+    })
+}
+
+/// The options of a row table that differ from what they would be without `WITH`, as in `WITH (…)`.
+pub(in crate::sql) fn spelled(options: &TableOptions) -> Vec<String> {
+    let default = TableOptions::default();
+    let mut texts = Vec::new();
+    if options.compresses_tuples != default.compresses_tuples {
+        let value = if options.compresses_tuples {
+            "auto"
+        } else {
+            "none"
+        };
+        texts.push(format!("compression = {value}"));
+    }
+    if options.page_bytes != default.page_bytes {
+        texts.push(format!("page_size = {}", options.page_bytes));
+    }
+    if options.page_codec != default.page_codec {
+        texts.push(format!("page_codec = {}", options.page_codec));
+    }
+    if let Some(level) = options.page_codec_level {
+        texts.push(format!("page_codec_level = {level}"));
+    }
+    if options.storage_format != default.storage_format {
+        texts.push(format!("storage_format = {}", options.storage_format));
+    }
+    texts
+}

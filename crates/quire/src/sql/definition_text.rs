@@ -1,0 +1,284 @@
+//! Definitions as SQL: what makes them again, and what a person wants to see of a table.
+
+use std::fmt::Write;
+
+use quire_engine::{
+    ColumnDefinition, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
+    ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, TableDefinition,
+    ViewDefinition,
+};
+
+use super::ddl::spelled_options;
+use super::names::quoted;
+
+/// The statements that make a table without rows, a view or a sequence like the one of that name.
+pub(crate) fn create_statement(snapshot: &Snapshot, name: &str) -> Option<String> {
+    if let Some(definition) = snapshot.definition(name) {
+        return Some(create_table(snapshot, definition));
+    }
+    if let Some(view) = snapshot.view(name) {
+        return Some(create_view(view));
+    }
+    snapshot.sequence(name).map(|sequence| {
+        let options = sequence_options(sequence, SqlType::BigInt);
+        let mut text = format!("CREATE SEQUENCE {}", quoted(name));
+        if sequence.sql_type != SqlType::BigInt {
+            let _ = write!(text, " AS {}", sequence.sql_type);
+        }
+        text + &options + ";"
+    })
+}
+
+fn create_view(view: &ViewDefinition) -> String {
+    let columns: Vec<_> = view.columns.iter().map(|name| quoted(name)).collect();
+    let (name, columns) = (quoted(&view.name), columns.join(", "));
+    format!("CREATE VIEW {name} ({columns}) AS {};", view.query)
+}
+
+fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
+    let columns = definition.visible_columns();
+    let mut lines: Vec<String> = columns
+        .map(|(_, column)| column_text(snapshot, column))
+        .collect();
+    lines.extend(constraint_texts(snapshot, definition));
+    let lines: Vec<_> = lines.iter().map(|line| format!("    {line}")).collect();
+    let name = quoted(&definition.name);
+    let mut text = format!("CREATE TABLE {name} (\n{}\n)", lines.join(",\n"));
+    if definition.storage == Storage::Row {
+        text.push_str(" USING row");
+        let options = spelled_options(&definition.options);
+        if !options.is_empty() {
+            let _ = write!(text, " WITH ({})", options.join(", "));
+        }
+    }
+    text.push(';');
+    for index in definition
+        .indexes
+        .iter()
+        .filter(|index| !index.is_constraint)
+    {
+        let unique = if index.is_unique { "UNIQUE " } else { "" };
+        let (name, on) = (quoted(&index.key.name), quoted(&definition.name));
+        let columns = key_columns(definition, &index.key);
+        let _ = write!(text, "\nCREATE {unique}INDEX {name} ON {on} ({columns});");
+    }
+    text
+}
+
+fn column_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
+    let kind = column.sequence.map(|sequence| sequence.kind);
+    let mut text = quoted(&column.name);
+    match (kind, column.sql_type) {
+        (Some(GeneratedKind::Serial), SqlType::SmallInt) => text.push_str(" SMALLSERIAL"),
+        (Some(GeneratedKind::Serial), SqlType::BigInt) => text.push_str(" BIGSERIAL"),
+        (Some(GeneratedKind::Serial), _) => text.push_str(" SERIAL"),
+        (_, sql_type) => {
+            let _ = write!(text, " {sql_type}");
+        }
+    }
+    if let Some(codec) = column.compression {
+        let _ = write!(text, " COMPRESSION {}", codec.name());
+    }
+    if !column.nullable && kind.is_none() {
+        text.push_str(" NOT NULL");
+    }
+    if let Some(default) = &column.default {
+        let _ = write!(text, " DEFAULT {default}");
+    }
+    text + &identity_text(snapshot, column)
+}
+
+fn identity_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
+    let Some(sequence) = column.sequence else {
+        return String::new();
+    };
+    let kind = match sequence.kind {
+        GeneratedKind::Serial => return String::new(),
+        GeneratedKind::ByDefault => "BY DEFAULT",
+        GeneratedKind::Always => "ALWAYS",
+    };
+    let mut sequences = snapshot.sequences();
+    let definition = sequences.find(|definition| definition.id == sequence.id);
+    let options = definition.map(|sequence| sequence_options(sequence, column.sql_type));
+    match options.filter(|options| !options.is_empty()) {
+        Some(options) => format!(" GENERATED {kind} AS IDENTITY ({})", options.trim_start()),
+        None => format!(" GENERATED {kind} AS IDENTITY"),
+    }
+}
+
+/// What differs from an ascending sequence, each with a blank before it, in the order in which every parser reads them.
+fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> String {
+    let sql_type = if sequence.sql_type.is_integer() {
+        sequence.sql_type
+    } else {
+        default_type
+    };
+    let (least, greatest) = SequenceDefinition::type_bounds(sql_type).unwrap_or((1, i64::MAX));
+    let is_ascending = sequence.increment > 0;
+    let (min, max) = if is_ascending {
+        (1, greatest)
+    } else {
+        (least, -1)
+    };
+    let start = if is_ascending {
+        sequence.min
+    } else {
+        sequence.max
+    };
+    let mut text = String::new();
+    let parts = [
+        ("INCREMENT BY", sequence.increment, 1),
+        ("MINVALUE", sequence.min, min),
+        ("MAXVALUE", sequence.max, max),
+        ("START WITH", sequence.start, start),
+    ];
+    for (word, value, default) in parts {
+        if value != default {
+            let _ = write!(text, " {word} {value}");
+        }
+    }
+    if sequence.cache != 1 {
+        let _ = write!(text, " CACHE {}", sequence.cache);
+    }
+    if sequence.cycles {
+        text.push_str(" CYCLE");
+    }
+    text
+}
+
+/// Constraints as `CREATE TABLE` takes them.
+fn constraint_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
+    let constraint = |name: &str, text: String| format!("CONSTRAINT {} {text}", quoted(name));
+    let mut texts = Vec::new();
+    if let Some(key) = &definition.primary_key {
+        let columns = key_columns(definition, key);
+        texts.push(constraint(&key.name, format!("PRIMARY KEY ({columns})")));
+    }
+    let unique = definition
+        .indexes
+        .iter()
+        .filter(|index| index.is_constraint);
+    texts.extend(unique.map(|index| {
+        let columns = key_columns(definition, &index.key);
+        constraint(&index.key.name, format!("UNIQUE ({columns})"))
+    }));
+    let checks = definition.checks.iter();
+    texts.extend(checks.map(|check| {
+        let condition = format!("CHECK ({})", check.condition);
+        constraint(&check.name, condition)
+    }));
+    let keys = definition.foreign_keys.iter();
+    texts.extend(keys.map(|key| {
+        let text = foreign_key_text(snapshot, definition, key);
+        constraint(&key.name, text)
+    }));
+    texts
+}
+
+fn foreign_key_text(
+    snapshot: &Snapshot,
+    definition: &TableDefinition,
+    key: &ForeignKeyDefinition,
+) -> String {
+    let columns = column_names(definition, &key.columns);
+    let referenced = snapshot.definition(&key.referenced_table);
+    let others = referenced.map(|other| column_names(other, &key.referenced_columns));
+    let mut text = format!(
+        "FOREIGN KEY ({columns}) REFERENCES {} ({})",
+        quoted(&key.referenced_table),
+        others.unwrap_or_default()
+    );
+    for (event, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
+        if action != ReferentialAction::NoAction {
+            let _ = write!(text, " ON {event} {}", action.name());
+        }
+    }
+    text
+}
+
+fn column_names(definition: &TableDefinition, places: &[usize]) -> String {
+    let columns = places
+        .iter()
+        .filter_map(|&place| definition.columns.get(place));
+    let names: Vec<_> = columns.map(|column| quoted(&column.name)).collect();
+    names.join(", ")
+}
+
+fn key_columns(definition: &TableDefinition, key: &KeyDefinition) -> String {
+    let parts = key.columns.iter().filter_map(|part| {
+        let name = quoted(&definition.columns.get(part.column)?.name);
+        Some(if part.is_descending {
+            name + " DESC"
+        } else {
+            name
+        })
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// What a table has besides columns, one thing a line, below headings.
+pub(crate) fn table_details(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut section = |heading: &str, texts: Vec<String>| {
+        if !texts.is_empty() {
+            lines.push(format!("{heading}:"));
+            lines.extend(texts.into_iter().map(|text| format!("    {text}")));
+        }
+    };
+    section("Indexes", index_lines(definition));
+    let checks = definition.checks.iter();
+    let checks = checks.map(|check| format!("{} CHECK ({})", quoted(&check.name), check.condition));
+    section("Check constraints", checks.collect());
+    let keys = definition.foreign_keys.iter();
+    let keys = keys.map(|key| {
+        let text = foreign_key_text(snapshot, definition, key);
+        format!("{} {text}", quoted(&key.name))
+    });
+    section("Foreign keys", keys.collect());
+    let definitions = snapshot.definitions();
+    let referring = definitions.iter().flat_map(|other| {
+        let keys = other.foreign_keys.iter();
+        let keys = keys.filter(|key| key.referenced_table == definition.name);
+        keys.map(move |key| {
+            let text = foreign_key_text(snapshot, other, key);
+            format!(
+                "TABLE {} CONSTRAINT {} {text}",
+                quoted(&other.name),
+                quoted(&key.name)
+            )
+        })
+    });
+    section("Referenced by", referring.collect());
+    if definition.storage == Storage::Row {
+        section("Options", spelled_options(&definition.options));
+    }
+    lines
+}
+
+fn index_lines(definition: &TableDefinition) -> Vec<String> {
+    let primary = definition.primary_key.iter().map(|key| {
+        let columns = key_columns(definition, key);
+        format!("{} PRIMARY KEY ({columns})", quoted(&key.name))
+    });
+    let kind = |index: &IndexDefinition| match (index.is_constraint, index.is_unique) {
+        (true, _) => "UNIQUE CONSTRAINT ",
+        (false, true) => "UNIQUE ",
+        (false, false) => "",
+    };
+    let others = definition.indexes.iter().map(|index| {
+        let columns = key_columns(definition, &index.key);
+        format!("{} {}({columns})", quoted(&index.key.name), kind(index))
+    });
+    primary.chain(others).collect()
+}
+
+/// The default of a column as people know it, with what generates its values.
+pub(crate) fn shown_default(column: &ColumnDefinition) -> Option<String> {
+    let kind = column.sequence.map(|sequence| sequence.kind);
+    match kind {
+        Some(GeneratedKind::Serial) => Some("serial".to_owned()),
+        Some(GeneratedKind::ByDefault) => Some("generated by default as identity".to_owned()),
+        Some(GeneratedKind::Always) => Some("generated always as identity".to_owned()),
+        None => column.default.clone(),
+    }
+}

@@ -1,0 +1,94 @@
+//! Views in statements: each is planned by itself, from its text, and read like a table.
+//!
+//! So names in a view are those of tables, whatever the statement around it calls things; and an error in a view
+//! names it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::catalog::TableProvider;
+use datafusion::datasource::ViewTable;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use datafusion::sql::sqlparser::ast::{Query, Statement, Visit, visit_relations};
+use quire_engine::{Snapshot, ViewDefinition};
+
+use super::names::last_part;
+use super::parse::{Command, parse};
+use super::query;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::session::Session;
+
+/// Names of the tables and views that a piece of SQL names, and perhaps of `WITH` queries.
+pub(super) fn relations_of<V: Visit>(sql: &V) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let _ = visit_relations(sql, |name| {
+        names.extend(last_part(name));
+        ControlFlow::<()>::Continue(())
+    });
+    names
+}
+
+/// Adds the views that a statement names to the tables that it can read.
+pub(super) async fn add_tables(
+    session: &Session,
+    snapshot: &Snapshot,
+    statement: &Statement,
+    tables: &mut HashMap<String, Arc<dyn TableProvider>>,
+    token: &CancelToken,
+) -> Result<(), Error> {
+    if snapshot.views().next().is_none() {
+        return Ok(());
+    }
+    for name in relations_of(statement) {
+        if let Some(view) = snapshot.view(&name)
+            && !tables.contains_key(&name)
+        {
+            let table = table_of(session, snapshot, view, token).await?;
+            tables.insert(name, table);
+        }
+    }
+    Ok(())
+}
+
+async fn table_of(
+    session: &Session,
+    snapshot: &Snapshot,
+    view: &ViewDefinition,
+    token: &CancelToken,
+) -> Result<Arc<dyn TableProvider>, Error> {
+    let query = query_of(view)?;
+    // A view may name views: this comes back here.
+    let planned = Box::pin(query::plan(session, snapshot.clone(), query, token));
+    let plan = planned
+        .await
+        .map_err(|error| error.in_view(&view.name))?
+        .plan;
+    let columns = plan.schema().columns();
+    if columns.len() != view.columns.len() {
+        let (expected, found) = (view.columns.len(), columns.len());
+        let text = format!("the query has {found} columns, the view {expected}");
+        return Err(Error::new("42P16", text).in_view(&view.name));
+    }
+    let named = columns.into_iter().zip(&view.columns);
+    let outputs =
+        named.map(|(column, name)| Expr::Column(column).alias_qualified(None::<&str>, name));
+    let plan = LogicalPlanBuilder::from(plan)
+        .project(outputs.collect::<Vec<_>>())?
+        .build()?;
+    Ok(Arc::new(ViewTable::new(plan, Some(view.query.clone()))))
+}
+
+/// The query of a view, parsed.
+pub(super) fn query_of(view: &ViewDefinition) -> Result<Box<Query>, Error> {
+    let internal = || Error::new("XX000", "internal error: its text is not a query");
+    let parsed = parse(&view.query).and_then(|command| match command {
+        Command::Statement(statement, _) => match *statement {
+            Statement::Query(query) => Ok(query),
+            _ => Err(internal()),
+        },
+        _ => Err(internal()),
+    });
+    parsed.map_err(|error| error.in_view(&view.name))
+}
