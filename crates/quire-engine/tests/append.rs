@@ -382,6 +382,50 @@ fn snapshots_keep_what_they_saw() {
     );
 }
 
+/// The rows of one table, under its name and id, where those of another were.
+#[test]
+fn a_table_takes_the_place_of_another() {
+    let engine = engine();
+    let old = table_of(SqlType::Integer, true);
+    let new = TableDefinition::new("n", vec![ColumnDefinition::new("x", SqlType::Text)]);
+    let mut transaction = engine.begin().unwrap();
+    transaction.create_table(old.clone()).unwrap();
+    let mut appender = transaction.appender("t").unwrap();
+    let numbers = array(Int32Array::from_iter_values(0..1000));
+    appender.append(&batch(&old, numbers)).unwrap();
+    appender.finish().unwrap();
+    transaction.commit().unwrap();
+    let before = engine.snapshot();
+
+    let mut transaction = engine.begin().unwrap();
+    transaction.create_table(new.clone()).unwrap();
+    let mut appender = transaction.appender("n").unwrap();
+    let words = array(StringViewArray::from_iter_values(["one", "two"]));
+    appender.append(&batch(&new, words.clone())).unwrap();
+    appender.finish().unwrap();
+    assert!(transaction.replace_table("t", "absent").is_err());
+    transaction.replace_table("t", "n").unwrap();
+    let seen = transaction.snapshot().table("t").unwrap().unwrap();
+    assert_eq!(rows(&seen).column(0), &words);
+    transaction.commit().unwrap();
+
+    let after = engine.snapshot();
+    assert_eq!(after.id_of("t"), before.id_of("t"));
+    assert!(after.table("n").unwrap().is_none());
+    let table = after.table("t").unwrap().unwrap();
+    assert_eq!(table.definition().columns, new.columns);
+    assert_eq!(rows(&table).column(0), &words);
+    // Who reads the old table goes on reading it.
+    assert_eq!(rows(&before.table("t").unwrap().unwrap()).num_rows(), 1000);
+    drop((before, table, seen));
+    assert_eq!(Engine::check(engine.volume()), []);
+    let volume = engine.volume().clone();
+    drop(engine);
+    let again = Engine::open(volume).unwrap();
+    let table = again.snapshot().table("t").unwrap().unwrap();
+    assert_eq!(rows(&table).column(0), &words);
+}
+
 #[test]
 fn writers_take_turns() {
     let engine = engine();

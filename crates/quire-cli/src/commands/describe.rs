@@ -129,11 +129,23 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
+/// Tables and then views, as far as a pattern allows them.
+fn schema_names(shell: &mut Shell, arguments: &[String]) -> Result<Vec<String>, Failure> {
+    let tables = matching(shell, arguments)?;
+    let mut names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
+    let mut views = shell.connection()?.views().map_err(statement_failure)?;
+    if let Some(pattern) = arguments.first() {
+        views.retain(|view| matches_pattern(pattern, view));
+    }
+    names.extend(views);
+    Ok(names)
+}
+
 pub fn schema(shell: &mut Shell, arguments: &[String]) -> CommandResult {
-    for table in matching(shell, arguments)? {
+    for name in schema_names(shell, arguments)? {
         let statement = shell
             .connection()?
-            .create_statement(&table.name)
+            .create_statement(&name)
             .map_err(statement_failure)?;
         if let Some(statement) = statement {
             let end = if statement.trim_end().ends_with(';') {
@@ -160,7 +172,10 @@ pub fn describe(shell: &mut Shell, arguments: &[String]) -> CommandResult {
             "there is no table {name}; .tables lists them"
         )));
     };
-    let columns = &definition.columns;
+    let columns: Vec<_> = definition
+        .visible_columns()
+        .map(|(_, column)| column)
+        .collect();
     let text = |texts: Vec<Option<String>>| -> ArrayRef { Arc::new(StringArray::from(texts)) };
     let names = text(
         columns
@@ -193,18 +208,39 @@ pub fn describe(shell: &mut Shell, arguments: &[String]) -> CommandResult {
             })
             .collect(),
     );
-    show(
-        shell,
-        [
-            ("column", names),
-            ("type", types),
-            ("nullable", nullable),
-            ("compression", compression),
-        ],
-    )
+    let has_defaults = columns
+        .iter()
+        .any(|column| column.shown_default().is_some());
+    let defaults = text(
+        columns
+            .iter()
+            .map(|column| Some(column.shown_default().unwrap_or_default()))
+            .collect(),
+    );
+    let mut shown = vec![
+        ("column", names),
+        ("type", types),
+        ("nullable", nullable),
+        ("compression", compression),
+    ];
+    if has_defaults {
+        shown.push(("default", defaults));
+    }
+    show(shell, shown)?;
+    let details = shell
+        .connection()?
+        .table_details(name)
+        .map_err(statement_failure)?;
+    for line in details {
+        shell.show_line(&line)?;
+    }
+    Ok(Flow::Continue)
 }
 
-fn show<const N: usize>(shell: &mut Shell, columns: [(&str, ArrayRef); N]) -> CommandResult {
+fn show<'n>(
+    shell: &mut Shell,
+    columns: impl IntoIterator<Item = (&'n str, ArrayRef)>,
+) -> CommandResult {
     let batch =
         RecordBatch::try_from_iter(columns).map_err(|error| Failure::Command(error.to_string()))?;
     shell.show_batch(&batch)?;

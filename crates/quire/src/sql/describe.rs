@@ -7,7 +7,6 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use quire_engine::{ColumnDefinition, Snapshot, ViewDefinition};
 
-use super::definition_text::shown_default;
 use super::insert::{find_table, table_name};
 use super::{query, types, views};
 use crate::cancel::CancelToken;
@@ -79,7 +78,7 @@ fn described(columns: &[&ColumnDefinition]) -> Result<Outcome, Error> {
             texts(|column| Some(column.sql_type.to_string())),
             texts(|column| Some(if column.nullable { "YES" } else { "NO" }.to_owned())),
             texts(|column| Some(column.compression?.name().to_owned())),
-            texts(shown_default),
+            texts(ColumnDefinition::shown_default),
         ],
     )?;
     Ok(Outcome::Rows(Rows::ready(batch)))

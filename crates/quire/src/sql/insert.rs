@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, SetExpr, TableObject, Value,
-};
+use datafusion::sql::sqlparser::ast::{Insert, ObjectName, SetExpr, TableObject};
 use quire_engine::{ColumnTable, Snapshot, TableDefinition};
 
 use super::names::last_part;
@@ -40,11 +38,19 @@ pub(super) async fn run(
     };
     let table = find_table(&snapshot, name)?;
     let definition = table.definition();
-    replace_defaults(&mut source);
+    if let SetExpr::Values(values) = source.body.as_ref() {
+        let width = values.rows.first().map_or(0, |row| row.len());
+        let targets = target_columns(definition, &insert.columns, width)?;
+        dml::replace_defaults(&mut source, definition, &targets)?;
+    }
     let planned = query::plan(session, snapshot, source, token).await?;
     let width = planned.plan.schema().fields().len();
     let targets = target_columns(definition, &insert.columns, width)?;
-    let rows = write::as_table_rows(planned.plan, table.arrow_schema(), &targets)?;
+    dml::refuse_generated(definition, targets.iter().copied())?;
+    let places = 0..definition.columns.len();
+    let defaults = places.map(|place| dml::default_expression(&planned.context, definition, place));
+    let defaults = defaults.collect::<Result<Vec<_>, Error>>()?;
+    let rows = write::with_defaults(planned.plan, table.arrow_schema(), &targets, &defaults)?;
     let stream = planned.context.start(&rows).await?;
     let reporter = write::Reporter::new(session.observer(), Phase::Loading);
     let transaction = writer.transaction()?;
@@ -189,18 +195,4 @@ pub(super) fn positions(
         found.push(index);
     }
     Ok(found)
-}
-
-/// `DEFAULT` in a row of VALUES is NULL: columns have no other defaults.
-fn replace_defaults(source: &mut Query) {
-    let SetExpr::Values(values) = source.body.as_mut() else {
-        return;
-    };
-    for value in values.rows.iter_mut().flat_map(|row| row.iter_mut()) {
-        let is_default = matches!(value, Expr::Identifier(ident)
-            if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"));
-        if is_default {
-            *value = Expr::Value(Value::Null.into());
-        }
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use datafusion::arrow::datatypes::{DataType, Schema};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use quire_engine::Transaction;
@@ -23,22 +23,30 @@ pub(super) fn as_table_rows(
     table: &Schema,
     targets: &[usize],
 ) -> Result<LogicalPlan, Error> {
-    let sources = plan.schema().columns();
-    let column = |(index, field): (usize, &std::sync::Arc<datafusion::arrow::datatypes::Field>)| {
-        let data_type = field.data_type();
-        let source = targets.iter().position(|target| *target == index);
-        source_expression(source.map(|position| &sources[position]), data_type)
-            .map(|expr| expr.alias(field.name()))
-    };
-    let columns: Result<Vec<Expr>, Error> = table.fields().iter().enumerate().map(column).collect();
-    Ok(LogicalPlanBuilder::from(plan).project(columns?)?.build()?)
+    let types = table.fields().iter().map(|field| field.data_type());
+    let nulls = types.map(|data_type| Ok(Expr::Literal(ScalarValue::try_from(data_type)?, None)));
+    let nulls = nulls.collect::<Result<Vec<_>, Error>>()?;
+    with_defaults(plan, table, targets, &nulls)
 }
 
-fn source_expression(source: Option<&Column>, data_type: &DataType) -> Result<Expr, Error> {
-    match source {
-        Some(column) => Ok(cast(Expr::Column(column.clone()), data_type.clone())),
-        None => Ok(Expr::Literal(ScalarValue::try_from(data_type)?, None)),
-    }
+/// The same, with a value for each column that has no source.
+pub(super) fn with_defaults(
+    plan: LogicalPlan,
+    table: &Schema,
+    targets: &[usize],
+    defaults: &[Expr],
+) -> Result<LogicalPlan, Error> {
+    let sources = plan.schema().columns();
+    let columns = table.fields().iter().zip(defaults).enumerate();
+    let columns: Vec<Expr> = columns
+        .map(|(index, (field, default))| {
+            let source = targets.iter().position(|target| *target == index);
+            let value = source.and_then(|position| sources.get(position));
+            let value = value.map_or_else(|| default.clone(), |one| Expr::Column(one.clone()));
+            cast(value, field.data_type().clone()).alias(field.name())
+        })
+        .collect();
+    Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
 }
 
 /// Reports progress now and then.

@@ -1,7 +1,8 @@
 //! One statement that changes definitions: the only place where `CREATE`, `ALTER` and `DROP` meet the engine's transaction.
 
 use quire_engine::{
-    IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
+    IndexDefinition, LockWait, Snapshot, TableDefinition, TableLockMode, Transaction,
+    TransactionError, WriteTransaction,
 };
 use tokio::task::block_in_place;
 
@@ -38,6 +39,18 @@ impl<'s> Change<'s> {
         let changed = block_in_place(|| change(transaction))?;
         self.snapshot = self.writer.snapshot()?;
         Ok(changed)
+    }
+
+    /// Waits until nobody else uses the table, and sees it as it is then.
+    pub(super) fn lock_table(&mut self, name: &str) -> Result<(), Error> {
+        let Some(id) = self.snapshot.id_of(name) else {
+            return Ok(());
+        };
+        self.run(|transaction| {
+            transaction.lock_table(id, TableLockMode::AccessExclusive, LockWait::Wait)?;
+            transaction.begin_statement();
+            Ok(())
+        })
     }
 
     /// Changes definitions that nobody else can be using.

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Truncate};
+use datafusion::sql::sqlparser::ast::{
+    CascadeOption, ObjectName, ObjectType, Truncate, TruncateIdentityOption,
+};
 use quire_engine::{Snapshot, TableDefinition};
 
 use super::super::insert::table_name;
@@ -360,6 +362,10 @@ pub(in crate::sql) async fn truncate(
     if truncate.partitions.is_some() || truncate.on_cluster.is_some() {
         return Err(not_supported("PARTITION or ON CLUSTER in TRUNCATE"));
     }
+    if matches!(truncate.identity, Some(TruncateIdentityOption::Restart)) {
+        return Err(not_supported("TRUNCATE ... RESTART IDENTITY")
+            .with_hint("SELECT setval('sequence', 1, false) starts a sequence again."));
+    }
     let mut change = Change::begin(session, token).await?;
     let snapshot = change.snapshot();
     let mut names = BTreeSet::new();
@@ -374,12 +380,10 @@ pub(in crate::sql) async fn truncate(
             }
         }
     }
-    let is_cascade = truncate.cascade.as_ref().is_some_and(|option| {
-        matches!(
-            option,
-            datafusion::sql::sqlparser::ast::CascadeOption::Cascade
-        )
-    });
+    let is_cascade = truncate
+        .cascade
+        .as_ref()
+        .is_some_and(|option| matches!(option, CascadeOption::Cascade));
     add_referring_tables(&snapshot, &mut names, is_cascade)?;
     for name in &names {
         change.truncate_table(name)?;

@@ -19,8 +19,6 @@ mod expressions;
 mod indexes;
 mod sequences;
 mod table_options;
-#[cfg(test)]
-mod tests;
 mod views;
 
 pub(super) use alter::{alter_index, alter_table};

@@ -176,7 +176,7 @@ fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), E
         }
         return Err(unknown_sequence(&name));
     };
-    let mut draft = SequenceDraft::of(old);
+    let mut draft = SequenceDraft::of(&old);
     for one in &statement.changes {
         draft.apply(one)?;
     }

@@ -44,7 +44,7 @@ fn next_value(sequence: u64) -> SqlExpr {
 }
 
 /// The default of a column, planned.
-pub(super) fn default_expression(
+pub(in crate::sql) fn default_expression(
     context: &StatementContext,
     definition: &TableDefinition,
     place: usize,
@@ -75,7 +75,7 @@ pub(super) fn replace_default(
 }
 
 /// `DEFAULT` in rows of VALUES; `targets` are the places of the columns.
-pub(super) fn replace_defaults(
+pub(in crate::sql) fn replace_defaults(
     source: &mut Query,
     definition: &TableDefinition,
     targets: &[usize],
@@ -99,7 +99,7 @@ fn is_default(value: &SqlExpr) -> bool {
 }
 
 /// A column that is GENERATED ALWAYS takes no values.
-pub(super) fn refuse_generated(
+pub(in crate::sql) fn refuse_generated(
     definition: &TableDefinition,
     mut given: impl Iterator<Item = usize>,
 ) -> Result<(), Error> {

@@ -41,8 +41,9 @@ pub(in crate::sql) async fn alter_table(
     if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
         return Err(not_supported("a clause of this ALTER TABLE"));
     }
-    let change = Change::begin(session, token).await?;
+    let mut change = Change::begin(session, token).await?;
     let table = table_name(&alter.name)?;
+    change.lock_table(&table)?;
     let snapshot = change.snapshot();
     let mut alteration = Alteration {
         session,
