@@ -25,7 +25,6 @@ mod row_values;
 mod target;
 
 pub(super) use change::{delete, update};
+pub(super) use default_value::{default_expression, refuse_generated, replace_defaults};
 pub(super) use insert_rows::{insert, insert_plan};
 pub(super) use locking::select;
-pub(super) use default_value::{default_expression, refuse_generated, replace_defaults};
-pub(super) use insert_rows::insert;
