@@ -40,8 +40,12 @@ impl ConfigExtension for QuireOptions {
 /// What the names of our own switches begin with.
 const OWN_PREFIX: &str = "quire.";
 
+/// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
+pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
+
 /// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing.
-const KEPT: [(&str, &str); 9] = [
+const KEPT: [(&str, &str); 10] = [
+    (ACCESS_METHOD, "auto"),
     ("application_name", ""),
     ("client_encoding", "UTF8"),
     ("client_min_messages", "notice"),
@@ -88,6 +92,10 @@ impl Settings {
     /// Changes a setting; `value` is its text.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.to_lowercase();
+        if name == ACCESS_METHOD && !["auto", "column", "row"].contains(&value) {
+            let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
+            return Err(Error::new("22023", text).with_hint("Say auto, column or row."));
+        }
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
             value.clone_into(kept);
             return Ok(());

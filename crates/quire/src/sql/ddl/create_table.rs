@@ -13,7 +13,7 @@ use super::super::insert::table_name;
 use super::super::names::folded;
 use super::super::reject::not_supported;
 use super::super::table_clauses::TableClauses;
-use super::super::{query, types, write};
+use super::super::{dml, query, types, write};
 use super::change::Change;
 use super::draft::Draft;
 use super::expressions::Expressions;
@@ -22,7 +22,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::progress::Phase;
-use crate::session::Session;
+use crate::session::{ACCESS_METHOD, Session};
 
 /// Creates an empty table, or one with the rows of a query.
 pub(in crate::sql) async fn create_table(
@@ -43,7 +43,8 @@ pub(in crate::sql) async fn create_table(
         return Err(Error::new("42P07", text));
     }
     let mut draft = Draft::new(&snapshot, TableDefinition::new(name, Vec::new()));
-    assemble(&mut draft, &create, &clauses)?;
+    let method = session.settings().show(ACCESS_METHOD)?;
+    assemble(&mut draft, &create, &clauses, &method)?;
     if let Some(query) = create.query {
         let options = table_options::with_options(&create.table_options)?;
         return create_as(session, change, draft.definition, options, query, token).await;
@@ -71,6 +72,7 @@ fn assemble(
     draft: &mut Draft<'_>,
     create: &CreateTable,
     clauses: &TableClauses,
+    method: &str,
 ) -> Result<(), Error> {
     if let Some(CreateTableLikeKind::Parenthesized(like) | CreateTableLikeKind::Plain(like)) =
         &create.like
@@ -84,7 +86,7 @@ fn assemble(
     }
     draft.set_codecs(&clauses.compression)?;
     draft.add_constraints(&create.constraints)?;
-    let by_default = table_options::storage_by_default(&draft.definition);
+    let by_default = table_options::storage_by_default(&draft.definition, method);
     draft.definition.storage = table_options::storage_of(clauses)?.unwrap_or(by_default);
     let options = table_options::with_options(&create.table_options)?;
     table_options::apply(&mut draft.definition, options)
@@ -160,10 +162,6 @@ async fn create_as(
         return Err(not_supported("a column list in CREATE TABLE AS")
             .with_hint("Name the columns in the query with AS."));
     }
-    if declared.storage == Storage::Row {
-        return Err(not_supported("CREATE TABLE AS with USING row")
-            .with_hint("Create the table first, then say INSERT INTO ... SELECT."));
-    }
     let planned = query::plan(session, change.snapshot(), query, token).await?;
     let column = |field: &Arc<Field>| {
         let sql_type = types::from_arrow(field.name(), field.data_type())?;
@@ -178,8 +176,17 @@ async fn create_as(
     table_options::apply(&mut definition, options)?;
     let name = definition.name.clone();
     let targets: Vec<usize> = (0..definition.columns.len()).collect();
-    let table_schema = definition.arrow_schema();
+    let (table_schema, storage) = (definition.arrow_schema(), definition.storage);
     change.define(|tables| tables.create_table(definition))?;
+    if storage == Storage::Row {
+        let (writer, context) = (&mut change.writer, &planned.context);
+        let count = dml::insert_plan(writer, &name, context, planned.plan, &targets, token).await?;
+        change.writer.finish()?;
+        return Ok(Outcome::Done(Completion::counted(
+            format!("SELECT {count}"),
+            count,
+        )));
+    }
     let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
     let stream = planned.context.start(&rows).await?;
     let reporter = write::Reporter::new(session.observer(), Phase::Loading);

@@ -30,9 +30,11 @@ pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Erro
 }
 
 /// What is enforced or looked up row by row needs a row table; what is not is smaller in a column table.
-pub(super) fn storage_by_default(definition: &TableDefinition) -> Storage {
+/// `method` is the setting that decides for tables that are satisfied with either.
+pub(super) fn storage_by_default(definition: &TableDefinition, method: &str) -> Storage {
     let has_index = definition.index_names().next().is_some();
-    match has_index || definition.constraint_names().next().is_some() {
+    let needs_rows = has_index || definition.constraint_names().next().is_some();
+    match needs_rows || method == "row" {
         true => Storage::Row,
         false => Storage::Column,
     }
