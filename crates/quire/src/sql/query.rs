@@ -229,12 +229,15 @@ fn rows_of(
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let (shown, waiting_token) = (Arc::clone(&schema), token.clone());
     let token = token.clone();
-    let asking = Arc::clone(session);
+    // The task must not keep the database open.
+    let asking = Arc::downgrade(session);
     let produce = async move {
         loop {
             let next = next_of(&mut stream, &token).await;
-            if next.is_err() {
-                asking.transaction.lock().await.fail();
+            if next.is_err()
+                && let Some(session) = asking.upgrade()
+            {
+                session.transaction.lock().await.fail();
             }
             let item = next.and_then(|batch| batch.map(|b| renamed(&b, &shown)).transpose());
             let is_last = !matches!(item, Ok(Some(_)));
