@@ -135,12 +135,14 @@ impl Shared {
         let Some(up_to) = up_to else {
             return Err(CheckpointError::Stopped);
         };
-        if flush.page_count() == 0 && self.log.live_bytes() == 0 {
+        let checkpointed = self.checkpointed.load(Ordering::Relaxed);
+        if flush.page_count() == 0 && up_to.get() == checkpointed {
             return Ok(());
         }
         let batch = self.volume.begin()?;
         self.log.truncate(&batch, up_to)?;
         flush.commit(batch, Durability::Synced)?;
+        self.checkpointed.store(up_to.get(), Ordering::Relaxed);
         Ok(())
     }
 

@@ -70,7 +70,8 @@ pub enum WriteError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// It was not logged, and is rolled back; or, if the error says so, only opening the file again tells.
+    /// It is rolled back. When the disk is full it was not logged; after other failures of the disk nothing more is committed, and only
+    /// opening the file again tells whether it was.
     #[error(transparent)]
     Log(#[from] quire_store::CommitError),
     /// What it has read has changed: SQLSTATE 40001. It is rolled back.

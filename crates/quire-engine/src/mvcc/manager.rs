@@ -1,5 +1,6 @@
 //! The door: trees, transactions, views, checkpoints.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use quire_store::Volume;
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) removed: Mutex<Vec<Arc<OpenTree>>>,
     /// One checkpoint at a time.
     pub(super) checkpointing: Mutex<()>,
+    /// The newest commit that the newest checkpoint has.
+    pub(super) checkpointed: AtomicU64,
     pub(super) signals: super::background::Signals,
 }
 
@@ -59,7 +62,7 @@ pub struct MvccStatistics {
     pub versioned_keys: usize,
     /// Locks that somebody has.
     pub locks: usize,
-    /// Bytes of the log that a restart would read.
+    /// Bytes of the log that a restart would read; after a checkpoint those of before, until the next commit.
     pub log_bytes: u64,
 }
 
@@ -88,6 +91,7 @@ impl Mvcc {
             stopped: OnceLock::new(),
             removed: Mutex::default(),
             checkpointing: Mutex::default(),
+            checkpointed: AtomicU64::new(u64::MAX),
             signals: super::background::Signals::default(),
             options,
         };

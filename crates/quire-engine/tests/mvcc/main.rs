@@ -1,7 +1,10 @@
 //! Transactions over trees: against a model, under threads, after crashes.
 #![allow(clippy::unwrap_used)]
 
+mod anomalies;
+mod crash;
 mod fixture;
+mod history;
 mod locks;
 mod model;
 mod visibility;
