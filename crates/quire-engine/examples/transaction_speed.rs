@@ -18,7 +18,7 @@ use quire_store::log::{Log, LogOptions};
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{FileDisk, Volume, VolumeOptions};
 
-const ENTRIES: u64 = 1_000_000;
+const ENTRIES: u64 = 100_000;
 const VALUE: [u8; 60] = [7; 60];
 const ROUNDS: usize = 7;
 const TREE: TreeId = TreeId::new(1);
@@ -179,25 +179,34 @@ fn measure_writes(setup: &Setup) -> Result<(), Failure> {
         bare.put(&key(number), &VALUE, 1, &pool.begin_change())?;
         Ok(())
     })?;
-    for (name, isolation) in [
-        ("read committed", Isolation::ReadCommitted),
-        ("serializable", Isolation::Serializable),
+    for (name, isolation, synchronous) in [
+        (
+            "normal, read committed",
+            Isolation::ReadCommitted,
+            Synchronous::Normal,
+        ),
+        (
+            "off, read committed",
+            Isolation::ReadCommitted,
+            Synchronous::Off,
+        ),
+        (
+            "off, serializable",
+            Isolation::Serializable,
+            Synchronous::Off,
+        ),
     ] {
         let options = TransactionOptions {
-            synchronous: Synchronous::Normal,
+            synchronous,
             isolation,
             ..TransactionOptions::default()
         };
-        best(
-            &format!("update and unsynced commit, {name}"),
-            50_000,
-            |number| {
-                let mut transaction = mvcc.begin(options.clone());
-                transaction.put(TREE, &key(number), &VALUE)?;
-                transaction.commit()?;
-                Ok(())
-            },
-        )?;
+        best(&format!("update and commit: {name}"), 50_000, |number| {
+            let mut transaction = mvcc.begin(options.clone());
+            transaction.put(TREE, &key(number), &VALUE)?;
+            transaction.commit()?;
+            Ok(())
+        })?;
     }
     let options = TransactionOptions {
         synchronous: Synchronous::Normal,

@@ -431,3 +431,129 @@ fn a_batch_that_fails_leaves_the_log_as_it_was() {
     let (_, _, log) = reopen_bytes(disk.to_bytes());
     assert_eq!(numbers(&log), [1, 2]);
 }
+
+#[test]
+fn commits_that_nobody_waits_for_are_written_in_front_of_others() {
+    let (disk, volume, log) = create();
+    let before = volume.commit_sequence();
+    assert_eq!(log.commit_later(b"a").unwrap().get(), 1);
+    assert_eq!(log.commit_later(b"b").unwrap().get(), 2);
+    assert_eq!(log.last_sequence().get(), 2);
+    assert_eq!(volume.commit_sequence(), before, "in memory only");
+    assert_eq!(numbers(&reopen(&disk).2), [] as [u64; 0]);
+    assert_eq!(log.commit(b"c", Synced).unwrap().get(), 3);
+    let found = replayed(&reopen(&disk).2);
+    let wanted = [(1, b"a".to_vec()), (2, b"b".to_vec()), (3, b"c".to_vec())];
+    assert_eq!(found, wanted);
+
+    assert_eq!(log.commit_later(b"d").unwrap().get(), 4);
+    let batch = volume.begin().unwrap();
+    batch.write(PageKind::Table, b"beside").unwrap();
+    assert_eq!(log.commit_batch(batch, b"e", Synced).unwrap().get(), 5);
+    assert_eq!(numbers(&reopen(&disk).2), [1, 2, 3, 4, 5]);
+
+    assert_eq!(log.commit_later(b"f").unwrap().get(), 6);
+    log.write_later().unwrap();
+    log.write_later().unwrap();
+    let batch = volume.begin().unwrap();
+    log.truncate(&batch, LogSequence::new(6)).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(log.commit_later(b"g").unwrap().get(), 7);
+    drop((log, volume));
+    let (_, _, log) = reopen(&disk);
+    assert_eq!(
+        replayed(&log),
+        [(7, b"g".to_vec())],
+        "the last handle writes them"
+    );
+}
+
+#[test]
+fn many_commits_that_nobody_waits_for_are_written_by_and_by() {
+    let (disk, _volume, log) = create();
+    for number in 1..=2000_u64 {
+        let sequence = log.commit_later(&[number as u8; 500]).unwrap();
+        assert_eq!(sequence.get(), number);
+    }
+    let (_, _, found) = reopen(&disk);
+    assert!((1400..2000).contains(&found.last_sequence().get()));
+    let numbers = numbers(&found);
+    assert_eq!(numbers, Vec::from_iter(1..=numbers.len() as u64));
+}
+
+/// Threads that wait and threads that do not: every commit has its own sequence, and comes back under it.
+#[test]
+fn both_kinds_of_commits_side_by_side() {
+    let (disk, _volume, log) = create();
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            let log = &log;
+            scope.spawn(move || {
+                for number in 0..300_u64 {
+                    let name = [thread, number].map(u64::to_le_bytes).concat();
+                    let sequence = match thread {
+                        0 => log.commit(&name, Unsynced).unwrap(),
+                        _ => log.commit_later(&name).unwrap(),
+                    };
+                    assert!(sequence <= log.last_sequence());
+                }
+            });
+        }
+    });
+    assert_eq!(log.last_sequence().get(), 1200);
+    log.write_later().unwrap();
+    let found = replayed(&reopen(&disk).2);
+    assert_eq!(found.len(), 1200);
+    let mut next = [0; 4];
+    for (_, name) in found {
+        let thread = usize::from(name[0]);
+        assert_eq!(name[8..], u64::to_le_bytes(next[thread]));
+        next[thread] += 1;
+    }
+}
+
+/// On a full disk they stay in memory under their sequences, and get out when there is room.
+#[test]
+fn commits_that_nobody_waits_for_survive_a_full_disk() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let noise = |seed: u64, bytes: usize| -> Vec<u8> {
+        let mut state = seed;
+        let step = |_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as u8
+        };
+        (0..bytes).map(step).collect()
+    };
+    log.commit(b"first", Synced).unwrap();
+    disk.set_quota(Some(disk.to_bytes().len() as u64));
+    let mut count = 1;
+    while log.commit(&noise(count, 50_000), Unsynced).is_ok() {
+        count += 1;
+    }
+    for number in 1..=3_u64 {
+        assert_eq!(
+            log.commit_later(&noise(number, 60_000)).unwrap().get(),
+            count + number
+        );
+    }
+    while log.write_later().is_ok() {
+        // The reserve holds some; in the end it is full, too.
+        count = log.last_sequence().get();
+        log.commit_later(&noise(count, 60_000)).unwrap();
+    }
+    let error = log.commit(b"waits", Synced);
+    assert!(matches!(
+        error,
+        Err(CommitError::Write(WriteError::Full { .. }))
+    ));
+    let last = log.last_sequence().get();
+    disk.set_quota(None);
+    assert_eq!(log.commit(b"last", Synced).unwrap().get(), last + 1);
+    let volume = Volume::open(Arc::new(SimDisk::new(disk.to_bytes())), OpenMode::ReadWrite);
+    let log = Log::open(&volume.unwrap(), LogOptions::default()).unwrap();
+    assert_eq!(numbers(&log), Vec::from_iter(1..=last + 1));
+}

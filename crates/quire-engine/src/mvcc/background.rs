@@ -26,6 +26,8 @@ const ROOM_WAIT: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub(super) struct Signals {
     is_checkpoint_wanted: AtomicBool,
+    /// Commits are to be written; and, perhaps, synced.
+    is_write_wanted: AtomicBool,
     is_sync_wanted: AtomicBool,
     has_failed: AtomicBool,
     is_closed: Mutex<bool>,
@@ -96,7 +98,10 @@ impl Shared {
     pub(super) fn after_commit(&self, synchronous: Synchronous) {
         let signals = &self.signals;
         if synchronous == Synchronous::Normal {
-            signals.want(&signals.is_sync_wanted);
+            signals.is_sync_wanted.store(true, Ordering::SeqCst);
+        }
+        if synchronous != Synchronous::Full {
+            signals.want(&signals.is_write_wanted);
         }
         let is_due =
             self.pool.needs_flush() || self.log.live_bytes() > self.options.checkpoint_log_bytes;
@@ -123,7 +128,7 @@ impl Shared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         self.free_removed_trees()?;
-        self.flush(|| self.log.last_sequence())
+        self.flush(|| self.applied())
     }
 
     /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
@@ -139,11 +144,21 @@ impl Shared {
         if flush.page_count() == 0 && up_to.get() == checkpointed {
             return Ok(());
         }
+        // The log is not shortened by what it has not got.
+        self.log.write_later()?;
         let batch = self.volume.begin()?;
         self.log.truncate(&batch, up_to)?;
         flush.commit(batch, Durability::Synced)?;
         self.checkpointed.store(up_to.get(), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The newest commit that the pages have, with all before it, while nobody changes them.
+    fn applied(&self) -> LogSequence {
+        match self.applying.load(Ordering::SeqCst) {
+            0 => self.log.last_sequence(),
+            partly => LogSequence::new(partly - 1),
+        }
     }
 
     /// Frees the pages of removed trees that nobody reads any more.
@@ -159,8 +174,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes durable what was committed.
-    fn sync(&self) -> Result<(), CheckpointError> {
+    /// Writes what was committed, and makes it durable where that was promised.
+    fn write(&self) -> Result<(), CheckpointError> {
+        self.log.write_later()?;
+        if !self.signals.is_sync_wanted.swap(false, Ordering::SeqCst) {
+            return Ok(());
+        }
         let batch = self.volume.begin()?;
         batch.commit_with(Durability::Synced)?;
         Ok(())
@@ -168,7 +187,7 @@ impl Shared {
 
     fn run_in_background(&self) {
         let signals = &self.signals;
-        let mut sync_due = None;
+        let mut write_due = None;
         let mut is_closed = signals.lock();
         while !*is_closed {
             let now = Instant::now();
@@ -183,19 +202,19 @@ impl Shared {
                 }
                 continue;
             }
-            if signals.is_sync_wanted.load(Ordering::SeqCst) && sync_due.is_none() {
-                sync_due = Some(now + self.options.sync_interval);
+            if signals.is_write_wanted.load(Ordering::SeqCst) && write_due.is_none() {
+                write_due = Some(now + self.options.sync_interval);
             }
-            let idle = sync_due.map_or(IDLE, |due: Instant| due.saturating_duration_since(now));
+            let idle = write_due.map_or(IDLE, |due: Instant| due.saturating_duration_since(now));
             if !idle.is_zero() {
                 is_closed = signals.sleep(is_closed, idle);
                 continue;
             }
-            sync_due = None;
-            signals.is_sync_wanted.store(false, Ordering::SeqCst);
+            write_due = None;
+            signals.is_write_wanted.store(false, Ordering::SeqCst);
             drop(is_closed);
-            // A failure poisons the volume, which the next commit is told.
-            let _ = self.sync();
+            // On a full disk it is tried again with the next commit; any other failure poisons the volume.
+            let _ = self.write();
             is_closed = signals.lock();
         }
     }

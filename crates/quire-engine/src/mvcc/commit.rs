@@ -7,53 +7,49 @@
 //! 5. The guard is given back, and the sequence is published when those before it are.
 //! 6. What the commit has superseded is forgotten, unless a snapshot needs it. Locks are released.
 //!
+//! A commit that was too large for memory is alone from step 2 to 4, and may let flushes in between.
+//!
 //! As the guard is held from before the sequence is given until the pages have the changes, a flush finds all commits up to
 //! the newest in the pages, and none above: what [`crate::btree::BTree::redo`] demands.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
-use quire_format::redo::{RedoChange, RedoWriter};
 use quire_format::row_page::{ApplyError, PageOp};
-use quire_store::Durability;
 use quire_store::log::LogSequence;
 use quire_store::pool::ChangeGuard;
 
+use super::changes::TreeChanges;
 use super::error::CommitError;
 use super::manager::Shared;
-use super::options::Synchronous;
+use super::redo::Redo;
 use super::transaction::Transaction;
 use super::trees::OpenTree;
-use super::write_set::TreeChanges;
+use super::write_set::WriteSet;
 use crate::btree::TreeError;
+
+/// Redo records are cut into parts of about this length, or that of a large write set.
+const REDO_PART_BYTES: usize = 1 << 20;
+
+/// A large commit looks so often whether pages should be flushed.
+const STEP: usize = 1000;
 
 impl Transaction {
     /// Commits. One that has changed nothing does nothing, and returns the newest visible commit.
     ///
     /// # Errors
     /// See [`CommitError`]. Unless the error says otherwise, the transaction is rolled back.
-    pub fn commit(mut self) -> Result<LogSequence, CommitError> {
+    pub fn commit(self) -> Result<LogSequence, CommitError> {
         if !self.has_changes() {
             return Ok(LogSequence::new(self.shared.clock.visible()));
         }
-        let shared = Arc::clone(&self.shared);
-        let durability = match self.options.synchronous {
-            Synchronous::Full => Durability::Synced,
-            Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
-        };
-        let changes = std::mem::take(&mut self.writes).into_changes();
-        let only_removes = is_only_removing(&changes);
-        self.commit_changes(changes, |records| {
-            let sequence = match only_removes {
-                true => shared.log.commit_making_room(records, durability),
-                false => shared.log.commit(records, durability),
-            };
-            sequence.map_err(CommitError::from)
-        })
+        let synchronous = self.options.synchronous;
+        self.commit_with(|redo| Ok(redo.commit(synchronous)?))
     }
 
-    /// Commits together with what is not in trees: `log` is given the redo records, and commits them in a batch of the
-    /// volume ([`quire_store::log`]) that may have other pages too. It returns the sequence that the log gave them. Without
-    /// changes it is called all the same.
+    /// Commits together with what is not in trees: `log` is given the redo records, and commits them with
+    /// [`Redo::commit_batch`] and a batch of the volume that may have other pages too. Without changes it is called
+    /// all the same.
     ///
     /// `log` begins the batch itself: the caller must not hold one when it calls this, and `log` must not use this
     /// pool's `begin_change`, trees or transactions.
@@ -62,19 +58,11 @@ impl Transaction {
     /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
     pub fn commit_with<E: From<CommitError>>(
         mut self,
-        log: impl FnOnce(&[u8]) -> Result<LogSequence, E>,
-    ) -> Result<LogSequence, E> {
-        let changes = std::mem::take(&mut self.writes).into_changes();
-        self.commit_changes(changes, log)
-    }
-
-    fn commit_changes<E: From<CommitError>>(
-        mut self,
-        changes: Vec<TreeChanges>,
-        log: impl FnOnce(&[u8]) -> Result<LogSequence, E>,
+        log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         let shared = Arc::clone(&self.shared);
-        let changes = Arc::new(changes);
+        let writes = std::mem::replace(&mut self.writes, shared.new_write_set());
+        let changes = Arc::new(writes.into_changes().map_err(CommitError::from)?);
         let validated = match (&self.reads, self.snapshot.take()) {
             (Some(reads), Some(snapshot)) => {
                 let validated = shared.validation.validate(snapshot.at(), reads, &changes);
@@ -83,7 +71,6 @@ impl Transaction {
             _ => None,
         };
         let sequence = shared.commit(&changes, log)?;
-        shared.snapshots.collect(sequence.get(), &changes);
         drop(validated);
         drop(self.locks.take());
         shared.after_commit(self.options.synchronous);
@@ -92,38 +79,109 @@ impl Transaction {
 }
 
 impl Shared {
+    pub(super) fn new_write_set(&self) -> WriteSet {
+        let options = &self.options;
+        WriteSet::new(options.write_set_bytes, options.spill_directory.as_ref())
+    }
+
     fn commit<E: From<CommitError>>(
         &self,
         changes: &[TreeChanges],
-        log: impl FnOnce(&[u8]) -> Result<LogSequence, E>,
+        log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
-        let records = redo_records(changes);
+        let part_bytes = self.options.write_set_bytes.min(REDO_PART_BYTES);
+        let redo = Redo::of(&self.log, changes, part_bytes)?;
+        let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty());
+        let sequence = if is_large {
+            let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
+            self.log_and_apply(changes, || log(redo), is_large)?
+        } else {
+            let _beside = self.commits.read().unwrap_or_else(PoisonError::into_inner);
+            self.log_and_apply(changes, || log(redo), is_large)?
+        };
+        let shown = self.clock.publish(sequence.get());
+        shown.map_err(|_| self.not_applied())?;
+        // When the file of a large one cannot be read, older values stay in memory.
+        let _ = self.snapshots.collect(sequence.get(), changes);
+        Ok(sequence)
+    }
+
+    /// Steps 2 to 4.
+    fn log_and_apply<E: From<CommitError>>(
+        &self,
+        changes: &[TreeChanges],
+        log: impl FnOnce() -> Result<LogSequence, E>,
+        is_large: bool,
+    ) -> Result<LogSequence, E> {
         let guard = self.pool.begin_change();
         if let Some(detail) = self.stopped.get() {
             let detail = detail.clone();
             return Err(CommitError::Stopped { detail }.into());
         }
-        let sequence = log(&records)?;
+        let sequence = log()?;
         let mut logged = Logged {
             shared: self,
             is_applied: false,
         };
-        let applied = apply(changes, sequence.get(), &guard);
-        if let Err(error) = applied {
-            let detail = error.to_string();
-            self.stop(&detail);
-            return Err(CommitError::NotApplied { detail }.into());
-        }
-        logged.is_applied = true;
-        drop(guard);
-        match self.clock.publish(sequence.get()) {
-            Ok(()) => Ok(sequence),
-            Err(_) => {
-                let detail = self.stopped.get().cloned().unwrap_or_default();
-                Err(CommitError::NotApplied { detail }.into())
+        let applied = match is_large {
+            false => apply(changes, sequence.get(), &guard).map_err(|error| error.to_string()),
+            true => self.apply_large(changes, sequence.get(), guard),
+        };
+        match applied {
+            Ok(()) => {
+                logged.is_applied = true;
+                Ok(sequence)
+            }
+            Err(detail) => {
+                self.stop(&detail);
+                Err(self.not_applied().into())
             }
         }
+    }
+
+    /// Applies a commit that may change more pages than the pool should have changed. No other commit is under way, so pages may be
+    /// flushed on the way: they have a part of this commit and nothing of later ones, and redoing a part again changes nothing.
+    fn apply_large(
+        &self,
+        changes: &[TreeChanges],
+        sequence: u64,
+        guard: ChangeGuard<'_>,
+    ) -> Result<(), String> {
+        // While the guard is held nobody flushes, and from now on nobody takes this commit for applied.
+        self.applying.store(sequence, Ordering::SeqCst);
+        let mut guard = Some(guard);
+        let mut step = 0;
+        for of_tree in changes {
+            of_tree
+                .try_for_each(|key, value| {
+                    step += 1;
+                    if step % STEP == 0 && self.pool.needs_flush() {
+                        guard = None;
+                        self.flush_before(sequence);
+                    }
+                    let guard = guard.get_or_insert_with(|| self.pool.begin_change());
+                    apply_one(&of_tree.tree, key, value, sequence, guard)
+                })
+                .map_err(|error: TreeError| error.to_string())?;
+        }
+        // Nobody flushes between the last change and this.
+        let guard = guard.unwrap_or_else(|| self.pool.begin_change());
+        self.applying.store(0, Ordering::SeqCst);
+        drop(guard);
+        Ok(())
+    }
+
+    /// Makes room in the pool. If there is none on the disk, the pool exceeds its budget.
+    fn flush_before(&self, sequence: u64) {
+        let one_at_a_time = self.checkpointing.lock();
+        let _held = one_at_a_time.unwrap_or_else(PoisonError::into_inner);
+        let _ = self.flush(|| LogSequence::new(sequence - 1));
+    }
+
+    fn not_applied(&self) -> CommitError {
+        let detail = self.stopped.get().cloned().unwrap_or_default();
+        CommitError::NotApplied { detail }
     }
 }
 
@@ -141,30 +199,10 @@ impl Drop for Logged<'_> {
     }
 }
 
-fn is_only_removing(changes: &[TreeChanges]) -> bool {
-    let mut all = changes.iter().flat_map(|of_tree| of_tree.changes.values());
-    all.all(Option::is_none)
-}
-
-fn redo_records(changes: &[TreeChanges]) -> Vec<u8> {
-    let mut records = RedoWriter::default();
-    for TreeChanges { tree, changes } in changes {
-        let tree = tree.id().get();
-        for (key, value) in changes {
-            records.push(&match value {
-                Some(value) => RedoChange::Put { tree, key, value },
-                None => RedoChange::Remove { tree, key },
-            });
-        }
-    }
-    records.finish()
-}
-
 fn apply(changes: &[TreeChanges], sequence: u64, guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
-    for TreeChanges { tree, changes } in changes {
-        for (key, value) in changes {
-            apply_one(tree, key, value.as_deref(), sequence, guard)?;
-        }
+    for of_tree in changes {
+        let tree = &of_tree.tree;
+        of_tree.try_for_each(|key, value| apply_one(tree, key, value, sequence, guard))?;
     }
     Ok(())
 }

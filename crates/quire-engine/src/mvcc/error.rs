@@ -64,7 +64,39 @@ pub enum WriteError {
     /// The tree cannot hold the entry.
     #[error(transparent)]
     Tree(#[from] TreeError),
+    /// The transaction has changed more than memory holds, and its file takes no more. The change counts; the transaction should be
+    /// rolled back.
+    #[error(transparent)]
+    Spill(#[from] SpillError),
 }
+
+/// Why the file for the changes of a large transaction cannot be used.
+#[derive(Debug, Error)]
+#[error(
+    "the file for the changes of a large transaction: {detail}; free space there, or change fewer rows at a time"
+)]
+pub struct SpillError {
+    detail: String,
+}
+
+macro_rules! spill_error_from {
+    ($($cause:ty),*) => {
+        $(impl From<$cause> for SpillError {
+            fn from(cause: $cause) -> Self {
+                let detail = cause.to_string();
+                Self { detail }
+            }
+        })*
+    };
+}
+
+spill_error_from!(
+    TreeError,
+    FlushError,
+    VolumeError,
+    quire_store::OpenError,
+    quire_store::CommitError
+);
 
 /// Why a transaction was not committed.
 #[derive(Debug, Error)]
@@ -74,6 +106,9 @@ pub enum CommitError {
     /// opening the file again tells whether it was.
     #[error(transparent)]
     Log(#[from] quire_store::CommitError),
+    /// Its changes, which were too many for memory, cannot be read. It is rolled back.
+    #[error("the changes of a large transaction cannot be read: {0}; try again")]
+    Changes(#[from] TreeError),
     /// What it has read has changed: SQLSTATE 40001. It is rolled back.
     #[error(
         "could not serialize access: what the transaction has read was changed by a concurrent one; \

@@ -1,7 +1,7 @@
 //! The door: trees, transactions, views, checkpoints.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use quire_store::Volume;
 use quire_store::log::{Log, LogSequence};
@@ -48,6 +48,10 @@ pub(super) struct Shared {
     pub(super) checkpointing: Mutex<()>,
     /// The newest commit that the newest checkpoint has.
     pub(super) checkpointed: AtomicU64,
+    /// Held by every commit, and by a large one alone.
+    pub(super) commits: RwLock<()>,
+    /// The large commit that is being applied: the pages have a part of it. 0: none.
+    pub(super) applying: AtomicU64,
     pub(super) signals: super::background::Signals,
 }
 
@@ -92,6 +96,8 @@ impl Mvcc {
             removed: Mutex::default(),
             checkpointing: Mutex::default(),
             checkpointed: AtomicU64::new(u64::MAX),
+            commits: RwLock::default(),
+            applying: AtomicU64::new(0),
             signals: super::background::Signals::default(),
             options,
         };

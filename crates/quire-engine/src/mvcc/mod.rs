@@ -8,10 +8,11 @@
 //! |---|---|
 //! | `manager` | the door |
 //! | `transaction`, `write_set` | what a transaction sees, changes, and takes back |
+//! | `changes`, `spill` | what is changed in one tree, in memory and in a file |
 //! | `view`, `scan` | what one statement reads |
 //! | `versions`, `snapshots` | what keys had before, and who still needs it |
 //! | `locks` | who may change which row or table; who waits; deadlocks |
-//! | `commit`, `clock` | when a transaction counts, and for whom |
+//! | `commit`, `redo`, `clock` | when a transaction counts, and for whom |
 //! | `serializable` | could they have run one after the other |
 //! | `recovery`, `background` | what is redone after a crash; when changed pages are written |
 //!
@@ -53,6 +54,7 @@
 //! ```
 
 mod background;
+mod changes;
 mod clock;
 mod commit;
 mod error;
@@ -60,9 +62,11 @@ mod locks;
 mod manager;
 mod options;
 mod recovery;
+mod redo;
 mod scan;
 mod serializable;
 mod snapshots;
+mod spill;
 mod transaction;
 mod trees;
 mod versions;
@@ -70,11 +74,13 @@ mod view;
 mod write_set;
 
 pub use error::{
-    CheckpointError, CommitError, LockError, OpenError, ReadError, RedoError, WriteError,
+    CheckpointError, CommitError, LockError, OpenError, ReadError, RedoError, SpillError,
+    WriteError,
 };
 pub use locks::{LockWait, RowLockMode, TableLockMode};
 pub use manager::{Mvcc, MvccStatistics};
 pub use options::{Cancel, Isolation, MvccOptions, Synchronous, TransactionOptions};
+pub use redo::Redo;
 pub use scan::Scan;
 pub use transaction::{Locked, Savepoint, Transaction};
 pub use trees::{TreeId, TreeSpec};

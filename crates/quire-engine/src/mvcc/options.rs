@@ -1,5 +1,6 @@
 //! How transactions run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,9 @@ pub enum Synchronous {
     /// survives the end of the process. A power failure may lose the newest such commits, never one of them
     /// without those after it.
     Normal,
-    /// Whenever the operating system likes, or with the next synced commit or checkpoint. Otherwise as `Normal`.
+    /// When it is convenient: it stays in this process's memory until other commits, a checkpoint or
+    /// [`MvccOptions::sync_interval`] bring it to the operating system, and is synced with the next that is. The end of the process may lose
+    /// the newest such commits, never one of them without those after it.
     Off,
 }
 
@@ -54,8 +57,12 @@ pub struct MvccOptions {
     pub checkpoint_log_bytes: u64,
     /// A transaction with more row locks in one tree tries to lock the whole tree.
     pub row_locks_per_tree: usize,
-    /// Commits that were not synced are synced after this time.
+    /// Commits that were not synced are synced after this time; those that were not even written are written.
     pub sync_interval: Duration,
+    /// A transaction that has changed more than so many bytes puts them into a file.
+    pub write_set_bytes: usize,
+    /// Where such files are; where the system has its temporary files if absent.
+    pub spill_directory: Option<PathBuf>,
     /// A thread makes checkpoints and syncs. Without it, the caller does.
     pub has_background_thread: bool,
 }
@@ -66,6 +73,8 @@ impl Default for MvccOptions {
             checkpoint_log_bytes: 64 << 20,
             row_locks_per_tree: 20_000,
             sync_interval: Duration::from_millis(200),
+            write_set_bytes: 64 << 20,
+            spill_directory: None,
             has_background_thread: true,
         }
     }

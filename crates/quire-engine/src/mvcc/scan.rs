@@ -12,11 +12,13 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_format::row_page::Entry;
 
+use super::changes::Changes;
 use super::error::ReadError;
+use super::spill::{OwnedChange, Spilled};
 use super::trees::OpenTree;
 use super::view::ReadView;
-use super::write_set::Changes;
-use crate::btree::{CopiedLeaf, Direction, KeyAndValue, LeafPart, RangeLeft};
+use super::write_set::Layer;
+use crate::btree::{CopiedLeaf, Direction, KeyAndValue, LeafPart, RangeLeft, TreeError};
 
 /// The entries of a range, leaf by leaf. It holds nothing between two leaves but its view.
 pub struct Scan {
@@ -64,16 +66,20 @@ impl Scan {
         let (view, tree, direction) = (&self.view, &self.tree, self.left.direction());
         let visited = self.left.next_leaf(&tree.btree, |part| {
             let (low, high) = (part.low, part.high);
-            let flow = show_leaf(view, tree, part, direction, &mut shown)?;
             if let Some(reads) = &view.reads {
                 reads.note_range(tree, low, high);
             }
-            Ok(flow)
+            let spilled = match spilled_in(view, tree, low, high) {
+                Ok(spilled) => spilled,
+                Err(error) => return Ok(Err(error)),
+            };
+            show_leaf(view, tree, part, &spilled, direction, &mut shown).map(Ok)
         })?;
-        if visited == Some(ControlFlow::Break(())) {
+        let flow = visited.transpose()?;
+        if flow == Some(ControlFlow::Break(())) {
             self.left.resume_behind(&self.key);
         }
-        Ok(visited.is_some())
+        Ok(flow.is_some())
     }
 
     /// The next entry.
@@ -129,6 +135,7 @@ fn show_leaf<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
     view: &ReadView,
     tree: &OpenTree,
     part: LeafPart<'_>,
+    spilled: &[Vec<OwnedChange>],
     direction: Direction,
     shown: &mut Shown<'_, V>,
 ) -> Result<ControlFlow<()>, Corrupt> {
@@ -137,8 +144,13 @@ fn show_leaf<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
     if let Some(versions) = &versions {
         overlay.extend(versions.range(part.low, part.high, view.snapshot.at()));
     }
-    for changes in view.layers.iter().filter_map(|layer| layer.of(tree.id())) {
-        overlay.extend(own_range(changes, part.low, part.high));
+    let of_tree = view.layers.iter().map(|layer| layer.of(tree.id()));
+    for (index, of_tree) in of_tree.enumerate() {
+        let older = spilled.get(index).into_iter().flatten();
+        overlay.extend(older.map(|(key, value)| (&**key, value.as_deref())));
+        if let Some(of_tree) = of_tree {
+            overlay.extend(own_range(&of_tree.changes, part.low, part.high));
+        }
     }
     let entries = part.entries;
     match (direction, overlay.is_empty()) {
@@ -153,6 +165,35 @@ fn show_leaf<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
             merge(entries.rev(), overlay, |over, key| over > key, shown)
         }
     }
+}
+
+/// For each layer, what it has of that range in a file; nothing when no layer has anything in a file.
+fn spilled_in(
+    view: &ReadView,
+    tree: &OpenTree,
+    low: &[u8],
+    high: &[u8],
+) -> Result<Vec<Vec<OwnedChange>>, TreeError> {
+    let of_tree = |layer: &'_ Arc<Layer>| -> Vec<Arc<Spilled>> {
+        let of_tree = layer.of(tree.id());
+        of_tree.map_or_else(Vec::new, |of_tree| of_tree.spilled.clone())
+    };
+    let files: Vec<_> = view.layers.iter().map(of_tree).collect();
+    if files.iter().all(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::with_capacity(files.len());
+    for of_layer in files {
+        let mut found = Vec::new();
+        for spilled in of_layer {
+            let mut range = spilled.range(low, high);
+            while let Some(change) = range.next()? {
+                found.push(change);
+            }
+        }
+        all.push(found);
+    }
+    Ok(all)
 }
 
 fn own_range<'a>(

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::TreeId;
+use super::changes::TreeChanges;
 use super::trees::OpenTree;
-use super::write_set::TreeChanges;
 
 /// Keys of one tree that are remembered one by one. More become a range.
 const KEYS_MAX: usize = 4096;
@@ -139,8 +139,11 @@ impl ReadSet {
         let trees = self.lock();
         let of = |id: TreeId| trees.iter().find(|reads| reads.tree.id() == id);
         writes.iter().any(|changes| {
-            of(changes.tree.id())
-                .is_some_and(|reads| changes.changes.keys().any(|key| reads.contain(key)))
+            // What is in a file is not looked through: anything could be there.
+            let has_file = !changes.spilled.is_empty();
+            of(changes.tree.id()).is_some_and(|reads| {
+                has_file || changes.changes.keys().any(|key| reads.contain(key))
+            })
         })
     }
 

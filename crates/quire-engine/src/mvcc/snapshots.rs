@@ -7,9 +7,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::changes::TreeChanges;
 use super::clock::Clock;
 use super::trees::OpenTree;
-use super::write_set::TreeChanges;
+use crate::btree::TreeError;
 
 /// Values looked at before others may register.
 const STEP: usize = 256;
@@ -98,24 +99,47 @@ impl Snapshots {
     }
 
     /// Forgets what the commit `until`, which is visible, has superseded, and keeps what a snapshot needs.
-    pub(super) fn collect(&self, until: u64, changes: &[TreeChanges]) {
+    pub(super) fn collect(&self, until: u64, changes: &[TreeChanges]) -> Result<(), TreeError> {
+        for of_tree in changes {
+            if of_tree.spilled.is_empty() {
+                self.collect_keys(until, &of_tree.tree, of_tree.changes.keys());
+                continue;
+            }
+            let mut keys: Vec<Box<[u8]>> = Vec::with_capacity(STEP);
+            of_tree.try_for_each(|key, _| {
+                keys.push(key.into());
+                if keys.len() == STEP {
+                    self.collect_keys(until, &of_tree.tree, keys.iter());
+                    keys.clear();
+                }
+                Ok::<(), TreeError>(())
+            })?;
+            self.collect_keys(until, &of_tree.tree, keys.iter());
+        }
+        Ok(())
+    }
+
+    fn collect_keys<'k>(
+        &self,
+        until: u64,
+        tree: &Arc<OpenTree>,
+        keys: impl Iterator<Item = &'k Box<[u8]>>,
+    ) {
         let mut slots = self.lock();
         let place = slots.partition_point(|slot| slot.at < until);
         let mut newest_before = place.checked_sub(1).and_then(|place| slots.get_mut(place));
-        for TreeChanges { tree, changes } in changes {
-            let notes = changes.keys().map(|key| (&**key, until, &**key));
-            tree.versions.review(notes, |key, since, until| {
-                let slot = newest_before.as_mut().filter(|slot| slot.at >= since);
-                let kept = slot.map(|slot| {
-                    slot.kept.push(Kept {
-                        tree: Arc::clone(tree),
-                        key: key.into(),
-                        until,
-                    });
+        let notes = keys.map(|key| (&**key, until, &**key));
+        tree.versions.review(notes, |key, since, until| {
+            let slot = newest_before.as_mut().filter(|slot| slot.at >= since);
+            let kept = slot.map(|slot| {
+                slot.kept.push(Kept {
+                    tree: Arc::clone(tree),
+                    key: key.into(),
+                    until,
                 });
-                kept.is_some()
             });
-        }
+            kept.is_some()
+        });
     }
 
     /// The oldest registered snapshot.

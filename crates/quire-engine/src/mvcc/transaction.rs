@@ -11,7 +11,7 @@ use super::options::{Isolation, TransactionOptions};
 use super::serializable::ReadSet;
 use super::trees::{OpenTree, TreeId};
 use super::view::{ReadView, Snapshot};
-use super::write_set::WriteSet;
+use super::write_set::{Found, WriteSet};
 
 /// A transaction. Dropping it rolls it back. It belongs to one thread at a time.
 pub struct Transaction {
@@ -50,7 +50,7 @@ impl Transaction {
             shared: Arc::clone(shared),
             options,
             snapshot: None,
-            writes: WriteSet::default(),
+            writes: shared.new_write_set(),
             reads,
             locks: None,
             savepoints: Vec::new(),
@@ -106,16 +106,17 @@ impl Transaction {
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, ReadError> {
-        if let Some(own) = self.writes.get(tree, key) {
-            return Ok(own.map(visit));
-        }
+        let visit = match self.writes.look(tree, key, |value| value.map(visit))? {
+            Found::Shown(shown) => return Ok(shown),
+            Found::Nothing(visit) => visit,
+        };
         let open = self.shared.tree(tree)?;
         self.adopt_isolation();
         if let Some(reads) = &self.reads {
             reads.note_key(&open, key);
         }
         let at = self.snapshot().at();
-        Ok(open.read_as_of(key, at, |value| value.map(visit))?)
+        Ok(open.read_as_of(key, at, visit)?)
     }
 
     /// Shows the newest value of a key that the caller has locked to `visit`, if there is one: its own change, or what is
@@ -129,15 +130,16 @@ impl Transaction {
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, ReadError> {
-        if let Some(own) = self.writes.get(tree, key) {
-            return Ok(own.map(visit));
-        }
+        let visit = match self.writes.look(tree, key, |value| value.map(visit))? {
+            Found::Shown(shown) => return Ok(shown),
+            Found::Nothing(visit) => visit,
+        };
         let open = self.shared.tree(tree)?;
         if let Some(reads) = &self.reads {
             reads.note_key(&open, key);
         }
         // With the lock no commit of this key is under way, and the page has the newest.
-        Ok(open.btree.get(key, visit)?)
+        Ok(open.btree.look(key, visit)?)
     }
 
     /// Adds an entry or replaces its value. Takes the lock of the row, if the transaction does not have it.
@@ -172,8 +174,7 @@ impl Transaction {
         let open = open.ok_or(LockError::UnknownTree { tree })?;
         open.btree.check_size(op)?;
         self.lock_open(&open, op.key(), RowLockMode::Exclusive, LockWait::Wait)?;
-        self.writes.set(&open, op.key(), value);
-        Ok(())
+        Ok(self.writes.set(&open, op.key(), value)?)
     }
 
     /// Locks a row, present or not, until the transaction ends or goes back to a savepoint before. `None`: it was to

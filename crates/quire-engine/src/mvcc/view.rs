@@ -10,7 +10,7 @@ use super::manager::Shared;
 use super::scan::Scan;
 use super::serializable::ReadSet;
 use super::trees::{OpenTree, TreeMap};
-use super::write_set::{Layer, get_in};
+use super::write_set::{Found, Layer, look_in};
 use crate::btree::{Direction, TreeError};
 
 /// A registered snapshot: as long as it lives, what it reads is kept.
@@ -68,14 +68,15 @@ impl ReadView {
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, ReadError> {
-        if let Some(own) = get_in(&self.layers, tree, key) {
-            return Ok(own.map(visit));
-        }
+        let visit = match look_in(&self.layers, tree, key, |value| value.map(visit))? {
+            Found::Shown(shown) => return Ok(shown),
+            Found::Nothing(visit) => visit,
+        };
         let open = self.tree(tree)?;
         if let Some(reads) = &self.reads {
             reads.note_key(open, key);
         }
-        Ok(open.read_as_of(key, self.snapshot.at(), |value| value.map(visit))?)
+        Ok(open.read_as_of(key, self.snapshot.at(), visit)?)
     }
 
     /// The entries from `low` up to, without, `high`. A bound of no bytes is none.

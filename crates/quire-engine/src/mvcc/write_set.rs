@@ -2,125 +2,196 @@
 //!
 //! A stack of layers, each a map of keys. A view of a statement has the layers that there were when it began; they do not
 //! change while it has them, so later changes go into a layer above. A savepoint is a height of the stack. Layers that nobody needs
-//! apart are merged, the smaller one into the larger.
+//! apart are merged, the smaller one into the larger. A layer that has become too large for memory goes into a file, and
+//! goes on in memory above that.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::TreeId;
+use super::changes::TreeChanges;
+use super::error::SpillError;
+use super::spill::{SpillFile, Spilled};
 use super::trees::OpenTree;
+use crate::btree::TreeError;
 
-/// New values by key; `None`: the key is removed.
-pub(super) type Changes = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
-
-/// What is changed in one tree.
-#[derive(Clone)]
-pub(super) struct TreeChanges {
-    pub(super) tree: Arc<OpenTree>,
-    pub(super) changes: Changes,
-}
+/// What an entry costs in memory besides its bytes.
+const ENTRY_BYTES: usize = 80;
 
 /// Changes that nobody needs apart.
 #[derive(Clone, Default)]
 pub(super) struct Layer {
     trees: Vec<TreeChanges>,
+    /// Bytes in memory.
+    bytes: usize,
+}
+
+/// What became of looking for a change.
+pub(super) enum Found<R, V> {
+    /// It was shown.
+    Shown(R),
+    /// There is none.
+    Nothing(V),
 }
 
 impl Layer {
-    /// What the layer says of a key, if it says anything.
-    pub(super) fn get(&self, tree: TreeId, key: &[u8]) -> Option<Option<&[u8]>> {
-        let value = self.of(tree)?.get(key)?;
-        Some(value.as_deref())
+    /// What it says of a tree.
+    pub(super) fn of(&self, tree: TreeId) -> Option<&TreeChanges> {
+        self.trees.iter().find(|of_tree| of_tree.tree.id() == tree)
     }
 
-    /// What it says of a tree.
-    pub(super) fn of(&self, tree: TreeId) -> Option<&Changes> {
-        let of_tree = self
-            .trees
-            .iter()
-            .find(|of_tree| of_tree.tree.id() == tree)?;
-        Some(&of_tree.changes)
+    fn look<R, V: FnOnce(Option<&[u8]>) -> R>(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        visit: V,
+    ) -> Result<Found<R, V>, TreeError> {
+        let Some(of_tree) = self.of(tree) else {
+            return Ok(Found::Nothing(visit));
+        };
+        if let Some(value) = of_tree.changes.get(key) {
+            return Ok(Found::Shown(visit(value.as_deref())));
+        }
+        let mut visit = Some(visit);
+        for spilled in of_tree.spilled.iter().rev() {
+            let shown = spilled.get(key, |value| Some((visit.take()?)(value)))?;
+            if let Some(Some(result)) = shown {
+                return Ok(Found::Shown(result));
+            }
+        }
+        match visit {
+            Some(visit) => Ok(Found::Nothing(visit)),
+            None => Err(TreeError::Overflow),
+        }
     }
 
     fn set(&mut self, tree: &Arc<OpenTree>, key: &[u8], value: Option<&[u8]>) {
+        self.bytes += key.len() + value.map_or(0, <[u8]>::len) + ENTRY_BYTES;
         let value = value.map(Into::into);
-        let changes = self.changes_of(tree);
+        let changes = &mut self.changes_of(tree).changes;
         match changes.get_mut(key) {
             Some(place) => *place = value,
             None => drop(changes.insert(key.into(), value)),
         }
     }
 
-    fn changes_of(&mut self, tree: &Arc<OpenTree>) -> &mut Changes {
-        let known = self.trees.iter();
-        let place = known
-            .enumerate()
-            .find(|(_, known)| known.tree.id() == tree.id())
-            .map_or(self.trees.len(), |(place, _)| place);
-        if place == self.trees.len() {
-            self.trees.push(TreeChanges {
-                tree: Arc::clone(tree),
-                changes: Changes::new(),
-            });
-        }
-        &mut self.trees[place].changes
+    fn changes_of(&mut self, tree: &Arc<OpenTree>) -> &mut TreeChanges {
+        let mut known = self.trees.iter();
+        let place = known.position(|known| known.tree.id() == tree.id());
+        let place = place.unwrap_or_else(|| {
+            self.trees.push(TreeChanges::new(tree));
+            self.trees.len() - 1
+        });
+        &mut self.trees[place]
+    }
+
+    fn has_spilled(&self) -> bool {
+        self.trees.iter().any(|of_tree| !of_tree.spilled.is_empty())
     }
 
     /// Takes in the layer above.
-    fn absorb(&mut self, above: Self) {
-        for TreeChanges { tree, changes } in above.trees {
-            absorb(self.changes_of(&tree), changes);
+    fn absorb(&mut self, above: Self) -> Result<(), TreeError> {
+        self.bytes += above.bytes;
+        for changes in above.trees {
+            let tree = Arc::clone(&changes.tree);
+            self.changes_of(&tree).absorb(changes)?;
         }
+        Ok(())
     }
-}
 
-fn absorb(below: &mut Changes, above: Changes) {
-    let (mut large, small, is_above_large) = if above.len() > below.len() {
-        (above, std::mem::take(below), true)
-    } else {
-        (std::mem::take(below), above, false)
-    };
-    for (key, value) in small {
-        match large.entry(key) {
-            Entry::Vacant(vacant) => drop(vacant.insert(value)),
-            Entry::Occupied(mut newer) if !is_above_large => drop(newer.insert(value)),
-            Entry::Occupied(_) => {}
+    /// Moves what is in memory into the file. What is too long for it stays.
+    fn spill(&mut self, file: &Arc<SpillFile>) -> Result<(), SpillError> {
+        self.bytes = 0;
+        for of_tree in &mut self.trees {
+            // Nobody else has the layer, so nobody reads what is added.
+            let last = match of_tree.spilled.last() {
+                Some(last) => Arc::clone(last),
+                None => {
+                    let new = Arc::new(Spilled::new(file)?);
+                    of_tree.spilled.push(Arc::clone(&new));
+                    new
+                }
+            };
+            let mut kept = Vec::new();
+            for (key, value) in &of_tree.changes {
+                if !last.put(key, value.as_deref())? {
+                    kept.push((key.clone(), value.clone()));
+                }
+            }
+            of_tree.changes = kept.into_iter().collect();
         }
+        Ok(())
     }
-    *below = large;
 }
 
 /// All layers, the oldest first.
-#[derive(Default)]
 pub(super) struct WriteSet {
     layers: Vec<Arc<Layer>>,
     /// Layers below this one belong to a savepoint and stay as they are.
     floor: usize,
+    file: Option<Arc<SpillFile>>,
+    limits: SpillLimits,
+}
+
+/// When and where changes go into a file.
+#[derive(Clone, Debug)]
+pub(super) struct SpillLimits {
+    pub(super) bytes: usize,
+    pub(super) directory: Option<PathBuf>,
 }
 
 impl WriteSet {
+    pub(super) fn new(bytes: usize, directory: Option<&PathBuf>) -> Self {
+        Self {
+            layers: Vec::new(),
+            floor: 0,
+            file: None,
+            limits: SpillLimits {
+                bytes,
+                directory: directory.cloned(),
+            },
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// What the transaction has made of a key, if it has changed it.
-    pub(super) fn get(&self, tree: TreeId, key: &[u8]) -> Option<Option<&[u8]>> {
-        get_in(&self.layers, tree, key)
+    /// Shows what the transaction has made of a key, if it has changed it.
+    pub(super) fn look<R, V: FnOnce(Option<&[u8]>) -> R>(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        visit: V,
+    ) -> Result<Found<R, V>, TreeError> {
+        look_in(&self.layers, tree, key, visit)
     }
 
     /// Changes a key.
-    pub(super) fn set(&mut self, tree: &Arc<OpenTree>, key: &[u8], value: Option<&[u8]>) {
+    pub(super) fn set(
+        &mut self,
+        tree: &Arc<OpenTree>,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<(), SpillError> {
         let is_above_floor = self.layers.len() > self.floor;
-        if let Some(top) = self.layers.last_mut().filter(|_| is_above_floor)
-            && let Some(layer) = Arc::get_mut(top)
-        {
-            layer.set(tree, key, value);
-            return;
+        let can_grow = |layer: &mut Arc<Layer>| Arc::get_mut(layer).is_some();
+        if !is_above_floor || !self.layers.last_mut().is_some_and(can_grow) {
+            self.layers.push(Arc::default());
         }
-        let mut layer = Layer::default();
+        let Some(layer) = self.layers.last_mut().and_then(Arc::get_mut) else {
+            return Ok(());
+        };
         layer.set(tree, key, value);
-        self.layers.push(Arc::new(layer));
+        if layer.bytes > self.limits.bytes {
+            let file = match &self.file {
+                Some(file) => Arc::clone(file),
+                None => SpillFile::create(self.limits.directory.as_deref())?,
+            };
+            self.file = Some(Arc::clone(&file));
+            layer.spill(&file)?;
+        }
+        Ok(())
     }
 
     /// The layers as they are now. They do not change any more as long as somebody has them.
@@ -147,41 +218,49 @@ impl WriteSet {
         self.floor = mark.unwrap_or(0);
     }
 
+    /// Merges layers from the top, as far as nobody needs them apart and the upper one is in memory.
     fn merge(&mut self) {
         while self.layers.len() > self.floor + 1
-            && let Some(above) = self.layers.pop()
+            && let Some(mut above) = self.layers.pop()
         {
             let below = self.layers.last_mut().and_then(Arc::get_mut);
-            match (below, Arc::try_unwrap(above)) {
-                (Some(below), Ok(above)) => below.absorb(above),
-                (_, Err(above)) => {
-                    self.layers.push(above);
-                    break;
-                }
-                (None, Ok(above)) => {
-                    self.layers.push(Arc::new(above));
-                    break;
-                }
+            let taken = Arc::get_mut(&mut above).filter(|above| !above.has_spilled());
+            let (Some(below), Some(taken)) = (below, taken) else {
+                self.layers.push(above);
+                break;
+            };
+            // Nothing of it is in a file, so this cannot fail.
+            if below.absorb(std::mem::take(taken)).is_err() {
+                break;
             }
         }
     }
 
     /// All changes, each key once.
-    pub(super) fn into_changes(self) -> Vec<TreeChanges> {
+    pub(super) fn into_changes(self) -> Result<Vec<TreeChanges>, TreeError> {
         let mut layers = self.layers.into_iter().map(Arc::unwrap_or_clone);
         let Some(mut all) = layers.next() else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        layers.for_each(|above| all.absorb(above));
-        all.trees
+        for above in layers {
+            all.absorb(above)?;
+        }
+        Ok(all.trees)
     }
 }
 
-/// What the uppermost layer that knows a key says of it.
-pub(super) fn get_in<'a>(
-    layers: &'a [Arc<Layer>],
+/// Shows what the uppermost layer that knows a key says of it.
+pub(super) fn look_in<R, V: FnOnce(Option<&[u8]>) -> R>(
+    layers: &[Arc<Layer>],
     tree: TreeId,
     key: &[u8],
-) -> Option<Option<&'a [u8]>> {
-    layers.iter().rev().find_map(|layer| layer.get(tree, key))
+    mut visit: V,
+) -> Result<Found<R, V>, TreeError> {
+    for layer in layers.iter().rev() {
+        match layer.look(tree, key, visit)? {
+            Found::Nothing(unused) => visit = unused,
+            shown @ Found::Shown(_) => return Ok(shown),
+        }
+    }
+    Ok(Found::Nothing(visit))
 }

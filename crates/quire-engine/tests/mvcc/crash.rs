@@ -27,7 +27,7 @@ type State = BTreeMap<Place, Vec<u8>>;
 
 struct Commit {
     changes: Changes,
-    is_synced: bool,
+    synchronous: Synchronous,
     /// Operations of the disk when it was called, and when it returned.
     called_at: usize,
     returned_at: usize,
@@ -37,6 +37,8 @@ struct Commit {
 struct History {
     created_at: usize,
     commits: BTreeMap<u64, Commit>,
+    /// Newest commits of checkpoints, and when these returned.
+    checkpoints: Vec<(u64, usize)>,
     /// A commit that failed such that it may be there: it can only be the last.
     unknown: Option<(usize, Changes)>,
 }
@@ -52,16 +54,25 @@ impl History {
     fn bounds(&self, journal: &[Operation], position: usize) -> Bounds {
         let is_durable = |commit: &Commit| {
             let later = journal.get(commit.returned_at..position);
-            commit.is_synced && commit.returned_at <= position
-                || later.is_some_and(|later| later.contains(&Operation::Sync))
+            let is_synced_later = || later.is_some_and(|later| later.contains(&Operation::Sync));
+            match commit.synchronous {
+                Synchronous::Full => commit.returned_at <= position,
+                Synchronous::Normal => is_synced_later(),
+                Synchronous::Off => false,
+            }
         };
+        let checkpoints = self.checkpoints.iter().filter(|(_, at)| *at <= position);
+        let checkpointed = checkpoints.map(|(sequence, _)| *sequence).max();
         let mut newest = self.commits.iter().rev();
         let min = newest.clone().find(|(_, commit)| is_durable(commit));
         let max = newest.find(|(_, commit)| commit.called_at <= position);
         let max = max.map_or(0, |(sequence, _)| *sequence);
         let has_unknown = self.unknown.as_ref().is_some_and(|(at, _)| *at <= position);
         Bounds {
-            min: min.map_or(0, |(sequence, _)| *sequence),
+            min: min
+                .map(|(sequence, _)| *sequence)
+                .max(checkpointed)
+                .unwrap_or(0),
             max: max + u64::from(has_unknown),
         }
     }
@@ -153,9 +164,11 @@ fn open(volume: Volume, options: MvccOptions) -> Result<Opened, String> {
     Ok(Opened { volume, pool, mvcc })
 }
 
-fn options(has_background_thread: bool) -> MvccOptions {
+/// Some runs put the changes of most transactions into files, and log them in parts.
+fn options(seed: u64, has_background_thread: bool) -> MvccOptions {
     MvccOptions {
         has_background_thread,
+        write_set_bytes: [64 << 20, 64 << 20, 64 << 20, 700][seed as usize % 4],
         checkpoint_log_bytes: 40_000,
         ..MvccOptions::default()
     }
@@ -207,7 +220,7 @@ fn commit(
         Ok(sequence) => {
             let commit = Commit {
                 changes,
-                is_synced: synchronous == Synchronous::Full,
+                synchronous,
                 called_at,
                 returned_at,
             };
@@ -244,15 +257,20 @@ fn run_steps(
 ) -> Result<(), String> {
     let volume = Volume::create(disk.clone(), volume_options(seed));
     let volume = volume.map_err(|error| error.to_string())?;
-    let opened = open(volume, options(false))?;
+    let opened = open(volume, options(seed, false))?;
     history.lock().unwrap().created_at = disk.journal_len();
     let mut random = Random(seed);
     for step in 0..steps {
         let Opened { volume, mvcc, .. } = &opened;
         match random.below(14) {
-            0 => mvcc.checkpoint().map_err(|error| error.to_string())?,
+            0 => {
+                let newest = mvcc.visible().get();
+                mvcc.checkpoint().map_err(|error| error.to_string())?;
+                let checkpoint = (newest, disk.journal_len());
+                history.lock().unwrap().checkpoints.push(checkpoint);
+            }
             1 => volume.checkpoint().map_err(|error| error.to_string())?,
-            2 => drop(mvcc.view()),
+            2 => assert_eq!(mvcc.view().sequence(), mvcc.visible()),
             _ => {
                 let changes = any_changes(&mut random, step % 40 < 25);
                 let synchronous = SYNCHRONOUS[random.below(3)];
@@ -285,7 +303,10 @@ fn open_image(image: Vec<u8>, seed: u64, mode: OpenMode) -> (Arc<SimDisk>, Resul
         OpenMode::ReadOnly => Volume::open_with(disk.clone(), mode, volume_options(seed)),
     };
     let opened = volume.map_err(|error| error.to_string());
-    (disk, opened.and_then(|volume| open(volume, options(false))))
+    (
+        disk,
+        opened.and_then(|volume| open(volume, options(seed, false))),
+    )
 }
 
 /// Opens what a crash has left, and crashes again on the way.
@@ -379,7 +400,7 @@ fn after_a_crash_of_threads_as_well() {
         let disk = Arc::new(SimDisk::recording(Vec::new()));
         let history = Mutex::new(History::default());
         let volume = Volume::create(disk.clone(), volume_options(seed)).unwrap();
-        let opened = open(volume, options(true)).unwrap();
+        let opened = open(volume, options(seed, true)).unwrap();
         history.lock().unwrap().created_at = disk.journal_len();
         std::thread::scope(|scope| {
             for thread in 0..3 {
@@ -454,7 +475,7 @@ fn fail_once(seed: u64, steps: usize, fault: Fault) -> bool {
 fn a_full_disk_loses_nothing_and_is_emptied_by_removing() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let volume = Volume::create(disk.clone(), volume_options(1)).unwrap();
-    let opened = open(volume, options(false)).unwrap();
+    let opened = open(volume, options(0, false)).unwrap();
     let history = Mutex::new(History::default());
     let mut random = Random(5);
     let tree = TreeId::new(1);

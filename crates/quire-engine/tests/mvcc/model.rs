@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use quire_engine::btree::Direction;
 use quire_engine::mvcc::{
-    CommitError, Isolation, LockError, LockWait, ReadView, RowLockMode, Savepoint, Transaction,
-    TreeId, TreeSpec, WriteError,
+    CommitError, Isolation, LockError, LockWait, MvccOptions, ReadView, RowLockMode, Savepoint,
+    Transaction, TreeId, TreeSpec, WriteError,
 };
 use quire_store::{Disk, MemDisk};
 
@@ -77,9 +77,18 @@ struct World {
     history: History,
     running: Vec<Running>,
     views: Vec<OpenView>,
+    seed: u64,
     random: Random,
     commits: u64,
     conflicts: u64,
+}
+
+/// Every third world puts what a transaction has changed into files soon.
+fn options(seed: u64) -> MvccOptions {
+    MvccOptions {
+        write_set_bytes: [64 << 20, 64 << 20, 1500][seed as usize % 3],
+        ..quiet()
+    }
 }
 
 fn any_key(random: &mut Random) -> Vec<u8> {
@@ -103,7 +112,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
         let mut specs = Vec::new();
-        let setup = open(disk.clone(), 12 * PAGE_BYTES, quiet(), |volume| {
+        let setup = open(disk.clone(), 12 * PAGE_BYTES, options(seed), |volume| {
             let spec = |number| spec(number, volume.allocate_page().unwrap());
             specs.extend((1..=TREES).map(spec));
             specs.clone()
@@ -115,6 +124,7 @@ impl World {
             history: History::default(),
             running: Vec::new(),
             views: Vec::new(),
+            seed,
             random: Random(seed),
             commits: 0,
             conflicts: 0,
@@ -364,7 +374,12 @@ impl World {
         let setup = open(Arc::new(MemDisk::new()), 1 << 16, quiet(), |_| Vec::new());
         drop(std::mem::replace(&mut self.setup, setup));
         let specs = self.specs.clone();
-        self.setup = open(self.disk.clone(), 12 * PAGE_BYTES, quiet(), |_| specs);
+        self.setup = open(
+            self.disk.clone(),
+            12 * PAGE_BYTES,
+            options(self.seed),
+            |_| specs,
+        );
         assert_eq!(self.setup.mvcc.visible().get(), self.history.newest);
         self.check_committed();
     }

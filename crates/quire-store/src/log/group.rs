@@ -2,7 +2,8 @@
 //!
 //! The first to join a group leads it. It asks the volume for its turn, and as long as the group before is being synced,
 //! others join. With the turn it closes the group, writes the log page and commits, and tells the others. So groups
-//! are as large as the disk is slow; there is no thread of the log's own and no timer.
+//! are as large as the disk is slow; there is no thread of the log's own and no timer. Commits that nobody waits for
+//! (`later`) are written in front of the next group.
 
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -19,21 +20,35 @@ use crate::volume::{Durability, WriteBatch};
 /// A page is written when its body has this length, so that a group of any size is read piece by piece.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// A group that can still be joined.
+/// What has been handed in and is not in the volume.
 #[derive(Default)]
 pub(super) struct Filling {
+    /// The group that can still be joined.
+    waiting: Group,
+    /// Commits that wait, of this group and of those that are being written.
+    pub(super) waiting_count: usize,
+    /// Commits that nobody waits for.
+    pub(super) later: Group,
+    /// How many of these have a sequence and are not in the volume, with those that are being written.
+    pub(super) unwritten_count: u64,
+}
+
+/// Commits that are written together.
+#[derive(Default)]
+pub(super) struct Group {
     /// The entries, one behind the other.
-    body: Vec<u8>,
-    commits: Vec<Joined>,
+    pub(super) body: Vec<u8>,
+    pub(super) commits: Vec<Joined>,
     is_synced: bool,
     makes_room: bool,
     outcome: Arc<Outcome>,
 }
 
 /// One commit of a group.
-struct Joined {
+#[derive(Clone, Copy)]
+pub(super) struct Joined {
     /// Where its entry ends in the body.
-    end: usize,
+    pub(super) end: usize,
     /// The large transaction that it ends; 0: none.
     large: u64,
 }
@@ -92,8 +107,9 @@ impl LogInner {
     ) -> Result<LogSequence, CommitError> {
         assert!(batch.is_of(&self.volume), "a batch of another volume");
         check_length(records)?;
-        let mut group = Filling::default();
+        let mut group = Group::default();
         group.push(records, ends, durability, false);
+        self.lock_filling().waiting_count += 1;
         let (first, batch) = self.write_group(batch, &group)?;
         batch.tidy_up();
         Ok(LogSequence(first))
@@ -110,8 +126,10 @@ impl LogInner {
         check_length(records)?;
         let (index, outcome) = {
             let mut filling = self.lock_filling();
-            filling.push(records, ends, durability, makes_room);
-            (filling.commits.len() - 1, Arc::clone(&filling.outcome))
+            filling.waiting_count += 1;
+            let group = &mut filling.waiting;
+            group.push(records, ends, durability, makes_room);
+            (group.commits.len() - 1, Arc::clone(&group.outcome))
         };
         if index == 0 {
             self.lead(Arc::clone(&outcome));
@@ -125,10 +143,14 @@ impl LogInner {
             std::thread::sleep(Duration::from_micros(self.options.commit_delay_us.into()));
         }
         let batch = self.volume.begin();
-        let group = mem::take(&mut *self.lock_filling());
-        let written = batch
-            .map_err(CommitError::from)
-            .and_then(|batch| self.write_group(batch, &group));
+        let group = mem::take(&mut self.lock_filling().waiting);
+        let written = match batch {
+            Ok(batch) => self.write_group(batch, &group),
+            Err(error) => {
+                self.lock_filling().waiting_count -= group.commits.len();
+                Err(error.into())
+            }
+        };
         match written {
             Ok((first, batch)) => {
                 leading.outcome.tell(Ok(first));
@@ -139,12 +161,44 @@ impl LogInner {
         }
     }
 
-    /// Writes and commits a group. Returns its first sequence, and the batch, which still has the turn.
-    fn write_group(
+    /// Writes and commits what nobody waits for, and a group behind it. Returns the first sequence of the group, and the batch,
+    /// which still has the turn.
+    pub(super) fn write_group(
+        &self,
+        batch: WriteBatch,
+        waiting: &Group,
+    ) -> Result<(u64, WriteBatch), CommitError> {
+        let later = mem::take(&mut self.lock_filling().later);
+        let joined;
+        let group = if later.commits.is_empty() {
+            waiting
+        } else {
+            joined = later.followed_by(waiting);
+            &joined
+        };
+        let written = self.write_pages(batch, group);
+        // A sequence is given out by what both say.
+        let mut filling = self.lock_filling();
+        filling.waiting_count -= waiting.commits.len();
+        let (pages, first, batch) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                filling.put_back(later);
+                return Err(error);
+            }
+        };
+        let later_count = later.commits.len() as u64;
+        filling.unwritten_count -= later_count;
+        self.take_in(pages, group, first);
+        Ok((first + later_count, batch))
+    }
+
+    /// Writes and commits a group. Returns its pages, its first sequence, and the batch.
+    fn write_pages(
         &self,
         mut batch: WriteBatch,
-        group: &Filling,
-    ) -> Result<(u64, WriteBatch), CommitError> {
+        group: &Group,
+    ) -> Result<(Vec<LivePage>, u64, WriteBatch), CommitError> {
         if group.makes_room {
             batch.use_reserve();
         }
@@ -153,13 +207,18 @@ impl LogInner {
             live.reconcile(|page| batch.existed(page));
             live.next
         };
-        let mut pages = group.write_pages(&batch, first)?;
+        let pages = group.write_pages(&batch, first)?;
         self.write_root(&batch, pages.first().map(|page| page.page))?;
         let durability = match group.is_synced {
             true => Durability::Synced,
             false => Durability::Unsynced,
         };
         batch.commit_in_turn(durability)?;
+        Ok((pages, first, batch))
+    }
+
+    /// The pages of a group are in the volume.
+    fn take_in(&self, mut pages: Vec<LivePage>, group: &Group, first: u64) {
         let mut live = self.lock_live();
         let mut commits = group.commits.iter().zip(first..).peekable();
         for page in &mut pages {
@@ -169,7 +228,6 @@ impl LogInner {
             }
         }
         pages.into_iter().for_each(|page| live.push(page));
-        Ok((first, batch))
     }
 
     /// Frees what nobody needs and, when `page` is the first of the log, makes it findable.
@@ -189,8 +247,8 @@ impl LogInner {
     }
 }
 
-impl Filling {
-    fn push(
+impl Group {
+    pub(super) fn push(
         &mut self,
         records: &[u8],
         ends: Option<(u64, u32)>,
@@ -203,6 +261,15 @@ impl Filling {
         self.commits.push(Joined { end, large });
         self.is_synced |= durability == Durability::Synced;
         self.makes_room |= makes_room;
+    }
+
+    /// A group without commits that is to be written in the same way.
+    pub(super) fn flags(&self) -> Self {
+        Self {
+            is_synced: self.is_synced,
+            makes_room: self.makes_room,
+            ..Self::default()
+        }
     }
 
     /// Writes the pages of the group.

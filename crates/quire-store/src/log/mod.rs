@@ -39,6 +39,7 @@
 mod error;
 mod group;
 mod large;
+mod later;
 mod live;
 mod open;
 mod replay;
@@ -97,7 +98,7 @@ pub struct Log {
 struct LogInner {
     volume: Volume,
     options: LogOptions,
-    /// The group that the next commit joins.
+    /// What is not in the volume. Locked before `live`.
     filling: Mutex<Filling>,
     /// Changed only by who has the volume's turn.
     live: Mutex<LivePages>,
@@ -148,7 +149,9 @@ impl Log {
     /// The newest commit; [`LogSequence::default`] when there never was one.
     #[must_use]
     pub fn last_sequence(&self) -> LogSequence {
-        self.inner.lock_live().last_sequence()
+        let filling = self.inner.lock_filling();
+        let written = self.inner.lock_live().last_sequence();
+        LogSequence(written.get() + filling.unwritten_count)
     }
 
     /// Bytes of the log pages that count: about what a replay reads.

@@ -142,8 +142,11 @@ impl LockEntry {
         self.is_free()
     }
 
-    /// Those that `waiter` waits for.
+    /// Those that `waiter` waits for: nobody when it has been given the lock and does not know yet.
     pub(super) fn obstacles(&self, waiter: &Arc<Waiter>) -> Vec<Owner> {
+        if !self.queue().any(|other| Arc::ptr_eq(other, waiter)) {
+            return Vec::new();
+        }
         let excluded = waiter.wanted.excluded();
         let is_other = |owner: Owner| owner != waiter.owner;
         let holders = self

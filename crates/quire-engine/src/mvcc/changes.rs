@@ -1,0 +1,128 @@
+//! What is changed in one tree: in memory, and, below that, in files.
+
+use std::collections::{BTreeMap, btree_map};
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use super::spill::{OwnedChange, Spilled, SpilledRange};
+use super::trees::OpenTree;
+use crate::btree::TreeError;
+
+/// New values by key; `None`: the key is removed.
+pub(super) type Changes = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
+
+/// What is changed in one tree.
+#[derive(Clone)]
+pub(super) struct TreeChanges {
+    pub(super) tree: Arc<OpenTree>,
+    pub(super) changes: Changes,
+    /// Changes that are older than those in memory; the oldest first.
+    pub(super) spilled: Vec<Arc<Spilled>>,
+}
+
+impl TreeChanges {
+    pub(super) fn new(tree: &Arc<OpenTree>) -> Self {
+        Self {
+            tree: Arc::clone(tree),
+            changes: Changes::new(),
+            spilled: Vec::new(),
+        }
+    }
+
+    /// Shows every key, once, by ascending key, with its newest value.
+    pub(super) fn try_for_each<E: From<TreeError>>(
+        &self,
+        mut visit: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.spilled.is_empty() {
+            let mut changes = self.changes.iter();
+            return changes.try_for_each(|(key, value)| visit(key, value.as_deref()));
+        }
+        let mut merged = Merged::new(self)?;
+        while let Some((key, value)) = merged.next()? {
+            visit(&key, value.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Takes in changes that are newer.
+    pub(super) fn absorb(&mut self, above: Self) -> Result<(), TreeError> {
+        if !above.spilled.is_empty() {
+            let mut hidden = Vec::new();
+            for key in self.changes.keys() {
+                for spilled in &above.spilled {
+                    if spilled.contains(key)? {
+                        hidden.push(key.clone());
+                        break;
+                    }
+                }
+            }
+            for key in hidden {
+                self.changes.remove(&key);
+            }
+            self.spilled.extend(above.spilled);
+        }
+        absorb(&mut self.changes, above.changes);
+        Ok(())
+    }
+}
+
+fn absorb(below: &mut Changes, above: Changes) {
+    let (mut large, small, is_above_large) = if above.len() > below.len() {
+        (above, std::mem::take(below), true)
+    } else {
+        (std::mem::take(below), above, false)
+    };
+    for (key, value) in small {
+        match large.entry(key) {
+            btree_map::Entry::Vacant(vacant) => drop(vacant.insert(value)),
+            btree_map::Entry::Occupied(mut newer) if !is_above_large => drop(newer.insert(value)),
+            btree_map::Entry::Occupied(_) => {}
+        }
+    }
+    *below = large;
+}
+
+/// Changes in memory and in files in their common order.
+struct Merged<'a> {
+    memory: Peekable<btree_map::Iter<'a, Box<[u8]>, Option<Box<[u8]>>>>,
+    /// The oldest first, each with what comes next.
+    files: Vec<(SpilledRange<'a>, Option<OwnedChange>)>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(changes: &'a TreeChanges) -> Result<Self, TreeError> {
+        let mut files = Vec::new();
+        for spilled in &changes.spilled {
+            let mut range = spilled.range(&[], &[]);
+            let first = range.next()?;
+            files.push((range, first));
+        }
+        Ok(Self {
+            memory: changes.changes.iter().peekable(),
+            files,
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<OwnedChange>, TreeError> {
+        let in_files = self.files.iter().filter_map(|(_, next)| next.as_ref());
+        let lowest = in_files.map(|(key, _)| key).min();
+        let lowest = match (lowest, self.memory.peek()) {
+            (Some(one), Some((other, _))) => one.min(other).clone(),
+            (Some(key), None) => key.clone(),
+            (None, Some((key, _))) => (*key).clone(),
+            (None, None) => return Ok(None),
+        };
+        let mut newest = None;
+        for (range, next) in &mut self.files {
+            if let Some((_, value)) = next.take_if(|(key, _)| *key == lowest) {
+                newest = Some(value);
+                *next = range.next()?;
+            }
+        }
+        if let Some((_, value)) = self.memory.next_if(|(key, _)| **key == lowest) {
+            newest = Some(value.clone());
+        }
+        Ok(newest.map(|value| (lowest, value)))
+    }
+}

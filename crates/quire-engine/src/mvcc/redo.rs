@@ -1,0 +1,86 @@
+//! The redo records of one commit on their way into the log: in one piece, or in parts when they are many.
+
+use quire_format::redo::{RedoChange, RedoWriter};
+use quire_store::log::{LargeCommit, Log, LogSequence};
+use quire_store::{Durability, WriteBatch};
+
+use super::changes::TreeChanges;
+use super::error::CommitError;
+use super::options::Synchronous;
+
+/// The records of a transaction, ready to be committed. Parts of a large one are in the log already, and count for
+/// nothing until then.
+pub struct Redo<'l> {
+    log: &'l Log,
+    /// The last part.
+    records: Vec<u8>,
+    large: Option<LargeCommit>,
+    only_removes: bool,
+}
+
+impl<'l> Redo<'l> {
+    /// Encodes changes, and logs all parts but the last.
+    pub(super) fn of(
+        log: &'l Log,
+        changes: &[TreeChanges],
+        part_bytes: usize,
+    ) -> Result<Self, CommitError> {
+        let mut redo = Self {
+            log,
+            records: Vec::new(),
+            large: None,
+            only_removes: true,
+        };
+        let mut writer = RedoWriter::default();
+        for of_tree in changes {
+            let tree = of_tree.tree.id().get();
+            of_tree.try_for_each(|key, value| {
+                redo.only_removes &= value.is_none();
+                writer.push(&match value {
+                    Some(value) => RedoChange::Put { tree, key, value },
+                    None => RedoChange::Remove { tree, key },
+                });
+                if writer.len_bytes() >= part_bytes {
+                    let part = std::mem::take(&mut writer).finish();
+                    let large = redo.large.get_or_insert_with(|| log.begin_large());
+                    large.append(&part)?;
+                }
+                Ok::<(), CommitError>(())
+            })?;
+        }
+        redo.records = writer.finish();
+        Ok(redo)
+    }
+
+    /// Commits them, and `batch` with them.
+    ///
+    /// # Errors
+    /// As [`Log::commit_batch`].
+    pub fn commit_batch(
+        self,
+        batch: WriteBatch,
+        durability: Durability,
+    ) -> Result<LogSequence, quire_store::CommitError> {
+        match self.large {
+            Some(large) => large.commit_batch(batch, &self.records, durability),
+            None => self.log.commit_batch(batch, &self.records, durability),
+        }
+    }
+
+    /// Commits them in a group.
+    pub(super) fn commit(
+        self,
+        synchronous: Synchronous,
+    ) -> Result<LogSequence, quire_store::CommitError> {
+        let durability = match synchronous {
+            Synchronous::Full => Durability::Synced,
+            Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
+        };
+        match self.large {
+            Some(large) => large.commit(&self.records, durability),
+            None if synchronous == Synchronous::Off => self.log.commit_later(&self.records),
+            None if self.only_removes => self.log.commit_making_room(&self.records, durability),
+            None => self.log.commit(&self.records, durability),
+        }
+    }
+}
