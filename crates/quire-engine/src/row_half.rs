@@ -17,7 +17,6 @@ use crate::sequences::Sequences;
 /// Everything row tables need besides the catalog.
 pub(crate) struct RowHalf {
     pub(crate) pool: Pool,
-    pub(crate) log: Log,
     pub(crate) mvcc: Mvcc,
     pub(crate) sequences: Sequences,
     parts: PartsCache,
@@ -42,7 +41,6 @@ impl RowHalf {
         }
         Ok(Self {
             pool,
-            log,
             mvcc,
             sequences: Sequences::default(),
             parts: PartsCache::default(),

@@ -83,9 +83,11 @@ fn absorb(below: &mut Changes, above: Changes) {
     *below = large;
 }
 
+type InMemory<'a> = btree_map::Iter<'a, Box<[u8]>, Option<Box<[u8]>>>;
+
 /// Changes in memory and in files in their common order.
 struct Merged<'a> {
-    memory: Peekable<btree_map::Iter<'a, Box<[u8]>, Option<Box<[u8]>>>>,
+    memory: Peekable<InMemory<'a>>,
     /// The oldest first, each with what comes next.
     files: Vec<(SpilledRange<'a>, Option<OwnedChange>)>,
 }

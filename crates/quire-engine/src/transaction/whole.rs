@@ -271,10 +271,9 @@ impl Transaction {
                 Synchronous::Full => Durability::Synced,
                 Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
             };
-            let log = self.engine.row_half().log.clone();
             let _alone = self.engine.joint_commit();
-            rows.commit_with(|records| -> Result<LogSequence, TransactionCommitError> {
-                let end = |batch: WriteBatch| log.commit_batch(batch, records, durability);
+            rows.commit_with(|redo| -> Result<LogSequence, TransactionCommitError> {
+                let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
                 Ok(tables.commit_by(end)?)
             })?;
         } else {
