@@ -103,8 +103,8 @@ impl Shared {
         if synchronous != Synchronous::Full {
             signals.want(&signals.is_write_wanted);
         }
-        let is_due =
-            self.pool.needs_flush() || self.log.live_bytes() > self.options.checkpoint_log_bytes;
+        let is_due = self.pool.needs_flush()
+            || self.logged_bytes.load(Ordering::Relaxed) > self.options.checkpoint_log_bytes;
         if is_due {
             signals.want(&signals.is_checkpoint_wanted);
         }
@@ -133,9 +133,10 @@ impl Shared {
 
     /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
     pub(super) fn flush(&self, up_to: impl FnOnce() -> LogSequence) -> Result<(), CheckpointError> {
-        let (flush, up_to) = self
-            .pool
-            .prepare_flush(|| self.stopped.get().is_none().then(up_to))?;
+        let (flush, up_to) = self.pool.prepare_flush(|| {
+            self.logged_bytes.store(0, Ordering::Relaxed);
+            self.stopped.get().is_none().then(up_to)
+        })?;
         // A commit that could not be applied is in the log only, and those after it are in the pages.
         let Some(up_to) = up_to else {
             return Err(CheckpointError::Stopped);

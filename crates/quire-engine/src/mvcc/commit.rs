@@ -92,13 +92,14 @@ impl Shared {
         self.wait_for_room();
         let part_bytes = self.options.write_set_bytes.min(REDO_PART_BYTES);
         let redo = Redo::of(&self.log, changes, part_bytes)?;
+        let redo_bytes = redo.bytes();
         let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty());
         let sequence = if is_large {
             let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), is_large)?
+            self.log_and_apply(changes, || log(redo), redo_bytes, is_large)?
         } else {
             let _beside = self.commits.read().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), is_large)?
+            self.log_and_apply(changes, || log(redo), redo_bytes, is_large)?
         };
         let shown = self.clock.publish(sequence.get());
         shown.map_err(|_| self.not_applied())?;
@@ -112,6 +113,7 @@ impl Shared {
         &self,
         changes: &[TreeChanges],
         log: impl FnOnce() -> Result<LogSequence, E>,
+        redo_bytes: u64,
         is_large: bool,
     ) -> Result<LogSequence, E> {
         let guard = self.pool.begin_change();
@@ -120,6 +122,7 @@ impl Shared {
             return Err(CommitError::Stopped { detail }.into());
         }
         let sequence = log()?;
+        self.logged_bytes.fetch_add(redo_bytes, Ordering::Relaxed);
         let mut logged = Logged {
             shared: self,
             is_applied: false,

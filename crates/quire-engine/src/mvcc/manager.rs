@@ -48,6 +48,8 @@ pub(super) struct Shared {
     pub(super) checkpointing: Mutex<()>,
     /// The newest commit that the newest checkpoint has.
     pub(super) checkpointed: AtomicU64,
+    /// Bytes of redo records since the newest checkpoint.
+    pub(super) logged_bytes: AtomicU64,
     /// Held by every commit, and by a large one alone.
     pub(super) commits: RwLock<()>,
     /// The large commit that is being applied: the pages have a part of it. 0: none.
@@ -96,6 +98,7 @@ impl Mvcc {
             removed: Mutex::default(),
             checkpointing: Mutex::default(),
             checkpointed: AtomicU64::new(u64::MAX),
+            logged_bytes: AtomicU64::new(log.live_bytes()),
             commits: RwLock::default(),
             applying: AtomicU64::new(0),
             signals: super::background::Signals::default(),
@@ -157,7 +160,7 @@ impl Mvcc {
     /// # Errors
     /// A tree that cannot be opened or made; [`TreeError::Astray`] when there is one with that number.
     pub fn add_tree(&self, spec: &TreeSpec) -> Result<(), TreeError> {
-        self.add_open_tree(spec.id, self.shared.open_tree(spec)?)
+        self.add_open_tree(self.shared.open_tree(spec)?)
     }
 
     /// Adds a tree that was built.
@@ -166,16 +169,15 @@ impl Mvcc {
     /// [`TreeError::Astray`] when there is one with that number.
     pub fn add_built_tree(&self, id: TreeId, tree: BTree) -> Result<(), TreeError> {
         let row_locks_max = self.shared.options.row_locks_per_tree;
-        self.add_open_tree(id, OpenTree::new(id, tree, row_locks_max))
+        self.add_open_tree(OpenTree::new(id, tree, row_locks_max))
     }
 
-    fn add_open_tree(&self, id: TreeId, tree: OpenTree) -> Result<(), TreeError> {
+    fn add_open_tree(&self, tree: OpenTree) -> Result<(), TreeError> {
         let page = tree.btree.root();
         if self.shared.trees.add(tree) {
             return Ok(());
         }
         let what = "is the root of a tree whose number another tree has";
-        let _ = id;
         Err(TreeError::Astray { page, what })
     }
 

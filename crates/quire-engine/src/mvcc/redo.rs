@@ -15,6 +15,7 @@ pub struct Redo<'l> {
     /// The last part.
     records: Vec<u8>,
     large: Option<LargeCommit>,
+    bytes_in_parts: u64,
     only_removes: bool,
 }
 
@@ -29,6 +30,7 @@ impl<'l> Redo<'l> {
             log,
             records: Vec::new(),
             large: None,
+            bytes_in_parts: 0,
             only_removes: true,
         };
         let mut writer = RedoWriter::default();
@@ -44,12 +46,18 @@ impl<'l> Redo<'l> {
                     let part = std::mem::take(&mut writer).finish();
                     let large = redo.large.get_or_insert_with(|| log.begin_large());
                     large.append(&part)?;
+                    redo.bytes_in_parts += part.len() as u64;
                 }
                 Ok::<(), CommitError>(())
             })?;
         }
         redo.records = writer.finish();
         Ok(redo)
+    }
+
+    /// Length of all records.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes_in_parts + self.records.len() as u64
     }
 
     /// Commits them, and `batch` with them.

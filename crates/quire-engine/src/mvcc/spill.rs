@@ -1,12 +1,10 @@
 //! Changes of a transaction that are too many for memory: trees of its own, in a file of its own.
 //!
-//! The file has no name any more when it has been opened, where the system permits that, and is never synced: what is in it means nothing
-//! after the end of the process. An entry's value is a byte, 1 for a new value, which follows, 0 for a key that is removed.
+//! The file has no name and is never synced: what is in it means nothing after the end of the process. An entry's value is a byte, 1 for a new value, which follows, 0 for a key that is removed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{Disk, Durability, FileDisk, Volume, VolumeOptions};
@@ -27,8 +25,6 @@ const PUT: u8 = 1;
 pub(super) struct SpillFile {
     volume: Volume,
     pool: Pool,
-    /// Removed at the end, if it could not be before.
-    path: Option<PathBuf>,
 }
 
 /// Changes of one tree.
@@ -68,12 +64,7 @@ impl Disk for Unsynced {
 
 impl SpillFile {
     pub(super) fn create(directory: Option<&Path>) -> Result<Arc<Self>, SpillError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
-        let path = directory.join(format!("quire-{}-{number}.spill", std::process::id()));
-        let disk = FileDisk::open_or_create(&path)?;
-        let is_gone = std::fs::remove_file(&path).is_ok();
+        let disk = FileDisk::temporary(directory)?;
         let options = VolumeOptions {
             cache_bytes: 0,
             ..VolumeOptions::default()
@@ -85,11 +76,7 @@ impl SpillFile {
             ..PoolOptions::default()
         };
         let pool = Pool::new(&volume, options);
-        Ok(Arc::new(Self {
-            volume,
-            pool,
-            path: (!is_gone).then_some(path),
-        }))
+        Ok(Arc::new(Self { volume, pool }))
     }
 
     /// Makes room in memory.
@@ -99,14 +86,6 @@ impl SpillFile {
             flush.commit(self.volume.begin()?, Durability::Unsynced)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for SpillFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
 

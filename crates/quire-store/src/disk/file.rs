@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -47,6 +47,23 @@ impl FileDisk {
         if disk.length_bytes.load(Ordering::Relaxed) == 0 {
             sync_directory(path).map_err(|source| failed(path, "sync the directory of", source))?;
         }
+        Ok(disk)
+    }
+
+    /// A new file without a name, which is gone when the value is: in that directory, or where the system has its
+    /// temporary files. Only this user can open it while it still has a name.
+    ///
+    /// # Errors
+    /// As [`FileDisk::open`].
+    pub fn temporary(directory: Option<&Path>) -> Result<Self, OpenError> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
+        let path = directory.join(format!("quire-{}-{number}.temporary", std::process::id()));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        let disk = Self::open_locked(&path, OpenMode::ReadWrite, &options)?;
+        std::fs::remove_file(&path).map_err(|source| failed(&path, "unlink", source))?;
         Ok(disk)
     }
 
