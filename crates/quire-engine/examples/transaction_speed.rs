@@ -213,7 +213,7 @@ fn measure_writes(setup: &Setup) -> Result<(), Failure> {
         ..TransactionOptions::default()
     };
     best(
-        "update, 1000 in an unsynced transaction: each",
+        "1000 updates and an unsynced commit",
         50,
         |number| {
             let mut transaction = mvcc.begin(options.clone());
