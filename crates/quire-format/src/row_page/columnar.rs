@@ -373,10 +373,10 @@ pub(super) fn restore(
     let mut values = Values::new(&shape, &columns.rows, parts.0)?;
     let mut keys = Parts(&columns.keys);
     let lengths = key_lengths.iter().zip(surplus);
-    let rows = columns.rows.chunks_exact(row_bytes.max(1));
-    for (row, (key_bytes, surplus)) in rows.zip(lengths) {
+    for (number, (key_bytes, surplus)) in lengths.enumerate() {
         let key = keys.take(u16::from_le_bytes(*key_bytes).into())?;
-        let (value, field) = values.next(row, u16::from_le_bytes(*surplus))?;
+        let rows = columns.rows.get(number * row_bytes..).unwrap_or_default();
+        let (value, field) = values.next(rows, u16::from_le_bytes(*surplus))?;
         restored.push(key, value, field)?;
     }
     match values.is_at_end() {
@@ -486,12 +486,24 @@ fn read_packed(
 
 /// Writes the low bytes of each number to its row.
 fn put_numbers(numbers: &[i64], rows: &mut [u8], row_bytes: usize, place: ColumnPlace) {
+    match place.width {
+        1 => put_sized::<1>(numbers, rows, row_bytes, place.offset),
+        2 => put_sized::<2>(numbers, rows, row_bytes, place.offset),
+        3 => put_sized::<3>(numbers, rows, row_bytes, place.offset),
+        4 => put_sized::<4>(numbers, rows, row_bytes, place.offset),
+        5 => put_sized::<5>(numbers, rows, row_bytes, place.offset),
+        6 => put_sized::<6>(numbers, rows, row_bytes, place.offset),
+        7 => put_sized::<7>(numbers, rows, row_bytes, place.offset),
+        _ => put_sized::<8>(numbers, rows, row_bytes, place.offset),
+    }
+}
+
+/// The same for a width that is known when this is compiled.
+fn put_sized<const N: usize>(numbers: &[i64], rows: &mut [u8], row_bytes: usize, offset: usize) {
     for (row, number) in rows.chunks_exact_mut(row_bytes.max(1)).zip(numbers) {
-        let bytes = number.to_le_bytes();
-        let target = row.get_mut(place.offset..);
-        let target = target.and_then(|row| row.get_mut(..place.width));
-        if let (Some(target), Some(bytes)) = (target, bytes.get(..place.width)) {
-            target.copy_from_slice(bytes);
+        let target = row.get_mut(offset..).and_then(<[u8]>::first_chunk_mut::<N>);
+        if let (Some(target), Some(bytes)) = (target, number.to_le_bytes().first_chunk::<N>()) {
+            *target = *bytes;
         }
     }
 }

@@ -6,6 +6,9 @@ use super::layout::Slot;
 use super::read::RowPage;
 use super::shape::{ColumnPlace, PageShape};
 
+/// Bytes that are copied of a field, whatever its length: no field is longer.
+const COPY_BYTES: usize = 16;
+
 /// The values of a page, taken apart.
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
@@ -53,14 +56,48 @@ fn expand_row<'a>(shape: &PageShape, value: &'a [u8], rows: &mut Vec<u8>) -> Opt
     let (fixed, mut rest) = value.split_at_checked(shape.fixed_bytes)?;
     rows.extend_from_slice(fixed);
     for field in &shape.field_codes {
-        let (bytes, others) = rest.split_at_checked(field.length(fixed)?)?;
-        let is_negative = field.signed && bytes.last().is_some_and(|last| last & 0x80 != 0);
-        let mut word = [if is_negative { 0xFF } else { 0 }; 16];
-        word.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        rows.extend_from_slice(word.get(..field.width)?);
+        let length = field.length(fixed)?;
+        let others = rest.get(length..)?;
+        if field.width <= size_of::<u64>() {
+            let word = narrow_word(rest, length, field.signed);
+            push_word(word, field.width, rows);
+        } else {
+            let mut word = [0; COPY_BYTES];
+            let bytes = rest.get(..length)?;
+            if field.signed && bytes.last().is_some_and(|last| last & 0x80 != 0) {
+                word = [0xFF; COPY_BYTES];
+            }
+            word.get_mut(..length)?.copy_from_slice(bytes);
+            rows.extend_from_slice(word.get(..field.width)?);
+        }
         rest = others;
     }
     Some(rest)
+}
+
+/// The number of at most 8 bytes that `rest` begins with, its sign repeated if it has one.
+#[inline]
+fn narrow_word(rest: &[u8], length: usize, signed: bool) -> u64 {
+    let word = match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => (rest.iter().rev()).fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    let unused_bits = u64::BITS - 8 * length as u32;
+    match (length, signed) {
+        (0, _) => 0,
+        (_, true) => ((word << unused_bits) as i64 >> unused_bits) as u64,
+        (_, false) => word << unused_bits >> unused_bits,
+    }
+}
+
+/// Appends the low bytes of a number, which are 2, 4 or 8.
+#[inline]
+fn push_word(word: u64, width: usize, rows: &mut Vec<u8>) {
+    match width {
+        2 => rows.extend_from_slice(&(word as u16).to_le_bytes()),
+        4 => rows.extend_from_slice(&(word as u32).to_le_bytes()),
+        _ => rows.extend_from_slice(&word.to_le_bytes()),
+    }
 }
 
 /// The number in a column of an expanded row, without sign.
@@ -124,10 +161,16 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The value of the next row and its stored length, given what that is above what the row says.
-    pub(super) fn next(&mut self, row: &[u8], surplus: u16) -> Result<(&[u8], u16), Corrupt> {
-        self.value.clear();
-        self.push_row(row).ok_or_else(wrong_lengths)?;
+    /// The value of the next row and its stored length, given what that is above what the row says. Of `rows` the row is the first;
+    /// what follows it is not part of the value.
+    pub(super) fn next(&mut self, rows: &[u8], surplus: u16) -> Result<(&[u8], u16), Corrupt> {
+        self.put_row(rows).ok_or_else(wrong_lengths)?;
+        for (place, column) in self.shape.string_lengths().zip(&mut self.columns) {
+            let length = length_at(rows, place).ok_or_else(wrong_lengths)?;
+            let (string, others) = column.split_at_checked(length).ok_or_else(wrong_lengths)?;
+            self.value.extend_from_slice(string);
+            *column = others;
+        }
         let told = u16::try_from(self.value.len()).map_err(|_| wrong_lengths())?;
         let field = told.wrapping_add(surplus);
         let (value_bytes, _) = Slot::split_value_field(field);
@@ -139,20 +182,28 @@ impl<'a> Values<'a> {
         Ok((&self.value, field))
     }
 
-    fn push_row(&mut self, row: &[u8]) -> Option<()> {
-        let (fixed, mut expanded) = row.split_at_checked(self.shape.fixed_bytes)?;
+    /// Writes the fixed part and the fields of a row to the value. A field is copied with what follows it, in one step of a length known
+    /// beforehand; the next field overwrites that.
+    fn put_row(&mut self, rows: &[u8]) -> Option<()> {
+        let (fixed, mut expanded) = rows.split_at_checked(self.shape.fixed_bytes)?;
+        self.value.clear();
         self.value.extend_from_slice(fixed);
+        self.value
+            .resize(self.shape.expanded.row_bytes() + COPY_BYTES, 0);
+        let mut end = fixed.len();
         for field in &self.shape.field_codes {
-            let (word, others) = expanded.split_at_checked(field.width)?;
-            self.value
-                .extend_from_slice(word.get(..field.length(fixed)?)?);
-            expanded = others;
+            let length = field.length(fixed)?;
+            let target = self.value.get_mut(end..)?;
+            match expanded.first_chunk::<COPY_BYTES>() {
+                Some(word) => *target.first_chunk_mut::<COPY_BYTES>()? = *word,
+                None => target
+                    .get_mut(..length)?
+                    .copy_from_slice(expanded.get(..length)?),
+            }
+            end += length;
+            expanded = expanded.get(field.width..)?;
         }
-        for (place, column) in self.shape.string_lengths().zip(&mut self.columns) {
-            let (string, others) = column.split_at_checked(length_at(row, place)?)?;
-            self.value.extend_from_slice(string);
-            *column = others;
-        }
+        self.value.truncate(end);
         Some(())
     }
 
