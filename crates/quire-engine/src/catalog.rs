@@ -169,7 +169,14 @@ impl Catalog {
         columnar.chain(rows).chain(&self.trees)
     }
 
-    /// How the pages of a tree are kept.
+    /// The table whose rows are in a tree.
+    pub(crate) fn definition_of_rows(&self, tree: &TreeRecord) -> Option<&TableDefinition> {
+        let mut tables = self.row_tables.values();
+        let table = tables.find(|table| tree.role == TreeRole::Rows && table.trees.contains(tree));
+        table.map(|table| &*table.definition)
+    }
+
+    /// How the pages of a tree are kept, if by rows.
     pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
         let columnar = self
             .tables

@@ -25,6 +25,7 @@ mod writer;
 pub(crate) use build::build_index;
 pub(crate) use cache::PartsCache;
 pub use error::{RowScanError, RowWriteError};
+pub(crate) use parts::row_layout;
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
 pub(crate) use references::is_referenced;

@@ -48,7 +48,7 @@ impl RowParts {
         trees: &[TreeRecord],
         next_row_id: Arc<AtomicU64>,
     ) -> Result<Self, RowLayoutError> {
-        let layout = RowLayout::new(&layout_spec(&definition))?;
+        let layout = row_layout(&definition)?;
         let tree = |role: TreeRole| {
             let found = trees.iter().find(|tree| tree.role == role);
             found.map(|tree| TreeId::new(tree.id))
@@ -159,6 +159,11 @@ fn index_column(part: &crate::definition::KeyPart) -> IndexColumn {
         // As in PostgreSQL: NULL is greater than all values.
         nulls_first: part.is_descending,
     }
+}
+
+/// How the rows of a table become bytes.
+pub(crate) fn row_layout(definition: &TableDefinition) -> Result<RowLayout, RowLayoutError> {
+    RowLayout::new(&layout_spec(definition))
 }
 
 /// What the layout of the rows is made of.

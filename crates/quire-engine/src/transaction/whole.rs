@@ -145,7 +145,7 @@ impl Transaction {
                 continue;
             }
             self.tables()?.mark_staging()?;
-            let spec = catalog.tree_spec(&tree)?;
+            let spec = self.engine.row_half().tree_spec(&catalog, &tree)?;
             self.engine.mvcc().add_tree(&spec)?;
             self.new_trees.push(tree);
         }
