@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: what Quire does with TPC-H, or with a file of the reader's own, through the shell.
 
 mod report;
+mod row_tables;
 mod shell;
 
 use crate::tpch::{self, Format, Request};
@@ -116,7 +117,9 @@ fn tpch_tables(root: &Path, options: &Options) -> Result<(), String> {
             print_columns(&shell, table)?;
         }
     }
-    run_queries(root, &shell)
+    run_queries(root, &shell)?;
+    let rows = fresh_shell(options, &format!("tpch-rows-sf{}.quire", options.scale))?;
+    row_tables::run(root, &shell, &rows, &folder, options.scale)
 }
 
 fn load_tables(shell: &Shell, folder: &Path) -> Result<(), String> {

@@ -60,7 +60,9 @@ pub fn ratio_text(larger: u64, smaller: u64) -> String {
 
 /// A time in the unit that suits it.
 pub fn seconds_text(seconds: f64) -> String {
-    if seconds < 1.0 {
+    if seconds < 0.01 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
         format!("{:.0} ms", seconds * 1e3)
     } else {
         format!("{seconds:.2} s")
