@@ -212,18 +212,14 @@ fn measure_writes(setup: &Setup) -> Result<(), Failure> {
         synchronous: Synchronous::Normal,
         ..TransactionOptions::default()
     };
-    best(
-        "1000 updates and an unsynced commit",
-        50,
-        |number| {
-            let mut transaction = mvcc.begin(options.clone());
-            for step in 0..1000 {
-                transaction.put(TREE, &key(number * 1000 + step), &VALUE)?;
-            }
-            transaction.commit()?;
-            Ok(())
-        },
-    )
+    best("1000 updates and an unsynced commit", 50, |number| {
+        let mut transaction = mvcc.begin(options.clone());
+        for step in 0..1000 {
+            transaction.put(TREE, &key(number * 1000 + step), &VALUE)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    })
 }
 
 fn measure_durable(setup: &Setup, path: &Path) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 mod alter;
 mod indexes;
+mod replace;
 mod tables;
 mod views;
 mod whole;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quire::TableSummary;
 use quire::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use quire::{TableDefinition, TableSummary};
 
 use super::{COMMANDS, Command, CommandResult, find};
 use crate::render::display_width;
@@ -172,6 +172,19 @@ pub fn describe(shell: &mut Shell, arguments: &[String]) -> CommandResult {
             "there is no table {name}; .tables lists them"
         )));
     };
+    show(shell, described(&definition))?;
+    let details = shell
+        .connection()?
+        .table_details(name)
+        .map_err(statement_failure)?;
+    for line in details {
+        shell.show_line(&line)?;
+    }
+    Ok(Flow::Continue)
+}
+
+/// A row for each column; a column for defaults if there are any.
+fn described(definition: &TableDefinition) -> Vec<(&'static str, ArrayRef)> {
     let columns: Vec<_> = definition
         .visible_columns()
         .map(|(_, column)| column)
@@ -226,15 +239,7 @@ pub fn describe(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     if has_defaults {
         shown.push(("default", defaults));
     }
-    show(shell, shown)?;
-    let details = shell
-        .connection()?
-        .table_details(name)
-        .map_err(statement_failure)?;
-    for line in details {
-        shell.show_line(&line)?;
-    }
-    Ok(Flow::Continue)
+    shown
 }
 
 fn show<'n>(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::WriteTransaction;
-use crate::definition::{ColumnDefinition, SequenceOwner, Storage, TableDefinition};
+use crate::definition::{ColumnDefinition, Storage, TableDefinition};
 use crate::error::TransactionError;
 
 impl WriteTransaction {
@@ -86,46 +86,6 @@ impl WriteTransaction {
         }
     }
 
-    /// Puts the column table called `with` in the place of that called `name`, whose id and name it gets, and whose rows are gone.
-    /// Sequences that belong to columns of the old table belong to those of the same name.
-    ///
-    /// # Errors
-    /// No such tables (the transaction can go on), or the volume fails.
-    pub fn replace_table(&mut self, name: &str, with: &str) -> Result<(), TransactionError> {
-        let id = self.table_id(name)?;
-        self.check_appends_finished()?;
-        let not_found = |name: &str| TransactionError::TableNotFound(name.to_owned());
-        let old = self.catalog.tables.get(name).cloned();
-        let old = old.ok_or_else(|| not_found(name))?;
-        let new = self.catalog.tables.get(with).cloned();
-        let new = new.ok_or_else(|| not_found(with))?;
-        let state = new.state(&self.source)?;
-        self.discard_rows(name)?;
-        let definition = TableDefinition {
-            name: name.to_owned(),
-            ..TableDefinition::clone(&new.definition)
-        };
-        self.catalog.sequences.retain(|_, sequence| {
-            let owner = sequence.owner.filter(|owner| owner.table == id);
-            let Some(owner) = owner else { return true };
-            let column = old.definition.columns.get(owner.column);
-            let place = column.and_then(|column| definition.column_index(&column.name));
-            if let Some(column) = place {
-                let table = id;
-                Arc::make_mut(sequence).owner = Some(SequenceOwner { table, column });
-            }
-            place.is_some()
-        });
-        self.own_sequences(id, &definition);
-        let entry = new.in_place_of(id, Arc::new(definition), &state);
-        self.catalog.tables.remove(with);
-        self.changed_tables.remove(with);
-        self.catalog.tables.insert(name.to_owned(), Arc::new(entry));
-        self.changed_tables.insert(name.to_owned());
-        self.definitions_changed = true;
-        Ok(())
-    }
-
     fn rename_references(&mut self, name: &str, new_name: &str) {
         for entry in self.catalog.row_tables.values_mut() {
             let keys = &entry.definition.foreign_keys;
@@ -148,6 +108,9 @@ fn change_of_rows(old: &TableDefinition, new: &TableDefinition) -> Option<String
     }
     if old.options.page_bytes != new.options.page_bytes {
         return Some("its pages would have to be of another length".to_owned());
+    }
+    if old.options.compresses_tuples != new.options.compresses_tuples {
+        return Some("its rows would have to be stored in another way".to_owned());
     }
     let parts = |definition: &TableDefinition| {
         let key = definition.primary_key.as_ref();

@@ -211,7 +211,7 @@ fn errors_have_codes_places_and_hints() {
         ("CREATE TABLE t (a JSONB)", "0A000"),
         ("SELECT * FROM other.customer", "42P01"),
         ("INSERT INTO other.customer VALUES (1)", "3F000"),
-        ("SAVEPOINT s", "0A000"),
+        ("SAVEPOINT s", "25P01"),
     ] {
         assert_eq!(error(&mut connection, sql).sqlstate(), sqlstate, "{sql}");
     }

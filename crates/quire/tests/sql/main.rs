@@ -3,6 +3,7 @@
 
 mod conversations;
 mod copying;
+mod definitions;
 mod filters;
 mod join_orders;
 mod plans;

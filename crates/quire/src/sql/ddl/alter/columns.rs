@@ -12,7 +12,7 @@ use super::super::super::names::folded;
 use super::super::super::parse::parse_expression;
 use super::super::super::reject::not_supported;
 use super::super::super::{query, views};
-use super::super::create_table::column_place;
+use super::super::create_table::{check_expressions, column_place};
 use super::super::draft::{Draft, type_of};
 use super::super::drop::{Doomed, drop_foreign_key};
 use super::super::expressions::{Expressions, columns_of};
@@ -48,63 +48,52 @@ impl Alteration<'_, '_> {
         let mut draft = Draft::new(&snapshot, old.as_ref().clone());
         draft.add_column(spelled)?;
         draft.add_constraints(&[])?;
-        if !draft.sequences.is_empty() {
-            return Err(
-                not_supported("ADD COLUMN with values of a sequence").with_hint(
-                    "Add the column, fill it, and then say ALTER COLUMN ... ADD GENERATED.",
-                ),
-            );
-        }
         let default = draft.defaults.first().map(|(_, default)| default.clone());
-        match old.storage {
-            Storage::Column => self.append_values(&old, &draft, default.as_ref()).await,
-            Storage::Row => {
-                self.append_missing(&old, &mut draft, default.as_ref())
-                    .await
-            }
-        }
-    }
-
-    /// Column tables: a value for each row.
-    async fn append_values(
-        &mut self,
-        old: &TableDefinition,
-        draft: &Draft<'_>,
-        default: Option<&Expr>,
-    ) -> Result<(), Error> {
-        self.adopt(old, draft).await?;
-        let columns = old.columns.iter().map(|column| quoted(&column.name));
-        let value = default.map_or_else(|| "NULL".to_owned(), |expr| format!("({expr})"));
-        let values: Vec<String> = columns.chain([value]).collect();
-        self.rewrite(draft.definition.clone(), &values).await
-    }
-
-    /// Row tables: one value, for all rows that there are.
-    async fn append_missing(
-        &mut self,
-        old: &TableDefinition,
-        draft: &mut Draft<'_>,
-        default: Option<&Expr>,
-    ) -> Result<(), Error> {
-        let Some(column) = draft.definition.columns.last_mut() else {
+        let mut definition = old.as_ref().clone();
+        let Some(mut column) = draft.definition.columns.last().cloned() else {
             return Ok(());
         };
-        let mut missing = None;
-        if let Some(default) = default {
-            let expressions = self.expressions();
-            if expressions.is_volatile(default).await? {
-                return Err(not_supported("ADD COLUMN with a volatile default")
-                    .with_hint("Add the column, fill it with UPDATE, then set the default."));
-            }
-            let value = expressions.value_of(column, default, self.token).await?;
-            missing = scalar_of(&value, column.sql_type)?;
+        for (_, kind, sequence) in std::mem::take(&mut draft.sequences) {
+            let id = self
+                .change
+                .define(|tables| tables.create_sequence(sequence))?;
+            column.sequence = Some(ColumnSequence { id, kind });
         }
-        column.added = Some(AddedColumn { missing });
-        let column = column.clone();
-        let mut definition = old.clone();
-        definition.columns.push(column);
-        self.redefine(definition)?;
-        self.adopt(old, draft).await
+        check_expressions(&draft, &self.expressions(), self.token).await?;
+        column.added = self.added_column(&old, &column, default.as_ref()).await?;
+        let is_stored_anew = column.added.is_none();
+        definition.columns.push(column.clone());
+        match is_stored_anew {
+            true => self.rewrite(definition, &values_of(&old)).await?,
+            false => self.redefine(definition)?,
+        }
+        if let Some(last) = draft.definition.columns.last_mut() {
+            *last = column;
+        }
+        self.adopt(&old, &draft).await
+    }
+
+    /// What rows that there are have in a new column, if that is one value, and rows can be without the column.
+    async fn added_column(
+        &self,
+        old: &TableDefinition,
+        column: &ColumnDefinition,
+        default: Option<&Expr>,
+    ) -> Result<Option<AddedColumn>, Error> {
+        if old.storage == Storage::Column || column.sequence.is_some() {
+            return Ok(None);
+        }
+        let expressions = self.expressions();
+        let missing = match default {
+            None => None,
+            Some(default) if expressions.is_volatile(default).await? => return Ok(None),
+            Some(default) => {
+                let value = expressions.value_of(column, default, self.token).await?;
+                scalar_of(&value, column.sql_type)?
+            }
+        };
+        // Without a value, only a table without rows can have the column.
+        Ok((column.nullable || missing.is_some()).then_some(AddedColumn { missing }))
     }
 
     pub(super) async fn drop_column(
@@ -124,8 +113,7 @@ impl Alteration<'_, '_> {
             Storage::Column => {
                 let mut definition = TableDefinition::clone(&old);
                 definition.columns.remove(place);
-                let columns = definition.columns.iter();
-                let values: Vec<_> = columns.map(|column| quoted(&column.name)).collect();
+                let values = values_of(&definition);
                 if values.is_empty() {
                     return Err(not_supported("dropping the last column"));
                 }
@@ -246,7 +234,12 @@ impl Alteration<'_, '_> {
             AlterColumnOperation::DropNotNull => {
                 refuse_identity(column, &table)?;
                 column.nullable = true;
+                let has_place = std::mem::replace(&mut column.stores_null, true);
                 check_not_in_primary_key(&definition, place)?;
+                if !has_place {
+                    let values = values_of(&definition);
+                    return self.rewrite(definition, &values).await;
+                }
             }
             AlterColumnOperation::SetDataType {
                 data_type, using, ..
@@ -320,20 +313,18 @@ impl Alteration<'_, '_> {
                 .await?;
         }
         self.refuse_views_with(&name)?;
-        if definition.storage == Storage::Column {
-            let columns = definition.columns.iter();
-            let mut values: Vec<_> = columns.map(|column| quoted(&column.name)).collect();
-            if let Some(using) = using {
-                values[place] = format!("({using})");
-            }
-            return self.rewrite(definition, &values).await;
+        let is_text = old_type.is_text() && sql_type.is_text();
+        if definition.storage == Storage::Row && is_text && using.is_none() {
+            self.check_length(&name, sql_type).await?;
+            return self.redefine(definition);
         }
-        if using.is_some() || !(old_type.is_text() && sql_type.is_text()) {
-            return Err(not_supported("ALTER COLUMN ... TYPE in a row table")
-                .with_hint("Make another table of its rows."));
+        let mut values = values_of(&definition);
+        if let Some(using) = using
+            && let Some((_, value)) = values.iter_mut().find(|(known, _)| *known == place)
+        {
+            *value = format!("({using})");
         }
-        self.check_length(&name, sql_type).await?;
-        self.redefine(definition)
+        self.rewrite(definition, &values).await
     }
 
     /// No text of the column may be longer than the type allows.
@@ -358,6 +349,14 @@ impl Alteration<'_, '_> {
             false => Ok(()),
         }
     }
+}
+
+/// Each visible column as it is.
+pub(super) fn values_of(definition: &TableDefinition) -> Vec<(usize, String)> {
+    let columns = definition.visible_columns();
+    columns
+        .map(|(place, column)| (place, quoted(&column.name)))
+        .collect()
 }
 
 fn refuse_identity(column: &ColumnDefinition, table: &str) -> Result<(), Error> {

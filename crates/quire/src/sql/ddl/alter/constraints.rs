@@ -10,6 +10,7 @@ use super::super::draft::Draft;
 use super::super::drop::drop_foreign_key;
 use super::super::expressions::Expressions;
 use super::Alteration;
+use super::columns::values_of;
 use crate::error::Error;
 
 impl Alteration<'_, '_> {
@@ -42,9 +43,13 @@ impl Alteration<'_, '_> {
         };
         check_expressions(draft, &expressions, self.token).await?;
         if new.primary_key != old.primary_key {
-            return Err(not_supported("ADD PRIMARY KEY").with_hint(
-                "Rows are stored in the order of the primary key: declare it in CREATE TABLE.",
-            ));
+            let mut definition = TableDefinition::clone(&*self.definition()?);
+            definition.primary_key.clone_from(&new.primary_key);
+            for part in new.primary_key.iter().flat_map(|key| &key.columns) {
+                definition.columns[part.column].nullable = false;
+            }
+            let values = values_of(&definition);
+            self.rewrite(definition, &values).await?;
         }
         for check in &new.checks[old.checks.len()..] {
             self.check_condition_holds(&check.name, &check.condition)
@@ -63,7 +68,7 @@ impl Alteration<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn drop_constraint(
+    pub(super) async fn drop_constraint(
         &mut self,
         name: &Ident,
         if_exists: bool,
@@ -77,45 +82,49 @@ impl Alteration<'_, '_> {
             }
             return Err(unknown_constraint(&name, &self.table));
         }
-        if definition
-            .primary_key
-            .as_ref()
-            .is_some_and(|key| key.name == name)
-        {
-            return Err(not_supported("DROP CONSTRAINT of a primary key").with_hint(
-                "Rows are stored in the order of the primary key: make another table of them.",
-            ));
-        }
-        if definition
-            .indexes
-            .iter()
-            .any(|index| index.key.name == name)
-        {
-            return self.drop_unique(&name, cascade);
+        let primary = definition.primary_key.as_ref();
+        let is_primary = primary.is_some_and(|key| key.name == name);
+        let mut indexes = definition.indexes.iter();
+        if is_primary || indexes.any(|index| index.key.name == name) {
+            let mut without = definition;
+            without.primary_key = without.primary_key.filter(|_| !is_primary);
+            without.indexes.retain(|index| index.key.name != name);
+            self.drop_references(&name, &without, cascade)?;
+            if is_primary {
+                let values = values_of(&without);
+                return self.rewrite(without, &values).await;
+            }
+            return self.change.define(|tables| tables.drop_index(&name));
         }
         definition.checks.retain(|check| check.name != name);
         definition.foreign_keys.retain(|key| key.name != name);
         self.redefine(definition)
     }
 
-    /// Foreign keys that refer to what was unique go too, or it is an error.
-    fn drop_unique(&mut self, name: &str, cascade: bool) -> Result<(), Error> {
-        let definition = self.definition()?;
-        let mut without = TableDefinition::clone(&definition);
-        without.indexes.retain(|index| index.key.name != name);
-        if cascade {
-            for other in self.snapshot().definitions() {
-                let keys = other.foreign_keys.iter();
-                let needed = keys.filter(|key| {
-                    key.referenced_table == self.table
-                        && !without.has_unique_key(&key.referenced_columns)
-                });
-                for key in needed {
-                    drop_foreign_key(&mut self.change, &other.name, &key.name)?;
+    /// Foreign keys that would have nothing unique to refer to, if the table were defined so, go too, or it is an error.
+    fn drop_references(
+        &mut self,
+        constraint: &str,
+        without: &TableDefinition,
+        cascade: bool,
+    ) -> Result<(), Error> {
+        for other in self.snapshot().definitions() {
+            let keys = other.foreign_keys.iter();
+            let keys = keys.filter(|key| key.referenced_table == self.table);
+            for key in keys.filter(|key| !without.has_unique_key(&key.referenced_columns)) {
+                if !cascade {
+                    let (table, key, other) = (&self.table, &key.name, &other.name);
+                    let text = format!(
+                        "cannot drop constraint {constraint} on table {table} because other objects depend on it"
+                    );
+                    return Err(Error::new("2BP01", text)
+                        .with_detail(format!("constraint {key} on table {other} depends on it"))
+                        .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
                 }
+                drop_foreign_key(&mut self.change, &other.name, &key.name)?;
             }
         }
-        self.change.define(|tables| tables.drop_index(name))
+        Ok(())
     }
 }
 

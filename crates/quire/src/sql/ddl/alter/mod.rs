@@ -122,11 +122,22 @@ impl Alteration<'_, '_> {
                 if_exists,
                 name,
                 drop_behavior,
-            } => self.drop_constraint(&name, if_exists, is_cascade(drop_behavior.as_ref())),
+            } => {
+                let cascade = is_cascade(drop_behavior.as_ref());
+                self.drop_constraint(&name, if_exists, cascade).await
+            }
             AlterTableOperation::SetOptionsParens { options } => {
                 let mut definition = TableDefinition::clone(&*self.definition()?);
+                let old = definition.options;
                 table_options::apply(&mut definition, &options)?;
-                self.redefine(definition)
+                let new = definition.options;
+                let is_stored_so = (old.page_bytes, old.compresses_tuples)
+                    == (new.page_bytes, new.compresses_tuples);
+                if is_stored_so {
+                    return self.redefine(definition);
+                }
+                let values = columns::values_of(&definition);
+                self.rewrite(definition, &values).await
             }
             other => Err(not_supported(format!("ALTER TABLE ... {other}"))),
         }

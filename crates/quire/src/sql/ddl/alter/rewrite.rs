@@ -1,47 +1,103 @@
-//! A column table whose rows become other rows: they are read, appended to a new table, and that takes its place.
+//! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
 use datafusion::sql::sqlparser::ast::Statement;
-use quire_engine::{TableDefinition, default_name};
+use quire_engine::{Snapshot, Storage, TableDefinition, default_name};
 
 use super::super::super::parse::{Command, parse};
-use super::super::super::{query, write};
+use super::super::super::query::PlannedQuery;
+use super::super::super::{dml, query, write};
 use super::Alteration;
 use super::rows::quoted;
 use crate::error::Error;
 use crate::progress::Phase;
 
 impl Alteration<'_, '_> {
-    /// Gives the table another definition, and in each column of its rows the value of an expression over the old ones.
+    /// Gives the table another definition. A column at one of the places gets the value of an expression over the old rows, others
+    /// their default. Places of row tables stay, so that whoever names them need not know.
     pub(super) async fn rewrite(
         &mut self,
-        mut definition: TableDefinition,
-        values: &[String],
+        definition: TableDefinition,
+        values: &[(usize, String)],
     ) -> Result<(), Error> {
-        let snapshot = self.snapshot();
-        let name = default_name(&self.table, &[], "rewritten", |name| {
-            snapshot.has_name(name)
-        });
-        let sql = format!("SELECT {} FROM {}", values.join(", "), quoted(&self.table));
+        let temporary = temporary(&self.snapshot(), &definition);
+        let name = temporary.name.clone();
+        let expressions: Vec<&str> = values.iter().map(|(_, value)| value.as_str()).collect();
+        let sql = format!(
+            "SELECT {} FROM {}",
+            expressions.join(", "),
+            quoted(&self.table)
+        );
+        let planned = self.planned(&sql).await?;
+        self.change
+            .define(|tables| tables.create_table(temporary.clone()))?;
+        let targets: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
+        match temporary.storage {
+            Storage::Column => self.append(&temporary, planned, &targets).await?,
+            Storage::Row => {
+                let PlannedQuery { context, plan, .. } = planned;
+                let writer = &mut self.change.writer;
+                dml::insert_plan(writer, &name, &context, plan, &targets, self.token).await?;
+            }
+        }
+        let table = &self.table;
+        self.change
+            .define(|tables| tables.replace_table(table, &name))?;
+        let stored = self.definition()?;
+        let mut definition = definition;
+        for (column, stored) in definition.columns.iter_mut().zip(&stored.columns) {
+            column.added.clone_from(&stored.added);
+            column.stores_null = stored.stores_null;
+        }
+        for (index, stored) in definition.indexes.iter_mut().zip(&stored.indexes) {
+            index.id = stored.id;
+        }
+        self.redefine(definition)
+    }
+
+    /// A query of ours, planned.
+    pub(super) async fn planned(&self, sql: &str) -> Result<PlannedQuery, Error> {
         let internal = || Error::new("XX000", "internal error: not a query");
-        let Command::Statement(statement, _) = parse(&sql)? else {
+        let Command::Statement(statement, _) = parse(sql)? else {
             return Err(internal());
         };
         let Statement::Query(query) = *statement else {
             return Err(internal());
         };
-        let planned = query::plan(self.session, snapshot, query, self.token).await?;
-        let schema = definition.arrow_schema();
-        let targets: Vec<usize> = (0..definition.columns.len()).collect();
-        let rows = write::as_table_rows(planned.plan, &schema, &targets)?;
-        definition.name.clone_from(&name);
-        self.change
-            .define(|tables| tables.create_table(definition))?;
+        query::plan(self.session, self.snapshot(), query, self.token).await
+    }
+
+    async fn append(
+        &mut self,
+        table: &TableDefinition,
+        planned: PlannedQuery,
+        targets: &[usize],
+    ) -> Result<(), Error> {
+        let context = &planned.context;
+        let places = 0..table.columns.len();
+        let defaults = places.map(|place| dml::default_expression(context, table, place));
+        let defaults = defaults.collect::<Result<Vec<_>, Error>>()?;
+        let schema = table.arrow_schema();
+        let rows = write::with_defaults(planned.plan, &schema, targets, &defaults)?;
         let stream = planned.context.start(&rows).await?;
         let reporter = write::Reporter::new(self.session.observer(), Phase::Loading);
         let transaction = self.change.writer.transaction()?;
-        write::append_stream(transaction, &name, stream, reporter, self.token).await?;
-        let table = &self.table;
-        self.change
-            .define(|tables| tables.replace_table(table, &name))
+        write::append_stream(transaction, &table.name, stream, reporter, self.token).await?;
+        Ok(())
     }
+}
+
+/// The table that takes the rows: it checks what the definition checks, under names that are free, but no foreign keys.
+fn temporary(snapshot: &Snapshot, definition: &TableDefinition) -> TableDefinition {
+    let is_taken = |name: &str| snapshot.has_name(name);
+    let mut temporary = definition.clone();
+    temporary.name = default_name(&definition.name, &[], "rewritten", is_taken);
+    let indexes = temporary.indexes.iter_mut().map(|index| &mut index.key);
+    for key in temporary.primary_key.iter_mut().chain(indexes) {
+        key.name = default_name(&temporary.name, &[&key.name], "key", is_taken);
+    }
+    temporary.foreign_keys.clear();
+    for column in &mut temporary.columns {
+        column.added = None;
+    }
+    temporary
 }

@@ -1,10 +1,8 @@
 //! What the rows of a table must satisfy before a definition can say so.
 
-use datafusion::sql::sqlparser::ast::{Ident, Statement};
+use datafusion::sql::sqlparser::ast::Ident;
 use quire_engine::{ForeignKeyDefinition, TableDefinition};
 
-use super::super::super::parse::{Command, parse};
-use super::super::super::query;
 use super::Alteration;
 use crate::error::Error;
 use crate::session::next_of;
@@ -17,14 +15,7 @@ pub(super) fn quoted(name: &str) -> String {
 impl Alteration<'_, '_> {
     /// Whether a query of ours has a row.
     pub(super) async fn has_row(&self, sql: &str) -> Result<bool, Error> {
-        let internal = || Error::new("XX000", "internal error: not a query");
-        let Command::Statement(statement, _) = parse(sql)? else {
-            return Err(internal());
-        };
-        let Statement::Query(query) = *statement else {
-            return Err(internal());
-        };
-        let planned = query::plan(self.session, self.snapshot(), query, self.token).await?;
+        let planned = self.planned(sql).await?;
         let mut stream = planned.context.start(&planned.plan).await?;
         while let Some(batch) = next_of(&mut stream, self.token).await? {
             if batch.num_rows() > 0 {

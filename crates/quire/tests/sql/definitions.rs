@@ -1,0 +1,146 @@
+//! Definitions as SQL: what prints them makes them again.
+
+use crate::support::{database, error, rows, value};
+
+/// Everything a table can be declared to be, as it is printed.
+const PARENT: &str = "CREATE TABLE parent (
+    id SERIAL,
+    code VARCHAR(5) DEFAULT 'none',
+    \"Odd name\" BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY 5 START WITH 100 CACHE 3),
+    CONSTRAINT parent_pkey PRIMARY KEY (id DESC, \"Odd name\"),
+    CONSTRAINT parent_code_key UNIQUE (code),
+    CONSTRAINT parent_id_check CHECK (id > 0)
+) USING row WITH (compression = none, page_size = 8192, page_codec = zstd, page_codec_level = 5, storage_format = xor_rlt);
+CREATE INDEX by_code ON parent (code DESC, id);";
+
+const CHILD: &str = "CREATE TABLE child (
+    parent_code VARCHAR(5) NOT NULL,
+    CONSTRAINT child_parent_code_fkey FOREIGN KEY (parent_code) REFERENCES parent (code) ON DELETE CASCADE ON UPDATE RESTRICT
+) USING row;";
+
+const VIEW: &str =
+    "CREATE VIEW codes (id, code) AS SELECT id, code FROM parent WHERE code <> 'none';";
+
+#[test]
+fn definitions_are_printed_as_they_can_be_declared() {
+    let mut connection = database().connect();
+    for statement in quire::Connection::statements(PARENT).unwrap() {
+        rows(&mut connection, &statement);
+    }
+    rows(&mut connection, CHILD.trim_end_matches(';'));
+    rows(&mut connection, VIEW);
+    let text = |connection: &quire::Connection, name: &str| {
+        connection.create_statement(name).unwrap().unwrap()
+    };
+    assert_eq!(text(&connection, "parent"), PARENT);
+    assert_eq!(text(&connection, "child"), CHILD);
+    assert_eq!(text(&connection, "codes"), VIEW);
+    let again = database();
+    let mut again = again.connect();
+    for name in ["parent", "child", "codes"] {
+        let text = text(&connection, name);
+        for statement in quire::Connection::statements(&text).unwrap() {
+            rows(&mut again, &statement);
+        }
+        assert_eq!(again.create_statement(name).unwrap().unwrap(), text);
+    }
+    assert_eq!(again.views().unwrap(), ["codes"]);
+}
+
+#[test]
+fn sequences_are_printed_as_they_can_be_declared() {
+    let mut connection = database().connect();
+    for sql in [
+        "CREATE SEQUENCE plain;",
+        "CREATE SEQUENCE small AS SMALLINT INCREMENT BY -2 MINVALUE -9 MAXVALUE 7 START WITH 3 CACHE 4 CYCLE;",
+        "CREATE SEQUENCE bounded MAXVALUE 10;",
+    ] {
+        rows(&mut connection, sql);
+        let name = sql.split([' ', ';']).nth(2).unwrap();
+        assert_eq!(
+            connection.create_statement(name).unwrap().as_deref(),
+            Some(sql)
+        );
+    }
+}
+
+#[test]
+fn a_table_is_described_with_all_that_belongs_to_it() {
+    let mut connection = database().connect();
+    for statement in quire::Connection::statements(PARENT).unwrap() {
+        rows(&mut connection, &statement);
+    }
+    rows(&mut connection, CHILD);
+    let described = rows(&mut connection, "DESCRIBE parent");
+    assert_eq!(described[0], ["id", "INTEGER", "NO", "NULL", "serial"]);
+    assert_eq!(
+        described[1],
+        ["code", "VARCHAR(5)", "YES", "NULL", "'none'"]
+    );
+    let details = connection.table_details("parent").unwrap();
+    assert_eq!(
+        details,
+        [
+            "Indexes:",
+            "    parent_pkey PRIMARY KEY (id DESC, \"Odd name\")",
+            "    parent_code_key UNIQUE CONSTRAINT (code)",
+            "    by_code (code DESC, id)",
+            "Check constraints:",
+            "    parent_id_check CHECK (id > 0)",
+            "Referenced by:",
+            "    TABLE child CONSTRAINT child_parent_code_fkey FOREIGN KEY (parent_code) REFERENCES parent (code) ON DELETE CASCADE ON UPDATE RESTRICT",
+            "Options:",
+            "    compression = none",
+            "    page_size = 8192",
+            "    page_codec = zstd",
+            "    page_codec_level = 5",
+            "    storage_format = xor_rlt",
+        ]
+    );
+}
+
+/// Another key, other types, other pages: the rows are written again, and nothing else changes.
+#[test]
+fn row_tables_can_be_rewritten() {
+    let mut connection = database().connect();
+    rows(&mut connection, "CREATE TABLE p (id INTEGER PRIMARY KEY)");
+    rows(&mut connection, "INSERT INTO p VALUES (1), (2)");
+    rows(
+        &mut connection,
+        "CREATE TABLE t (a INTEGER NOT NULL, b TEXT UNIQUE, c INTEGER REFERENCES p) USING row",
+    );
+    rows(
+        &mut connection,
+        "INSERT INTO t VALUES (2, '20', 1), (1, '10', 2)",
+    );
+    let all = "SELECT a, b, c FROM t ORDER BY a";
+    let expected = [["1", "10", "2"], ["2", "20", "1"]];
+    for sql in [
+        "ALTER TABLE t ADD PRIMARY KEY (a DESC)",
+        "ALTER TABLE t ALTER COLUMN b TYPE BIGINT USING CAST(b AS BIGINT)",
+        "ALTER TABLE t SET (page_size = 4096, compression = none)",
+        "ALTER TABLE t DROP CONSTRAINT t_pkey",
+        "ALTER TABLE t ALTER COLUMN a DROP NOT NULL",
+    ] {
+        rows(&mut connection, sql);
+        assert_eq!(rows(&mut connection, all), expected, "{sql}");
+        let twice = error(&mut connection, "INSERT INTO t VALUES (3, 10, 1)");
+        assert_eq!(twice.sqlstate(), "23505", "{sql}");
+        let nowhere = error(&mut connection, "INSERT INTO t VALUES (3, 30, 9)");
+        assert_eq!(nowhere.sqlstate(), "23503", "{sql}");
+    }
+    rows(&mut connection, "INSERT INTO t VALUES (NULL, 30, NULL)");
+    assert_eq!(value(&mut connection, "SELECT count(*) FROM t"), "3");
+    let null = error(&mut connection, "ALTER TABLE t ADD PRIMARY KEY (a)");
+    assert_eq!(null.sqlstate(), "23502");
+    rows(&mut connection, "ALTER TABLE t ADD COLUMN d BIGSERIAL");
+    assert_eq!(
+        rows(&mut connection, "SELECT count(DISTINCT d), min(d) FROM t"),
+        [["3", "1"]]
+    );
+    rows(
+        &mut connection,
+        "DELETE FROM p WHERE id NOT IN (SELECT c FROM t WHERE c IS NOT NULL)",
+    );
+    assert_eq!(value(&mut connection, "SELECT count(*) FROM p"), "2");
+}
