@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
-use quire_format::row_page::RowPage;
 use quire_store::PageId;
 use quire_store::pool::Frame;
 
-use super::descend::Target;
 use super::error::TreeError;
 use super::pages::read;
 use super::tree::BTree;
@@ -15,36 +13,71 @@ use super::tree::BTree;
 /// Parts are of about one size when there are so many keys to choose each border from.
 const KEYS_PER_PART: usize = 4;
 
-/// Where a key is in a tree, if all pages of a level were equally full.
+/// Where a key is in a tree.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Share of the entries that are below it.
     fraction: f64,
-    /// Entries of the tree, from how many each page on the way has.
+    /// Product of the entries of the pages on the way.
     entries: f64,
 }
+
+/// Pages of each level that are looked at to know how many there are below.
+const SAMPLE_PAGES: usize = 16;
 
 /// Keys of children, and the children.
 type Children = (Vec<Vec<u8>>, Vec<PageId>, u8);
 
 impl BTree {
-    /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none. One leaf is read for each
-    /// bound.
+    /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none. Some pages of each level are
+    /// read.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
-        let first = self.place(Target::Key(low))?;
-        let last = match high {
-            [] => Place {
-                fraction: 1.0,
-                ..self.place(Target::Below(&[]))?
-            },
-            _ => self.place(Target::Key(high))?,
+        let entries = self.estimate_all_entries()?;
+        let first = match low {
+            [] => 0.0,
+            _ => self.fraction_below(low)?,
         };
-        let entries = (first.entries + last.entries) / 2.0;
-        let share = (last.fraction - first.fraction).max(0.0);
-        Ok((entries * share).round() as u64)
+        let last = match high {
+            [] => 1.0,
+            _ => self.fraction_below(high)?,
+        };
+        Ok((entries * (last - first).max(0.0)).round() as u64)
+    }
+
+    /// About how many entries there are: pages of a level, as far as they are few, else some of them, say how many pages
+    /// the next has.
+    fn estimate_all_entries(&self) -> Result<f64, TreeError> {
+        let (mut pages, mut scale) = (vec![self.root], 1.0);
+        loop {
+            let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
+            let sampled: Vec<PageId> = pages.iter().copied().step_by(step).collect();
+            if sampled.is_empty() {
+                return Ok(0.0);
+            }
+            scale *= pages.len() as f64 / sampled.len() as f64;
+            let (mut below, mut entry_count) = (Vec::new(), 0);
+            for page in sampled {
+                match self.children(page)? {
+                    Some((_, children, 1..)) => below.extend(children),
+                    Some((.., 0)) => entry_count += self.entry_count(page)?,
+                    None => {}
+                }
+            }
+            if below.is_empty() {
+                return Ok(entry_count as f64 * scale);
+            }
+            pages = below;
+        }
+    }
+
+    fn entry_count(&self, page: PageId) -> Result<usize, TreeError> {
+        let Some(frame) = self.pages.get(page)? else {
+            return Ok(0);
+        };
+        Ok(read(&frame, |leaf| leaf.len())?.unwrap_or(0))
     }
 
     /// Keys that cut the range from `low` to `high` into up to `part_count` parts of about one size: ascending, and fewer in a
@@ -86,7 +119,8 @@ impl BTree {
         Ok((1..parts).filter_map(border).collect())
     }
 
-    fn place(&self, target: Target<'_>) -> Result<Place, TreeError> {
+    /// Share of the entries that are below `key`, if all pages of a level were equally full.
+    fn fraction_below(&self, key: &[u8]) -> Result<f64, TreeError> {
         let mut place = Place {
             fraction: 0.0,
             entries: 1.0,
@@ -94,11 +128,11 @@ impl BTree {
         let mut page = self.root;
         loop {
             let Some(frame) = self.pages.get(page)? else {
-                return Ok(place);
+                return Ok(place.fraction);
             };
-            match step(&frame, target, &mut place)? {
+            match step(&frame, key, &mut place)? {
                 Some(child) => page = child,
-                None => return Ok(place),
+                None => return Ok(place.fraction),
             }
         }
     }
@@ -125,20 +159,18 @@ impl BTree {
 }
 
 /// Goes one level down; `None` at a leaf, or at a page that is gone.
-fn step(
-    frame: &Arc<Frame>,
-    target: Target<'_>,
-    place: &mut Place,
-) -> Result<Option<PageId>, TreeError> {
+fn step(frame: &Arc<Frame>, key: &[u8], place: &mut Place) -> Result<Option<PageId>, TreeError> {
     let found = read(frame, |page| -> Result<Option<PageId>, Corrupt> {
-        let position = position_of(page, target)?;
+        let position = match page.level() {
+            0 => page.lower_bound(key)?,
+            _ => page.child(key)?.0,
+        };
         let count = page.len().max(1) as f64;
         place.fraction += position as f64 / count / place.entries;
-        place.entries *= page.len() as f64;
-        if page.level() == 0 || page.is_empty() {
+        place.entries *= count;
+        if page.level() == 0 || page.len() == 0 {
             return Ok(None);
         }
-        place.entries = place.entries.max(1.0);
         page.child_at(position.min(page.len() - 1)).map(Some)
     })?;
     Ok(found
@@ -147,10 +179,51 @@ fn step(
         .flatten())
 }
 
-fn position_of(page: &RowPage<'_>, target: Target<'_>) -> Result<usize, Corrupt> {
-    match target {
-        Target::Below([]) => Ok(page.len().saturating_sub(1)),
-        Target::Key(key) | Target::Below(key) if page.level() == 0 => page.lower_bound(key),
-        Target::Key(key) | Target::Below(key) => Ok(page.child(key)?.0),
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use quire_store::pool::{PageCodec, Pool, PoolOptions};
+    use quire_store::{MemDisk, Volume, VolumeOptions};
+
+    use crate::btree::{BTree, TreeOptions};
+
+    #[test]
+    fn estimates_are_near_and_separators_cut_evenly() {
+        let disk = Arc::new(MemDisk::new());
+        let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
+        let pool = Pool::new(&volume, PoolOptions::default());
+        let options = TreeOptions {
+            page_bytes: 4_096,
+            ..TreeOptions::default()
+        };
+        let guard = pool.begin_change();
+        let tree = BTree::create(&pool, PageCodec::NONE, options, &guard).unwrap();
+        assert_eq!(tree.estimate_entries(&[], &[]).unwrap(), 0);
+        assert!(tree.separators(&[], &[], 4).unwrap().is_empty());
+        for number in 0..60_000_u32 {
+            tree.put(&number.to_be_bytes(), &[7; 30], 1, &guard)
+                .unwrap();
+        }
+        let between = |low: u32, high: u32| {
+            let (low, high) = (low.to_be_bytes(), high.to_be_bytes());
+            tree.estimate_entries(&low, &high).unwrap() as f64
+        };
+        let all = tree.estimate_entries(&[], &[]).unwrap() as f64;
+        assert!((all / 60_000.0 - 1.0).abs() < 0.1, "{all}");
+        for (low, high) in [(0, 30_000), (10_000, 50_000), (55_000, 60_000)] {
+            let (found, expected) = (between(low, high), f64::from(high - low));
+            assert!((found - expected).abs() < 4_000.0, "{low}..{high}: {found}");
+        }
+        assert_eq!(between(70_000, 80_000), 0.0);
+        let borders = tree.separators(&[], &[], 4).unwrap();
+        assert_eq!(borders.len(), 3);
+        let mut low: &[u8] = &[];
+        for border in borders.iter().map(Vec::as_slice).chain([[].as_slice()]) {
+            let part = tree.estimate_entries(low, border).unwrap();
+            assert!((10_000..20_000).contains(&part), "{part}");
+            low = border;
+        }
     }
 }

@@ -141,7 +141,7 @@ impl ReferenceChecks {
             table,
             key,
             referenced,
-            tables,
+            ..
         } = *context;
         let columns = &key.referenced_columns;
         let values: Vec<Value> = columns
@@ -180,26 +180,42 @@ impl ReferenceChecks {
             ReferentialAction::Cascade => after.unwrap_or_default(),
             ReferentialAction::SetNull => vec![Value::Null; values.len()],
         };
+        let deletes = action == ReferentialAction::Cascade && gone.after.is_none();
+        let replacement = (!deletes).then_some(replacement.as_slice());
+        self.change_referring(context, &referring, replacement, rows)
+    }
+
+    /// Gives rows that refer other values in the columns of the foreign key, or deletes them.
+    fn change_referring(
+        &mut self,
+        context: &Context<'_>,
+        referring: &[Box<[u8]>],
+        replacement: Option<&[Value]>,
+        rows: &mut Transaction,
+    ) -> Result<(), RowWriteError> {
+        let Context {
+            table, key, tables, ..
+        } = *context;
         let is_referenced = tables
             .iter()
             .any(|other| is_referenced(&table.definition.name, &other.definition));
         let mut writer = RowWriter::new(Arc::clone(table), rows);
         for row_key in referring {
-            writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
-            let Some(mut row) = writer.newest(&row_key)? else {
+            writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+            let Some(mut row) = writer.newest(row_key)? else {
                 continue;
             };
-            if action == ReferentialAction::Cascade && gone.after.is_none() {
-                let before = writer.delete(&row_key)?;
+            let Some(replacement) = replacement else {
+                let before = writer.delete(row_key)?;
                 self.deleted(table, before, is_referenced);
                 continue;
-            }
-            for (column, value) in key.columns.iter().zip(&replacement) {
+            };
+            for (column, value) in key.columns.iter().zip(replacement) {
                 check_nullable(table, *column, value)?;
                 row[*column] = value.clone();
             }
             let row: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
-            let before = writer.update(&row_key, &row)?;
+            let before = writer.update(row_key, &row)?;
             self.updated(table, before, &row, is_referenced);
         }
         Ok(())

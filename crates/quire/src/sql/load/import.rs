@@ -45,9 +45,13 @@ pub(super) async fn run(
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
     let control = control(session.observer(), token);
     if target.is_row_table {
-        return target
-            .insert(session, writer, &copy, path, format, &control, token)
-            .await;
+        let source = Source {
+            copy: &copy,
+            path,
+            format,
+            control: &control,
+        };
+        return target.insert(session, writer, source, token).await;
     }
     let (count, notices) = tokio::task::block_in_place(|| match format {
         Format::Csv => {
@@ -77,6 +81,14 @@ fn outcome(count: u64, notices: Vec<String>) -> Outcome {
         row_count: Some(count),
         notices,
     })
+}
+
+/// The file, and how it is read.
+struct Source<'a> {
+    copy: &'a CopyStatement,
+    path: &'a Path,
+    format: Format,
+    control: &'a CopyControl,
 }
 
 /// A table, and which of its columns the file has.
@@ -143,17 +155,19 @@ impl Target {
     }
 
     /// Inserts the rows of the file into a row table.
-    #[expect(clippy::too_many_arguments)]
     async fn insert(
         &self,
         session: &Session,
         mut writer: Writer<'_>,
-        copy: &CopyStatement,
-        path: &Path,
-        format: Format,
-        control: &CopyControl,
+        source: Source<'_>,
         token: &CancelToken,
     ) -> Result<Outcome, Error> {
+        let Source {
+            copy,
+            path,
+            format,
+            control,
+        } = source;
         let context = session.statement(writer.snapshot()?, HashMap::default())?;
         let (count, notices) = match format {
             Format::Csv => {
