@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
+use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
-    AppendError, AppendOptions, ColumnDefinition, Engine, EngineError, EngineOptions, ScanOptions,
-    Snapshot, SqlType, TableDefinition, TransactionError, WriteTransaction,
+    AppendError, AppendOptions, ColumnDefinition, Direction, Engine, EngineError, EngineOptions,
+    Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource, ScanOptions, Snapshot, SqlType,
+    Storage, TableDefinition, Transaction, TransactionError, TransactionOptions, WriteTransaction,
 };
-use quire_store::log::{Log, LogOptions, RECORDS_BYTES_MAX};
 use quire_store::{
-    CATALOG_PAGE, CommitError, Disk, Durability, MemDisk, OpenMode, PageKind, STAGING_PAGE,
-    SimDisk, Volume, VolumeOptions, WriteError,
+    CATALOG_PAGE, CommitError, Disk, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
+    VolumeOptions, WriteError,
 };
 
 /// A page is written when this much is waiting: there are many staged batches.
@@ -89,6 +90,56 @@ fn read(snapshot: &Snapshot, name: &str) -> Vec<i64> {
     values
 }
 
+/// A row table beside the column tables, with the column as its key.
+fn create_row_table(engine: &Engine) {
+    let mut definition = definition("rows");
+    definition.storage = Storage::Row;
+    let part = KeyPart {
+        column: 0,
+        is_descending: false,
+    };
+    definition.primary_key = Some(KeyDefinition {
+        name: "rows_pkey".to_owned(),
+        columns: vec![part],
+    });
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction
+        .define(|tables| tables.create_table(definition))
+        .unwrap();
+    transaction.commit().unwrap();
+}
+
+fn insert_row(transaction: &mut Transaction, number: i64) {
+    let snapshot = transaction.snapshot();
+    let table = snapshot.row_table("rows").unwrap().unwrap();
+    let mut writer = transaction.row_writer(table.parts());
+    let inserted = writer.insert(&[TupleValue::Integer(number)]).unwrap();
+    assert!(matches!(inserted, Insertion::Inserted(_)), "{inserted:?}");
+}
+
+fn commit_row(engine: &Engine, number: i64) {
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    insert_row(&mut transaction, number);
+    transaction.commit().unwrap();
+}
+
+fn read_rows(engine: &Engine) -> Vec<i64> {
+    let table = engine.snapshot().row_table("rows").unwrap().unwrap();
+    let options = RowScanOptions {
+        projection: vec![0],
+        with_row_key: false,
+        source: RowSource::Range(KeyRange::all()),
+        direction: Direction::Forward,
+        batch_rows: 100,
+    };
+    let mut scan = table.scan(&options).unwrap();
+    let mut values = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        values.extend_from_slice(batch.column(0).as_primitive::<Int64Type>().values());
+    }
+    values
+}
+
 fn is_marked(engine: &Engine) -> bool {
     engine.volume().pin().contains(STAGING_PAGE)
 }
@@ -106,36 +157,32 @@ fn no_findings(engine: &Engine) {
 fn others_commit_while_a_load_is_in_progress() {
     let disk = Arc::new(MemDisk::new());
     let engine = engine_on(disk.clone());
-    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    create_row_table(&engine);
     let values = numbers(1, 20_000);
-    let transaction = load(&engine, "t", &values);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let tables = transaction.tables().unwrap();
+    tables.create_table(definition("t")).unwrap();
+    try_load(tables, "t", &values).unwrap();
     assert!(
         is_marked(&engine),
         "20,000 random numbers do not fit the buffer"
     );
     no_findings(&engine);
-    log.commit(b"one", Durability::Synced).unwrap();
-    engine.volume().checkpoint().unwrap();
+    commit_row(&engine, 1);
+    engine.checkpoint().unwrap();
     engine.volume().clean().unwrap();
     assert!(engine.snapshot().table("t").unwrap().is_none());
     assert_eq!(read(&transaction.snapshot(), "t"), values);
-    let two = transaction
-        .commit_by(|batch| log.commit_batch(batch, b"two", Durability::Synced))
-        .unwrap();
-    assert_eq!((two, log.last_sequence()), (two, two));
+    insert_row(&mut transaction, 2);
+    assert_eq!(read_rows(&engine), [1]);
+    transaction.commit().unwrap();
     assert!(!is_marked(&engine));
     assert_eq!(read(&engine.snapshot(), "t"), values);
-    log.commit(b"three", Durability::Synced).unwrap();
-    drop((engine, log));
-    let engine = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())));
-    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
-    let mut records = Vec::new();
-    log.replay(|_, record| {
-        records.push(record.to_vec());
-        Ok::<(), std::convert::Infallible>(())
-    })
-    .unwrap();
-    assert_eq!(records, [&b"one"[..], b"two", b"three"]);
+    commit_row(&engine, 3);
+    let crashed = disk.to_bytes();
+    drop(engine);
+    let engine = engine_on(Arc::new(MemDisk::from_bytes(crashed)));
+    assert_eq!(read_rows(&engine), [1, 2, 3]);
     assert_eq!(read(&engine.snapshot(), "t"), values);
     no_findings(&engine);
 }
@@ -204,18 +251,17 @@ fn a_crash_leaves_pages_that_the_next_start_frees() {
 fn a_sweep_spares_the_log_and_what_is_below_the_mark() {
     let disk = Arc::new(MemDisk::new());
     let engine = engine_on(disk.clone());
-    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
+    create_row_table(&engine);
     load(&engine, "kept", &numbers(1, 5_000)).commit().unwrap();
     let batch = engine.volume().begin().unwrap();
     let stray = batch.write(PageKind::Segment, b"nobody's").unwrap();
     batch.commit().unwrap();
     let transaction = load(&engine, "t", &numbers(2, 30_000));
-    log.commit(b"record", Durability::Synced).unwrap();
+    commit_row(&engine, 1);
     let crashed = disk.to_bytes();
-    drop((transaction, log, engine));
+    drop((transaction, engine));
     let engine = engine_on(Arc::new(MemDisk::from_bytes(crashed)));
-    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
-    assert_eq!(log.last_sequence().get(), 1);
+    assert_eq!(read_rows(&engine), [1]);
     assert_eq!(&*engine.volume().read(stray).unwrap(), b"nobody's");
     let findings = Engine::check(engine.volume());
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -311,21 +357,22 @@ fn a_full_disk_in_the_middle_of_a_load_takes_nothing() {
 #[test]
 fn a_failure_of_who_ends_the_commit_aborts() {
     let engine = engine_on(Arc::new(MemDisk::new()));
-    let log = Log::open(engine.volume(), LogOptions::default()).unwrap();
-    let too_long = vec![0; RECORDS_BYTES_MAX + 1];
     let transaction = load(&engine, "t", &numbers(2, 30_000));
     let error = transaction
-        .commit_by(|batch| log.commit_batch(batch, &too_long, Durability::Synced))
+        .commit_by(|_| -> Result<(), _> { Err(CommitError::Write(WriteError::BatchFailed)) })
         .unwrap_err();
-    let TransactionError::Commit(CommitError::Write(WriteError::TooLarge { .. })) = error else {
+    let TransactionError::Commit(CommitError::Write(WriteError::BatchFailed)) = error else {
         panic!("{error}");
     };
     assert_eq!(page_count(&engine), 0);
-    assert_eq!(log.commit(b"first", Durability::Synced).unwrap().get(), 1);
+    create_row_table(&engine);
+    commit_row(&engine, 1);
     assert!(engine.snapshot().table("t").unwrap().is_none());
     let transaction = load(&engine, "t", &numbers(2, 30_000));
     transaction.commit().unwrap();
     assert_eq!(read(&engine.snapshot(), "t"), numbers(2, 30_000));
+    assert_eq!(read_rows(&engine), [1]);
+    no_findings(&engine);
 }
 
 #[test]

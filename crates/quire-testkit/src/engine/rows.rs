@@ -1,13 +1,15 @@
 //! The rows of the tables: made, appended and read back.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Int64Type;
-use quire_engine::{ColumnDefinition, ScanOptions, Snapshot, SqlType, TableDefinition};
-use quire_store::log::Log;
+use quire_engine::row_table::{KeyRange, TupleValue};
+use quire_engine::{
+    ColumnDefinition, Direction, Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource,
+    ScanOptions, Snapshot, SqlType, Storage, TableDefinition, Transaction,
+};
 
 use crate::random::Random;
 
@@ -22,8 +24,8 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 pub struct Contents {
     /// The column tables.
     pub tables: Tables,
-    /// Commits of the log; each has its number as its record.
-    pub redo: u64,
+    /// Rows of the row table; they have the numbers from 1.
+    pub row_count: u64,
 }
 
 /// Every table has these two columns.
@@ -37,6 +39,44 @@ pub(super) fn definition(name: &str) -> TableDefinition {
         column("text", SqlType::Text, true),
     ];
     TableDefinition::new(name, columns)
+}
+
+/// The row table beside them.
+const ROW_TABLE: &str = "rows";
+
+fn row_definition() -> TableDefinition {
+    let mut definition = definition(ROW_TABLE);
+    definition.storage = Storage::Row;
+    let part = KeyPart {
+        column: 0,
+        is_descending: false,
+    };
+    definition.primary_key = Some(KeyDefinition {
+        name: "rows_pkey".to_owned(),
+        columns: vec![part],
+    });
+    definition
+}
+
+/// Adds a row to the row table, which is made if it is not there.
+pub(super) fn insert_row(transaction: &mut Transaction, number: u64) -> Result<(), String> {
+    if transaction.snapshot().definition(ROW_TABLE).is_none() {
+        let created = transaction.define(|tables| tables.create_table(row_definition()));
+        created.map_err(|error| error.to_string())?;
+    }
+    let table = transaction.snapshot().row_table(ROW_TABLE);
+    let table = table.map_err(|error| error.to_string())?;
+    let table = table.ok_or("the row table is not there")?;
+    let text = format!("row {number}");
+    let values = [
+        TupleValue::Integer(number as i64),
+        TupleValue::Bytes(text.as_bytes()),
+    ];
+    let inserted = transaction.row_writer(table.parts()).insert(&values);
+    match inserted.map_err(|error| error.to_string())? {
+        Insertion::Inserted(_) => Ok(()),
+        Insertion::Conflict(_) => Err(format!("row {number} is there before it was inserted")),
+    }
 }
 
 pub(super) fn random_rows(random: &mut Random) -> Vec<Row> {
@@ -92,23 +132,33 @@ pub(super) fn read_tables(snapshot: &Snapshot) -> Result<Tables, String> {
     Ok(tables)
 }
 
-/// The number of commits that the log has.
+/// The number of rows of the row table.
 ///
 /// # Errors
-/// It cannot be read, or has something else than their numbers.
-pub(super) fn replay_all(log: &Log) -> Result<u64, String> {
+/// It cannot be read, or has something else than them.
+pub(super) fn count_rows(snapshot: &Snapshot) -> Result<u64, String> {
+    let table = snapshot.row_table(ROW_TABLE);
+    let Some(table) = table.map_err(|error| error.to_string())? else {
+        return Ok(0);
+    };
+    let options = RowScanOptions {
+        projection: vec![0, 1],
+        with_row_key: false,
+        source: RowSource::Range(KeyRange::all()),
+        direction: Direction::Forward,
+        batch_rows: 1_000,
+    };
+    let mut scan = table.scan(&options).map_err(|error| error.to_string())?;
     let mut count = 0_u64;
-    let mut others = Vec::new();
-    let replayed = log.replay(|sequence, records| {
-        count += 1;
-        if sequence.get() != count || records != count.to_le_bytes() {
-            others.push((sequence, records.to_vec()));
+    while let Some(batch) = scan.next_batch().map_err(|error| error.to_string())? {
+        let numbers = batch.column(0).as_primitive::<Int64Type>();
+        let texts = batch.column(1).as_string_view();
+        for (number, text) in numbers.values().iter().zip(texts) {
+            count += 1;
+            if *number as u64 != count || text != Some(format!("row {count}").as_str()) {
+                return Err(format!("row {count} is ({number}, {text:?})"));
+            }
         }
-        Ok::<(), Infallible>(())
-    });
-    replayed.map_err(|error| error.to_string())?;
-    match others.first() {
-        Some(other) => Err(format!("the log has {other:?}")),
-        None => Ok(count),
     }
+    Ok(count)
 }

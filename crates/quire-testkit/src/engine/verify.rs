@@ -1,13 +1,15 @@
-//! Are the tables and the log what a crash may have left of them?
+//! Are the tables what a crash may have left of them?
 
 use std::sync::Arc;
 
-use quire_engine::{Engine, WriteTransaction};
-use quire_store::log::{Log, LogOptions};
-use quire_store::{Disk, Durability, MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+use quire_engine::{Engine, TransactionOptions, WriteTransaction};
+use quire_store::{Disk, MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
 
-use super::rows::{Contents, Tables, batch, definition, read_tables, replay_all};
-use super::workload::volume_options;
+use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, read_tables};
+use super::workload::{engine_options, volume_options};
+
+/// Of the engines that recover.
+const STAGING_BYTES: usize = 4 << 20;
 
 /// What a recovery found.
 pub(super) struct Recovered {
@@ -17,7 +19,7 @@ pub(super) struct Recovered {
     pub(super) was_staged: bool,
 }
 
-/// Opens what a crash left, compares tables and log with what is allowed, checks every invariant of the
+/// Opens what a crash left, compares tables and rows with what is allowed, checks every invariant of the
 /// tables, appends to one, and opens the file again.
 pub(super) fn verify(
     image: Vec<u8>,
@@ -28,17 +30,17 @@ pub(super) fn verify(
     let disk = Arc::new(MemDisk::from_bytes(image));
     let volume = open(disk.clone(), may_be_blank, seed)?;
     let was_staged = volume.pin().contains(STAGING_PAGE);
-    let engine = Engine::open(volume).map_err(|error| format!("open: {error}"))?;
-    let (log, mut found) = read(&engine)?;
+    let engine = open_engine(volume)?;
+    let mut found = read(&engine)?;
     let position = allowed.iter().position(|contents| **contents == found);
     let position = position.ok_or_else(|| describe_difference(&found, allowed))?;
     nothing_is_left_over(&engine)?;
-    append(&engine, &log, &mut found)?;
-    drop((engine, log));
+    append(&engine, &mut found)?;
+    drop(engine);
     let volume =
         Volume::open(disk, OpenMode::ReadOnly).map_err(|error| format!("reopen: {error}"))?;
-    let engine = Engine::open(volume).map_err(|error| format!("reopen: {error}"))?;
-    if read(&engine)?.1 != found {
+    let engine = open_engine(volume)?;
+    if read(&engine)? != found {
         return Err("what was appended after the recovery is not there".to_owned());
     }
     nothing_is_left_over(&engine)?;
@@ -51,8 +53,13 @@ pub(super) fn verify(
 /// Opens what a crash left on a disk that records what is written meanwhile.
 pub(super) fn recover(disk: Arc<SimDisk>, seed: u64) -> Result<(), String> {
     let volume = open(disk, false, seed)?;
-    Engine::open(volume).map_err(|error| format!("open: {error}"))?;
+    open_engine(volume)?;
     Ok(())
+}
+
+fn open_engine(volume: Volume) -> Result<Engine, String> {
+    let engine = Engine::open_with(volume, engine_options(STAGING_BYTES));
+    engine.map_err(|error| format!("open the tables: {error}"))
 }
 
 fn open(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, String> {
@@ -64,27 +71,28 @@ fn open(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, St
     opened.map_err(|error| format!("open: {error}"))
 }
 
-fn read(engine: &Engine) -> Result<(Log, Contents), String> {
-    let tables = read_tables(&engine.snapshot())?;
-    let log = Log::open(engine.volume(), LogOptions::default());
-    let log = log.map_err(|error| format!("open the log: {error}"))?;
-    let redo = replay_all(&log)?;
-    Ok((log, Contents { tables, redo }))
+fn read(engine: &Engine) -> Result<Contents, String> {
+    let snapshot = engine.snapshot();
+    let tables = read_tables(&snapshot)?;
+    let row_count = count_rows(&snapshot)?;
+    Ok(Contents { tables, row_count })
 }
 
-/// Appends a row to the first table, in one commit with a record of the log.
-fn append(engine: &Engine, log: &Log, found: &mut Contents) -> Result<(), String> {
+/// Appends a row to the first table and one to the row table, in one commit.
+fn append(engine: &Engine, found: &mut Contents) -> Result<(), String> {
     let rows = vec![(7, Some("after the crash".to_owned()))];
-    let mut transaction = engine.begin().map_err(|error| format!("begin: {error}"))?;
+    let mut transaction = engine.transaction(TransactionOptions::default());
     let name = found.tables.keys().next().cloned();
     let name = name.unwrap_or_else(|| "new table".to_owned());
-    append_rows(&mut transaction, &found.tables, &name, &batch(&rows)?)?;
-    let record = (found.redo + 1).to_le_bytes();
+    let half = transaction.tables();
+    let half = half.map_err(|error| format!("begin: {error}"))?;
+    append_rows(half, &found.tables, &name, &batch(&rows)?)?;
+    found.row_count += 1;
+    insert_row(&mut transaction, found.row_count)?;
     transaction
-        .commit_by(|batch| log.commit_batch(batch, &record, Durability::Synced))
+        .commit()
         .map_err(|error| format!("commit: {error}"))?;
     found.tables.entry(name).or_default().extend(rows);
-    found.redo += 1;
     Ok(())
 }
 
@@ -120,7 +128,7 @@ fn describe_difference(found: &Contents, allowed: &[Arc<Contents>]) -> String {
     let counts = |contents: &Contents| {
         let count = |(name, rows): (&String, &Vec<_>)| format!("{name:?}: {} rows", rows.len());
         let tables: Vec<String> = contents.tables.iter().map(count).collect();
-        format!("{}, {} commits", tables.join(", "), contents.redo)
+        format!("{}, {} rows", tables.join(", "), contents.row_count)
     };
     let allowed: Vec<String> = allowed.iter().map(|contents| counts(contents)).collect();
     format!(

@@ -1,12 +1,11 @@
-//! A random sequence of transactions, commits of the log beside them, cleanings, checkpoints and reopenings.
+//! A random sequence of transactions, commits of rows beside them, cleanings, checkpoints and reopenings.
 
 use std::sync::Arc;
 
-use quire_engine::{AppendOptions, Engine, EngineOptions, WriteTransaction};
-use quire_store::log::{Log, LogOptions};
-use quire_store::{Durability, OpenMode, SimDisk, Volume, VolumeOptions};
+use quire_engine::{AppendOptions, Engine, EngineOptions, TransactionOptions, WriteTransaction};
+use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
 
-use super::rows::{Contents, Tables, batch, definition, random_rows, replay_all};
+use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, random_rows};
 use crate::random::Random;
 
 /// A commit, and when it happened, in operations of the disk.
@@ -54,6 +53,17 @@ pub(super) fn volume_options(seed: u64) -> VolumeOptions {
     }
 }
 
+/// Options of the engines: what happens must depend on the seed alone.
+pub(super) fn engine_options(staging_bytes: usize) -> EngineOptions {
+    let mut options = EngineOptions {
+        staging_bytes,
+        ..EngineOptions::default()
+    };
+    options.mvcc.has_background_thread = false;
+    options.pool.compression_threads = 0;
+    options
+}
+
 /// Runs a workload until it ends or the disk fails.
 pub(super) struct Workload {
     disk: Arc<SimDisk>,
@@ -61,12 +71,6 @@ pub(super) struct Workload {
     contents: Contents,
     history: History,
     sessions: u64,
-}
-
-/// The handles of one session.
-struct Opened {
-    engine: Engine,
-    log: Log,
 }
 
 impl Workload {
@@ -87,26 +91,26 @@ impl Workload {
     }
 
     fn steps(&mut self) -> Result<(), String> {
-        let mut opened = self.open()?;
+        let mut engine = self.open()?;
         self.history.created_at = Some(self.disk.journal_len());
         for _ in 0..6 + self.random.below(10) {
             match self.random.below(13) {
-                0 => drop(opened.engine.clean().map_err(text)?),
-                1 => opened.engine.volume().checkpoint().map_err(text)?,
+                0 => drop(engine.clean().map_err(text)?),
+                1 => engine.checkpoint().map_err(text)?,
                 2 => {
-                    let volume = opened.engine.volume().clone();
-                    drop(opened);
+                    let volume = engine.volume().clone();
+                    drop(engine);
                     volume.close().map_err(text)?;
-                    opened = self.open()?;
+                    engine = self.open()?;
                 }
-                3 => self.log_commit(&opened.log)?,
-                _ => self.transaction(&opened)?,
+                3 => self.commit_row(&engine)?,
+                _ => self.transaction(&engine)?,
             }
         }
         Ok(())
     }
 
-    fn open(&mut self) -> Result<Opened, String> {
+    fn open(&mut self) -> Result<Engine, String> {
         self.sessions += 1;
         let options = volume_options(self.random.next_u64().wrapping_add(self.sessions));
         let volume = if self.history.created_at.is_none() {
@@ -117,55 +121,45 @@ impl Workload {
         let volume = volume.map_err(text)?;
         // From a batch for every page to none but the last.
         let staging_bytes = [1, 600, 5_000, 4 << 20][self.random.below(4) as usize];
-        let mut options = EngineOptions::default();
-        options.staging_bytes = staging_bytes;
-        // What happens must depend on the seed alone.
-        options.mvcc.has_background_thread = false;
-        options.pool.compression_threads = 0;
-        let engine = Engine::open_with(volume.clone(), options).map_err(text)?;
-        let log = Log::open(&volume, LogOptions::default()).map_err(text)?;
-        let redo = replay_all(&log)?;
-        assert_eq!(redo, self.contents.redo, "the log has changed");
-        Ok(Opened { engine, log })
+        let engine = Engine::open_with(volume, engine_options(staging_bytes)).map_err(text)?;
+        let row_count = count_rows(&engine.snapshot())?;
+        assert_eq!(row_count, self.contents.row_count, "rows have changed");
+        Ok(engine)
     }
 
-    fn transaction(&mut self, opened: &Opened) -> Result<(), String> {
+    fn transaction(&mut self, engine: &Engine) -> Result<(), String> {
         let mut tables = self.contents.tables.clone();
-        let mut transaction = opened.engine.begin().map_err(text)?;
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        let half = transaction.tables().map_err(text)?;
         for _ in 0..1 + self.random.below(3) {
             let name = format!("table {}", self.random.below(3));
             let is_new = !tables.contains_key(&name);
             if is_new {
-                let created = transaction.create_table(definition(&name));
-                created.map_err(text)?;
+                half.create_table(definition(&name)).map_err(text)?;
                 tables.insert(name, Vec::new());
             } else if self.random.chance(20) {
-                transaction.drop_table(&name).map_err(text)?;
+                half.drop_table(&name).map_err(text)?;
                 tables.remove(&name);
             } else if self.random.chance(10) {
-                transaction.mark_staging().map_err(text)?;
+                half.mark_staging().map_err(text)?;
             } else {
-                self.append(&mut transaction, &name, &mut tables)?;
+                self.append(half, &name, &mut tables)?;
             }
-            if self.random.chance(20) {
+            if self.random.chance(20) && self.contents.row_count > 0 {
                 // Who commits rows does not wait for the transaction.
-                self.log_commit(&opened.log)?;
+                self.commit_row(engine)?;
             }
         }
         if self.random.chance(15) {
             return Ok(());
         }
-        let redo = match self.random.chance(30) {
-            true => self.contents.redo + 1,
-            false => self.contents.redo,
-        };
-        self.commit(Contents { tables, redo }, |contents| {
-            if redo == contents.redo {
-                return transaction.commit().map(drop).map_err(text);
-            }
-            let record = redo.to_le_bytes();
-            let commit = |batch| opened.log.commit_batch(batch, &record, Durability::Synced);
-            transaction.commit_by(commit).map(drop).map_err(text)
+        let mut row_count = self.contents.row_count;
+        if self.random.chance(30) {
+            row_count += 1;
+            insert_row(&mut transaction, row_count)?;
+        }
+        self.commit(Contents { tables, row_count }, || {
+            transaction.commit().map_err(text)
         })
     }
 
@@ -189,32 +183,29 @@ impl Workload {
         Ok(())
     }
 
-    /// A commit of row transactions.
-    fn log_commit(&mut self, log: &Log) -> Result<(), String> {
+    /// A commit of a transaction over rows.
+    fn commit_row(&mut self, engine: &Engine) -> Result<(), String> {
         let contents = Contents {
-            redo: self.contents.redo + 1,
+            row_count: self.contents.row_count + 1,
             ..self.contents.clone()
         };
-        let record = contents.redo.to_le_bytes();
-        self.commit(contents, |_| {
-            log.commit(&record, Durability::Synced)
-                .map(drop)
-                .map_err(text)
-        })
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        insert_row(&mut transaction, contents.row_count)?;
+        self.commit(contents, || transaction.commit().map_err(text))
     }
 
-    /// Notes a commit and when it happens. `act` gets what was there before.
+    /// Notes a commit and when it happens.
     fn commit(
         &mut self,
         contents: Contents,
-        act: impl FnOnce(&Contents) -> Result<(), String>,
+        act: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), String> {
         self.history.commits.push(Commit {
             started_at: self.disk.journal_len(),
             acknowledged_at: None,
             contents: Arc::new(contents.clone()),
         });
-        act(&self.contents)?;
+        act()?;
         if let Some(commit) = self.history.commits.last_mut() {
             commit.acknowledged_at = Some(self.disk.journal_len());
         }
