@@ -4,6 +4,7 @@
 //! `ThrottledDisk` models it), `background` (compression by threads and by whoever fills a page). FOLDER must exist; files
 //! `row_speed.*` in it are removed. What is compared runs in turn, in short rounds; figures are medians, ratios those of the
 //! medians.
+#![forbid(unsafe_code)]
 
 mod measure;
 mod parts;

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -34,6 +34,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
         ],
     ),
     ("quire-fuzz", &["quire-format", "quire-codec"]),
+    ("row-speed", &["quire-engine", "quire-store", "quire-codec"]),
     ("xtask", &["quire-format"]),
 ];
 
