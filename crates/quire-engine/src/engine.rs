@@ -160,7 +160,7 @@ impl Engine {
     }
 
     /// The newest tables, pinned as the volume has them now: space that rows have left since need not be kept for them.
-    fn newest(&self) -> Snapshot {
+    pub(crate) fn newest(&self) -> Snapshot {
         let shared = &self.shared;
         let current = shared
             .current

@@ -11,6 +11,7 @@ use crate::outcome::Outcome;
 use crate::progress::ProgressObserver;
 use crate::session::Session;
 use crate::sql;
+use crate::statement::{self, Prepared};
 
 /// Name and size of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +45,21 @@ impl Connection {
     /// failed statement remains.
     pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
         let token = self.cancel.begin();
+        if let Some(answer) = statement::try_execute(&self.session, sql, &token) {
+            return answer;
+        }
         let session = Arc::clone(&self.session);
         let work = sql::run(session, sql.to_owned(), token);
         self.session.database.run(work)
+    }
+
+    /// Prepares a statement with parameters, `$1`, `$2` … or `?`, to be run many times on this connection.
+    ///
+    /// # Errors
+    /// A quoted text, a quoted name or a comment that does not end. What else is wrong with the statement is said when it
+    /// is run.
+    pub fn prepare(&mut self, sql: &str) -> Result<Prepared, Error> {
+        Prepared::new(&self.session, &self.cancel, sql)
     }
 
     /// Splits a script into the texts of its statements, without their semicolons.

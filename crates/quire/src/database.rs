@@ -17,6 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
+use crate::statement::StatementCache;
 
 /// Stack of a thread that plans and runs statements; nested expressions need it.
 const STACK_BYTES: usize = 8 << 20;
@@ -104,6 +105,7 @@ impl Database {
             runtime: Some(start_threads(&options)?),
             environment: environment(&options)?,
             options,
+            statements: StatementCache::default(),
         };
         Ok(Self {
             opened: Arc::new(opened),
@@ -200,6 +202,7 @@ pub(crate) struct Opened {
     runtime: Option<Runtime>,
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
+    pub(crate) statements: StatementCache,
 }
 
 impl Opened {

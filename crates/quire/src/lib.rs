@@ -20,6 +20,7 @@ mod progress;
 mod scan;
 mod session;
 mod sql;
+mod statement;
 mod statistics;
 mod transaction;
 mod wait;
@@ -31,8 +32,10 @@ pub use error::{Error, Position};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
 pub use progress::{Phase, Progress, ProgressObserver};
+pub use quire_engine::row_table::{Decimal, Value};
 pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
 pub use quire_store::{CheckReport, Finding, RebuildReport};
+pub use statement::{Prepared, Reply};
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;

@@ -296,11 +296,15 @@ impl Transaction {
 
     /// Whether the table that a statement has found is the newest there is, or this transaction's own.
     pub fn is_current(&self, table: &RowTable) -> bool {
-        let newest = match &self.tables {
-            Some(tables) => tables.catalog_now().clone(),
-            None => self.engine.newest_catalog(),
+        let newest;
+        let catalog = match &self.tables {
+            Some(tables) => tables.catalog_now(),
+            None => {
+                newest = self.engine.newest();
+                newest.catalog()
+            }
         };
-        let entry = newest.row_tables.get(&table.definition().name);
+        let entry = catalog.row_tables.get(&table.definition().name);
         entry.is_some_and(|entry| {
             entry.id == table.id() && Arc::ptr_eq(&entry.definition, table.definition())
         })

@@ -45,6 +45,28 @@ impl Error {
         Self::new("42P01", format!("table \"{name}\" does not exist"))
     }
 
+    /// `23514`: a row makes a CHECK constraint false.
+    pub(crate) fn check_violation(table: &str, constraint: &str, condition: &str) -> Self {
+        let text =
+            format!("new row for relation \"{table}\" violates check constraint \"{constraint}\"");
+        Self::new("23514", text).with_detail(format!("It must satisfy: {condition}"))
+    }
+
+    /// `23502`: NULL where there must be a value.
+    pub(crate) fn null_in(table: &str, column: &str) -> Self {
+        let text = format!(
+            "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
+        );
+        Self::new("23502", text)
+    }
+
+    /// `22003`: a decimal of more digits than its column has.
+    pub(crate) fn numeric_overflow(column: &str, sql_type: quire_engine::SqlType) -> Self {
+        let text =
+            format!("numeric field overflow: value in column \"{column}\" does not fit {sql_type}");
+        Self::new("22003", text)
+    }
+
     /// `57014`: the caller cancelled the statement.
     pub(crate) fn cancelled() -> Self {
         Self::new("57014", "canceling statement due to user request")

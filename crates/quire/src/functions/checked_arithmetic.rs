@@ -99,9 +99,9 @@ impl ScalarUDFImpl for CheckedArithmetic {
                 numeric::div
             }
         };
-        let type_name = integer_name(args.return_field.data_type());
+        let result = args.return_field.data_type();
         datafusion::physical_expr_common::datum::apply(left, right, kernel)
-            .map_err(|error| overflow(error, type_name))
+            .map_err(|error| overflow(error, result))
     }
 
     fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
@@ -158,14 +158,19 @@ fn integer_name(data_type: &DataType) -> &'static str {
     }
 }
 
-fn overflow(error: DataFusionError, type_name: &str) -> DataFusionError {
+/// The error of a result that an integer type does not hold.
+pub(crate) fn integer_out_of_range(data_type: &DataType) -> Error {
+    let text = format!("{} out of range", integer_name(data_type));
+    let hint = "Cast an operand to a wider type, such as BIGINT or DECIMAL(38,0).";
+    Error::new("22003", text).with_hint(hint)
+}
+
+fn overflow(error: DataFusionError, result: &DataType) -> DataFusionError {
     match &error {
         DataFusionError::ArrowError(inner, _)
             if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
         {
-            let error = Error::new("22003", format!("{type_name} out of range"))
-                .with_hint("Cast an operand to a wider type, such as BIGINT or DECIMAL(38,0).");
-            DataFusionError::External(Box::new(error))
+            DataFusionError::External(Box::new(integer_out_of_range(result)))
         }
         _ => error,
     }

@@ -60,13 +60,15 @@ impl ScalarUDFImpl for DecimalDigits {
         if fits {
             return Ok(argument);
         }
-        let error = Error::new(
-            "22003",
-            "decimal out of range: the result has more than 38 digits",
-        )
-        .with_hint("Cast operands to decimals with fewer digits, or to DOUBLE PRECISION.");
-        Err(DataFusionError::External(Box::new(error)))
+        Err(DataFusionError::External(Box::new(decimal_out_of_range())))
     }
+}
+
+/// The error of a result that no decimal holds.
+pub(crate) fn decimal_out_of_range() -> Error {
+    let text = "decimal out of range: the result has more than 38 digits";
+    let hint = "Cast operands to decimals with fewer digits, or to DOUBLE PRECISION.";
+    Error::new("22003", text).with_hint(hint)
 }
 
 fn all_fit(array: &ArrayRef) -> bool {

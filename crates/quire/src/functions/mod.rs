@@ -10,8 +10,8 @@ mod storage;
 mod sum;
 
 pub(crate) use bytes::{BytesToText, TextToBytes};
-pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
-pub(crate) use decimal_digits::DecimalDigits;
+pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
+pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use storage::{PoolFunction, StorageFunction, TablesFunction};
@@ -32,7 +32,13 @@ pub(crate) fn register(
     snapshot: &Snapshot,
     values: &Arc<SequenceValues>,
 ) -> Result<()> {
+    register_pure(state)?;
+    sequences::register(state, snapshot, values)
+}
+
+/// The same without the functions that depend on the connection.
+pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
-    sequences::register(state, snapshot, values)
+    Ok(())
 }

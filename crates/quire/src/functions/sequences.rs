@@ -146,7 +146,7 @@ impl SequenceFunction {
             return Ok(None);
         }
         let value = match self.which {
-            Which::Last => self.locked().last.ok_or_else(|| {
+            Which::Last => self.values.locked().last.ok_or_else(|| {
                 external(Error::new(
                     "55000",
                     "lastval is not yet defined in this session",
@@ -154,14 +154,13 @@ impl SequenceFunction {
             })?,
             Which::NextById => {
                 let id = arrays[0].as_primitive::<Int64Type>().value(row);
-                let found = self.snapshot.sequence_by_id(id.cast_unsigned());
-                let missing = || external(Error::new("42P01", "the sequence of a column is gone"));
-                self.next(&*found.ok_or_else(missing)?)?
+                let next = self.values.next_by_id(&self.snapshot, id.cast_unsigned());
+                next.map_err(external)?
             }
             Which::Next => self.next(&*self.sequence(arrays, row)?)?,
             Which::Current => {
                 let sequence = self.sequence(arrays, row)?;
-                let known = self.locked().by_sequence.get(&sequence.id).copied();
+                let known = self.values.locked().by_sequence.get(&sequence.id).copied();
                 known.ok_or_else(|| {
                     let name = &sequence.name;
                     let text = format!(
@@ -179,7 +178,7 @@ impl SequenceFunction {
                 let set = self.snapshot.set_value(&sequence, value, is_given);
                 set.map_err(|error| external(error.into()))?;
                 if is_given {
-                    self.note(&sequence, value);
+                    self.values.note(&sequence, value);
                 }
                 value
             }
@@ -207,12 +206,31 @@ impl SequenceFunction {
     }
 
     fn next(&self, sequence: &SequenceDefinition) -> Result<i64> {
-        let value = self
-            .snapshot
-            .next_value(sequence)
-            .map_err(|error| external(error.into()))?;
+        self.values.next(&self.snapshot, sequence).map_err(external)
+    }
+}
+
+impl SequenceValues {
+    /// The next value of a sequence, of which the connection takes note.
+    fn next(
+        &self,
+        snapshot: &Snapshot,
+        sequence: &SequenceDefinition,
+    ) -> std::result::Result<i64, Error> {
+        let value = snapshot.next_value(sequence)?;
         self.note(sequence, value);
         Ok(value)
+    }
+
+    /// The next value of the sequence with that id.
+    pub(crate) fn next_by_id(
+        &self,
+        snapshot: &Snapshot,
+        id: u64,
+    ) -> std::result::Result<i64, Error> {
+        let missing = || Error::new("42P01", "the sequence of a column is gone");
+        let sequence = snapshot.sequence_by_id(id).ok_or_else(missing)?;
+        self.next(snapshot, &sequence)
     }
 
     fn note(&self, sequence: &SequenceDefinition, value: i64) {
@@ -222,10 +240,7 @@ impl SequenceFunction {
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, Values> {
-        self.values
-            .values
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

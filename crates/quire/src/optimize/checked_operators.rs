@@ -52,7 +52,7 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     .map_data(|plan| plan.recompute_schema())
 }
 
-fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     match expr {
         Expr::BinaryExpr(binary) => check_operator(binary, schema),
         Expr::Negative(inner) => {

@@ -43,7 +43,7 @@ fn narrow_sums(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         .map_data(|plan| plan.recompute_schema())
 }
 
-fn narrow_sum(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn narrow_sum(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let (function, arguments) = match &mut expr {
         Expr::AggregateFunction(call) => (&mut call.func, &call.params.args),
         Expr::WindowFunction(call) => match &mut call.fun {

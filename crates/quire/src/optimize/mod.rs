@@ -11,7 +11,11 @@ pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
 
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::Expr;
 use datafusion::optimizer::analyzer::Analyzer;
+use datafusion::optimizer::analyzer::type_coercion::TypeCoercionRewriter;
 use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 
 /// DataFusion's analyzer rules, which settle types, between ours.
@@ -21,6 +25,16 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules
+}
+
+/// Settles the types of one expression as the analyzer rules do those of a plan.
+pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
+    let widen = |part| decimals_beside_floats::widen_expression(part, schema);
+    let expr = expr.data.transform_up(widen)?;
+    let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
+    let check = |part| checked_operators::check_expression(part, schema);
+    Ok(expr.data.transform_up(check)?.data)
 }
 
 type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;

@@ -1,6 +1,7 @@
 //! Settings: what `SET` and `SHOW` know, and how they reach the planner.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use datafusion::common::config::{ConfigExtension, ExtensionOptions};
 use datafusion::common::extensions_options;
@@ -30,6 +31,8 @@ extensions_options! {
         pub filter_pushdown: bool, default = true
         /// Skip zones by their minima and maxima.
         pub zone_pruning: bool, default = true
+        /// Run statements on a few rows without a planner.
+        pub statement_path: bool, default = true
     }
 }
 
@@ -70,6 +73,8 @@ pub(crate) struct Settings {
     config: SessionConfig,
     kept: BTreeMap<&'static str, String>,
     transactions: TransactionSettings,
+    /// What tells the settings of the planner apart; nothing while the statement path is off.
+    statement_settings: Option<u64>,
 }
 
 impl Settings {
@@ -82,6 +87,7 @@ impl Settings {
             config: default_config(options),
             kept,
             transactions: TransactionSettings::default(),
+            statement_settings: Some(0),
         }
     }
 
@@ -115,7 +121,29 @@ impl Settings {
                 format!("invalid value for setting \"{name}\": \"{value}\""),
             )
             .with_detail(Error::from(error).message().to_owned())
-        })
+        })?;
+        self.statement_settings = self.statement_settings();
+        Ok(())
+    }
+
+    /// For statements that are compiled: a number that is the same where all that their meaning depends on is. Nothing when they are
+    /// not to be compiled.
+    pub(crate) fn statement_settings_now(&self) -> Option<u64> {
+        self.statement_settings
+    }
+
+    fn statement_settings(&self) -> Option<u64> {
+        let options = self.config.options();
+        let is_on = options
+            .extensions
+            .get::<QuireOptions>()
+            .is_some_and(|ours| ours.statement_path);
+        let mut hasher = DefaultHasher::new();
+        for entry in options.entries() {
+            entry.key.hash(&mut hasher);
+            entry.value.hash(&mut hasher);
+        }
+        is_on.then(|| hasher.finish())
     }
 
     /// The text of a setting's value.

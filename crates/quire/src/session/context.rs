@@ -32,7 +32,7 @@ pub(crate) struct Session {
     pub(crate) database: Arc<Opened>,
     settings: Mutex<Settings>,
     observer: Mutex<Option<ProgressObserver>>,
-    sequence_values: Arc<SequenceValues>,
+    pub(crate) sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
     pub(crate) transaction: tokio::sync::Mutex<Transaction>,
 }

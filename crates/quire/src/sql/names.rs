@@ -100,7 +100,7 @@ fn of_item(item: &SelectItem) -> Option<Option<String>> {
 }
 
 /// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts.
-pub(super) fn of_expression(expr: &Expr) -> String {
+pub(crate) fn of_expression(expr: &Expr) -> String {
     match expr {
         Expr::Identifier(ident) => folded(ident),
         Expr::CompoundIdentifier(parts) => parts.last().map_or(UNNAMED.to_owned(), folded),

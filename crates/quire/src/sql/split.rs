@@ -4,6 +4,8 @@
 //! dollar-quoted text or a comment. PostgreSQL's lexical rules: `''` and `""` stand for one quote,
 //! backslashes escape only in `E'…'`, `/* */` nests.
 
+use std::ops::Range;
+
 use crate::error::{Error, Position};
 
 /// The statements of `script`, each without its semicolon and without surrounding blanks.
@@ -30,6 +32,34 @@ pub(crate) fn split(script: &str) -> Result<Vec<String>, Error> {
         statements.push(script[start..].trim().to_owned());
     }
     Ok(statements)
+}
+
+/// The parameters in a statement: where each stands, and its number. `$1` says its number; each `?` has the next.
+pub(crate) fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> {
+    let mut scanner = Scanner {
+        text: statement,
+        at: 0,
+    };
+    let mut found = Vec::new();
+    let mut marks = 0;
+    while let Some(character) = scanner.peek() {
+        let start = scanner.at;
+        let after = scanner.rest().get(1..).unwrap_or_default();
+        let digits = after
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(after.len());
+        if character == '?' {
+            scanner.bump();
+            marks += 1;
+            found.push((start..scanner.at, marks));
+        } else if let ('$', Ok(number)) = (character, after[..digits].parse()) {
+            scanner.at += 1 + digits;
+            found.push((start..scanner.at, number));
+        } else {
+            scanner.skip_element()?;
+        }
+    }
+    Ok(found)
 }
 
 struct Scanner<'a> {
@@ -211,6 +241,25 @@ mod tests {
             parts("-- a;b\n;/* c; /* d */ ; */ ; select 1 -- e;"),
             ["select 1 -- e;"]
         );
+    }
+
+    #[test]
+    fn parameters_are_found_outside_of_quotes() {
+        let found = |text: &str| -> Vec<(String, usize)> {
+            let found = parameters(text).unwrap().into_iter();
+            found
+                .map(|(range, number)| (text[range].to_owned(), number))
+                .collect()
+        };
+        assert_eq!(
+            found("select $2, '$3', a$4, \"$5\", $q$ $6 $q$ -- $7\n + $10"),
+            [("$2".to_owned(), 2), ("$10".to_owned(), 10)]
+        );
+        assert_eq!(
+            found("select ?, '?' where a = ?"),
+            [("?".to_owned(), 1), ("?".to_owned(), 2)]
+        );
+        assert!(found("select 1").is_empty());
     }
 
     #[test]

@@ -7,4 +7,5 @@ mod definitions;
 mod filters;
 mod join_orders;
 mod plans;
+mod prepared;
 mod support;

@@ -46,7 +46,10 @@ fn widen_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     plan.map_data(|plan| plan.recompute_schema())
 }
 
-fn widen_expression(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn widen_expression(
+    mut expression: Expr,
+    schema: &DFSchema,
+) -> Result<Transformed<Expr>> {
     let is_changed = match &mut expression {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_numeric(*op) => {
             widen([left.as_mut(), right.as_mut()], schema)

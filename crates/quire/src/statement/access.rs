@@ -1,0 +1,389 @@
+//! Which key leads to the rows of a statement, and between which of its values they are.
+//!
+//! Of the conditions that must all be true, those that compare a column of a key with something fixed decide: equalities with the
+//! first columns, then one range or list for the column after them. The conditions that the range says exactly are dropped from what is
+//! tested of each row; the others stay.
+
+use quire_engine::SqlType;
+use quire_engine::row_table::Value;
+
+use super::expression::{Comparison, Environment, Node};
+use super::scalar::Scalar;
+use super::table::{Key, KeyKind, Table, integer_bounds};
+use crate::error::Error;
+
+/// How the rows of a statement are found.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub(super) key: Key,
+    /// Values of the first columns.
+    equal: Vec<Bound>,
+    /// What the column after them is.
+    next: Next,
+    /// Whether at most one row can be found.
+    pub(super) is_single: bool,
+}
+
+#[derive(Debug)]
+enum Next {
+    All,
+    Range {
+        low: Option<(Bound, bool)>,
+        high: Option<(Bound, bool)>,
+    },
+    In(Vec<Bound>),
+}
+
+/// Something fixed that a column is compared with.
+#[derive(Debug, Clone)]
+struct Bound {
+    node: Node,
+    sql_type: SqlType,
+}
+
+/// One range of key values. A value is that of the column's type, or the nearest beyond which there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct KeyBounds {
+    pub(super) equal: Vec<Value>,
+    /// None is no condition: also NULL is found.
+    pub(super) next: Option<(std::ops::Bound<Value>, std::ops::Bound<Value>)>,
+}
+
+/// A condition on one column that a key may take over.
+struct Condition<'n> {
+    column: usize,
+    test: Test<'n>,
+}
+
+enum Test<'n> {
+    Compare(Comparison, &'n Node),
+    In(&'n [Node]),
+}
+
+/// The access of a statement with these conditions on columns (by the places of `wanted`), and the conditions left to test.
+pub(super) fn choose(
+    table: &Table,
+    wanted: &[usize],
+    conditions: Vec<Node>,
+) -> Option<(Access, Vec<Node>)> {
+    let read: Vec<Option<Condition<'_>>> = conditions
+        .iter()
+        .map(|node| condition_of(node, wanted, table))
+        .collect();
+    let candidates = table
+        .keys
+        .iter()
+        .filter_map(|key| candidate(table, key, &read));
+    let (_, access, taken) = candidates.max_by_key(|(rank, ..)| *rank)?;
+    drop(read);
+    let mut taken_of = taken.into_iter();
+    let left = conditions
+        .into_iter()
+        .filter(|_| !taken_of.next().unwrap_or(false));
+    let mut left: Vec<Node> = left.collect();
+    // What can fail sees only rows that passed the rest, as in the general path.
+    left.sort_by_key(Node::can_fail);
+    Some((access, left))
+}
+
+/// How good a key is: single row, number of equalities, what is behind them, and rather the primary key.
+type Rank = (bool, usize, u8, bool);
+
+fn candidate(
+    table: &Table,
+    key: &Key,
+    conditions: &[Option<Condition<'_>>],
+) -> Option<(Rank, Access, Vec<bool>)> {
+    let mut taken = vec![false; conditions.len()];
+    let mut equal = Vec::new();
+    let mut next = Next::All;
+    for part in &key.columns {
+        let sql_type = table.columns.get(part.column)?.sql_type;
+        let tests = conditions.iter().enumerate();
+        let tests = tests.filter_map(|(position, condition)| match condition {
+            Some(condition) if condition.column == part.column => Some((position, &condition.test)),
+            _ => None,
+        });
+        let of_column = OfColumn {
+            sql_type,
+            tests: tests.collect(),
+        };
+        match of_column.equality(&mut taken) {
+            Some(bound) => equal.push(bound),
+            None => {
+                let list = of_column.list(&mut taken);
+                next = list
+                    .or_else(|| of_column.range(&mut taken))
+                    .unwrap_or(Next::All);
+                break;
+            }
+        }
+    }
+    if equal.is_empty() && matches!(next, Next::All) {
+        return None;
+    }
+    let is_single = key.is_unique && equal.len() == key.columns.len();
+    let is_primary = key.kind == KeyKind::Primary;
+    let access = Access {
+        key: key.clone(),
+        equal,
+        next,
+        is_single,
+    };
+    let rank = (
+        is_single,
+        access.equal.len(),
+        access.next.rank(),
+        is_primary,
+    );
+    Some((rank, access, taken))
+}
+
+/// The conditions on one column, and their places among all.
+struct OfColumn<'c, 'n> {
+    sql_type: SqlType,
+    tests: Vec<(usize, &'c Test<'n>)>,
+}
+
+impl OfColumn<'_, '_> {
+    fn bound(&self, node: &Node) -> Bound {
+        Bound {
+            node: node.clone(),
+            sql_type: self.sql_type,
+        }
+    }
+
+    fn equality(&self, taken: &mut [bool]) -> Option<Bound> {
+        self.tests.iter().find_map(|(position, test)| match test {
+            Test::Compare(Comparison::Equal, node) => {
+                taken[*position] = true;
+                Some(self.bound(node))
+            }
+            _ => None,
+        })
+    }
+
+    fn list(&self, taken: &mut [bool]) -> Option<Next> {
+        self.tests.iter().find_map(|(position, test)| match test {
+            Test::In(list) => {
+                taken[*position] = true;
+                Some(Next::In(list.iter().map(|node| self.bound(node)).collect()))
+            }
+            Test::Compare(..) => None,
+        })
+    }
+
+    fn range(&self, taken: &mut [bool]) -> Option<Next> {
+        let (mut low, mut high) = (None, None);
+        for (position, test) in &self.tests {
+            let (side, node, is_included) = match test {
+                Test::Compare(Comparison::Greater, node) => (&mut low, node, false),
+                Test::Compare(Comparison::GreaterOrEqual, node) => (&mut low, node, true),
+                Test::Compare(Comparison::Less, node) => (&mut high, node, false),
+                Test::Compare(Comparison::LessOrEqual, node) => (&mut high, node, true),
+                _ => continue,
+            };
+            if side.is_none() {
+                taken[*position] = true;
+                *side = Some((self.bound(node), is_included));
+            }
+        }
+        (low.is_some() || high.is_some()).then_some(Next::Range { low, high })
+    }
+}
+
+impl Next {
+    /// How much it narrows down what is read.
+    fn rank(&self) -> u8 {
+        match self {
+            Next::All => 0,
+            Next::Range { low, high } => u8::from(low.is_some()) + u8::from(high.is_some()),
+            Next::In(_) => 3,
+        }
+    }
+}
+
+/// Reads a comparison of a column with something fixed.
+fn condition_of<'n>(node: &'n Node, wanted: &[usize], table: &Table) -> Option<Condition<'n>> {
+    let column_of = |node: &Node| {
+        let column = *wanted.get(plain_column(node)?)?;
+        let sql_type = table.columns.get(column)?.sql_type;
+        // Comparisons of floats tell zeros apart that keys do not.
+        (!matches!(sql_type, SqlType::Real | SqlType::Double)).then_some(column)
+    };
+    match node {
+        Node::Compare(comparison, sides) => {
+            let is_range = !matches!(
+                comparison,
+                Comparison::NotEqual | Comparison::Distinct | Comparison::NotDistinct
+            );
+            let [left, right] = sides.as_ref();
+            let (column, comparison, fixed) = match (column_of(left), column_of(right)) {
+                (Some(column), _) if right.is_fixed() => (column, *comparison, right),
+                (_, Some(column)) if left.is_fixed() => (column, comparison.mirrored(), left),
+                _ => return None,
+            };
+            is_range.then_some(Condition {
+                column,
+                test: Test::Compare(comparison, fixed),
+            })
+        }
+        Node::In(tested, list, false) if list.iter().all(Node::is_fixed) => Some(Condition {
+            column: column_of(tested)?,
+            test: Test::In(list),
+        }),
+        _ => None,
+    }
+}
+
+/// The place of a column, also if it is cast to a type whose values are the same.
+fn plain_column(node: &Node) -> Option<usize> {
+    match node {
+        Node::Column(slot) => Some(*slot),
+        Node::Cast(plan, inner) if plan.keeps_decimals() => plain_column(inner),
+        _ => None,
+    }
+}
+
+impl Access {
+    /// Whether the range is bounded on one side only, or not at all, so that it may be any part of the table.
+    pub(super) fn is_open(&self) -> bool {
+        match &self.next {
+            Next::All | Next::In(_) => self.equal.is_empty() && matches!(self.next, Next::All),
+            Next::Range { low, high } => self.equal.is_empty() && (low.is_none() || high.is_none()),
+        }
+    }
+
+    /// Whether several ranges may be read.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.next, Next::In(_))
+    }
+
+    /// Number of columns with one value.
+    pub(super) fn equal_count(&self) -> usize {
+        self.equal.len()
+    }
+
+    /// Calls `visit` with each range that may have rows, until it says that it has enough.
+    pub(super) fn for_each_range(
+        &self,
+        environment: &Environment<'_>,
+        mut visit: impl FnMut(&KeyBounds) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut equal = Vec::with_capacity(self.equal.len() + 1);
+        for bound in &self.equal {
+            match bound.value(environment)? {
+                Place::At(value) => equal.push(value),
+                Place::Nowhere | Place::Below | Place::Above => return Ok(()),
+            }
+        }
+        match &self.next {
+            Next::All => visit(&KeyBounds { equal, next: None }).map(drop),
+            Next::In(list) => {
+                let mut values = Vec::with_capacity(list.len());
+                for bound in list {
+                    if let Place::At(value) = bound.value(environment)? {
+                        values.push(value);
+                    }
+                }
+                values.sort();
+                values.dedup();
+                for value in values {
+                    let mut equal = equal.clone();
+                    equal.push(value);
+                    if !visit(&KeyBounds { equal, next: None })? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            Next::Range { low, high } => {
+                let side = |side: &Option<(Bound, bool)>, beyond: Beyond| match side {
+                    None => Ok(Some(std::ops::Bound::Unbounded)),
+                    Some((bound, is_included)) => bound.side(*is_included, beyond, environment),
+                };
+                let (low, high) = (side(low, Beyond::Above)?, side(high, Beyond::Below)?);
+                match (low, high) {
+                    (Some(low), Some(high)) if !is_empty(&low, &high) => {
+                        let next = Some((low, high));
+                        visit(&KeyBounds { equal, next }).map(drop)
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// Whether no value is between bounds.
+fn is_empty(low: &std::ops::Bound<Value>, high: &std::ops::Bound<Value>) -> bool {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    match (low, high) {
+        (Unbounded, _) | (_, Unbounded) => false,
+        (Included(low), Included(high)) => low > high,
+        (Included(low) | Excluded(low), Included(high) | Excluded(high)) => low >= high,
+    }
+}
+
+/// Where a value is among those of a column.
+enum Place {
+    At(Value),
+    /// Less than all.
+    Below,
+    /// Greater than all.
+    Above,
+    /// NULL: comparisons with it are never true.
+    Nowhere,
+}
+
+/// On which side of all values a bound lets nothing through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    Below,
+    Above,
+}
+
+impl Bound {
+    fn value(&self, environment: &Environment<'_>) -> Result<Place, Error> {
+        let scalar = self.node.evaluate(&[], environment)?;
+        let beyond = match (&scalar, self.sql_type) {
+            (Scalar::Integer(value), sql_type) => integer_bounds(sql_type).map(|(min, max)| {
+                (
+                    i128::from(*value) < min.into(),
+                    i128::from(*value) > max.into(),
+                )
+            }),
+            (Scalar::Decimal(value), SqlType::Decimal { precision, .. }) => {
+                let limit = 10_i128.pow(u32::from(precision));
+                Some((*value <= -limit, *value >= limit))
+            }
+            _ => None,
+        };
+        match beyond {
+            Some((true, _)) => return Ok(Place::Below),
+            Some((_, true)) => return Ok(Place::Above),
+            _ => {}
+        }
+        Ok(match scalar.into_value(self.sql_type.is_text())? {
+            Value::Null => Place::Nowhere,
+            value => Place::At(value),
+        })
+    }
+
+    /// A side of a range; `None` when it lets nothing through.
+    fn side(
+        &self,
+        is_included: bool,
+        beyond: Beyond,
+        environment: &Environment<'_>,
+    ) -> Result<Option<std::ops::Bound<Value>>, Error> {
+        Ok(match self.value(environment)? {
+            Place::At(value) if is_included => Some(std::ops::Bound::Included(value)),
+            Place::At(value) => Some(std::ops::Bound::Excluded(value)),
+            Place::Nowhere => None,
+            Place::Below if beyond == Beyond::Below => None,
+            Place::Above if beyond == Beyond::Above => None,
+            Place::Below | Place::Above => Some(std::ops::Bound::Unbounded),
+        })
+    }
+}

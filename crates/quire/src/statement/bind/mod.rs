@@ -1,0 +1,216 @@
+//! From the syntax of a statement to its compiled form.
+//!
+//! Expressions are given their meaning and their types by the planner's own code ([`SqlToRel`] and the rules of
+//! [`crate::optimize`]), over a schema of one table: so both paths compute the same. What surrounds them, the clauses of a
+//! statement, is read here. Whatever is not known here is left to the general path, and so is every error.
+
+mod change;
+mod clauses;
+mod functions;
+mod insert;
+mod parameters;
+mod select;
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, ScalarValue, TableReference};
+use datafusion::logical_expr::{Expr, ExprSchemable};
+use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
+use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
+
+pub(super) use clauses::LockMode;
+pub(super) use parameters::{TableName, parameter_types};
+
+use self::functions::FunctionsOnly;
+use super::aggregate::Aggregate;
+use super::compiled::{Check, Compiled};
+use super::expression::{Node, Slots, Translator};
+use super::scalar::is_text;
+use super::table::Table;
+use crate::error::Error;
+use crate::optimize;
+use crate::sql::rewrite;
+
+/// Gives expressions over one table their meaning.
+pub(super) struct Binder<'a> {
+    table: &'a Table,
+    schema: DFSchema,
+    options: &'a Arc<ConfigOptions>,
+    parameter_types: Vec<Option<FieldRef>>,
+}
+
+/// A compiled expression, and the type of its values.
+#[derive(Debug, Clone)]
+pub(super) struct Typed {
+    pub(super) node: Node,
+    pub(super) data_type: DataType,
+}
+
+impl Typed {
+    pub(super) fn is_text(&self) -> bool {
+        is_text(&self.data_type)
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// For a table under the name that the statement gives it.
+    pub(super) fn new(
+        table: &'a Table,
+        alias: &str,
+        options: &'a Arc<ConfigOptions>,
+        parameter_types: Vec<Option<FieldRef>>,
+    ) -> Option<Self> {
+        let reference = TableReference::bare(alias.to_owned());
+        Some(Self {
+            table,
+            schema: DFSchema::try_from_qualified_schema(reference, &table.schema()).ok()?,
+            options,
+            parameter_types,
+        })
+    }
+
+    /// An expression as the planner reads it; the types of its parts are not settled.
+    fn planned(&self, sql: SqlExpr) -> Option<Expr> {
+        let functions = FunctionsOnly::new(self.options);
+        let options = ParserOptions::from(&self.options.sql_parser);
+        let planner = SqlToRel::new_with_options(&functions, options);
+        let mut context =
+            PlannerContext::new().with_prepare_param_data_types(self.parameter_types.clone());
+        planner.sql_to_expr(sql, &self.schema, &mut context).ok()
+    }
+
+    /// An expression with settled types.
+    fn settled(&self, sql: SqlExpr) -> Option<Expr> {
+        optimize::settle_types(self.planned(sql)?, &self.schema).ok()
+    }
+
+    /// The type of an expression.
+    fn type_of(&self, sql: SqlExpr) -> Option<DataType> {
+        self.planned(sql)?.get_type(&self.schema).ok()
+    }
+
+    /// The same with values of a certain type.
+    fn settled_as(&self, sql: SqlExpr, data_type: &DataType) -> Option<Expr> {
+        let expr = match literal(&sql) {
+            Some(literal) => literal,
+            None => self.planned(sql)?,
+        };
+        let found = expr.get_type(&self.schema).ok()?;
+        let expr = match found == *data_type {
+            true => expr,
+            false => expr.cast_to(data_type, &self.schema).ok()?,
+        };
+        optimize::settle_types(expr, &self.schema).ok()
+    }
+
+    fn translate(
+        &self,
+        expr: &Expr,
+        slots: &mut Slots,
+        aggregates: Option<&mut Vec<Aggregate>>,
+    ) -> Option<Typed> {
+        let mut translator = Translator {
+            schema: &self.schema,
+            slots,
+            options: self.options,
+            aggregates,
+        };
+        Some(Typed {
+            data_type: translator.type_of(expr)?,
+            node: translator.node(expr)?,
+        })
+    }
+
+    /// A compiled expression.
+    fn expression(&self, sql: SqlExpr, slots: &mut Slots) -> Option<Typed> {
+        self.translate(&self.settled(sql)?, slots, None)
+    }
+
+    /// A compiled expression with values of the type of a column.
+    fn value_for(&self, column: usize, sql: SqlExpr, slots: &mut Slots) -> Option<Typed> {
+        let data_type = self.table.columns.get(column)?.sql_type.arrow_type();
+        self.translate(&self.settled_as(sql, &data_type)?, slots, None)
+    }
+
+    /// The conditions of a `WHERE`, all of which must be true.
+    fn conditions(&self, sql: Option<SqlExpr>, slots: &mut Slots) -> Option<Vec<Node>> {
+        let Some(sql) = sql else {
+            return Some(Vec::new());
+        };
+        let condition = self.expression(sql, slots)?;
+        if condition.data_type != DataType::Boolean {
+            return None;
+        }
+        let mut conditions = Vec::new();
+        split(condition.node, &mut conditions);
+        Some(conditions)
+    }
+
+    /// The CHECK constraints of the table, over all of its columns.
+    fn checks(&self) -> Option<Vec<Check>> {
+        let check = |(name, text): &(String, String)| {
+            let mut sql = crate::sql::parse::parse_expression(text).ok()?;
+            rewrite::rewrite_expression(&mut sql);
+            let condition = self.expression(sql, &mut Slots::All)?;
+            (condition.data_type == DataType::Boolean).then(|| Check {
+                condition: condition.node,
+                violation: Error::check_violation(&self.table.name, name, text),
+            })
+        };
+        self.table.checks.iter().map(check).collect()
+    }
+}
+
+/// What the planner makes of the literals that rows are made of, without asking it.
+fn literal(sql: &SqlExpr) -> Option<Expr> {
+    let SqlExpr::Value(value) = sql else {
+        return None;
+    };
+    let value = match &value.value {
+        Value::Number(digits, false) => ScalarValue::Int64(Some(digits.parse().ok()?)),
+        Value::SingleQuotedString(text) => ScalarValue::Utf8(Some(text.clone())),
+        _ => return None,
+    };
+    Some(Expr::Literal(value, None))
+}
+
+/// Whether a part of an expression is an aggregate.
+fn has_aggregate(expr: &Expr) -> bool {
+    let is_aggregate = |part: &Expr| Ok(matches!(part, Expr::AggregateFunction(_)));
+    expr.exists(is_aggregate).unwrap_or(true)
+}
+
+fn split(condition: Node, into: &mut Vec<Node>) {
+    match condition {
+        Node::And(sides) => {
+            let [left, right] = *sides;
+            split(left, into);
+            split(right, into);
+        }
+        other => into.push(other),
+    }
+}
+
+/// Compiles a statement on `table`; `None` leaves it to the general path.
+pub(super) fn compile(
+    mut statement: Statement,
+    table: &Table,
+    options: &Arc<ConfigOptions>,
+    parameter_types: Vec<Option<FieldRef>>,
+) -> Option<Compiled> {
+    if !rewrite::rewrite(&mut statement).is_empty() {
+        return None;
+    }
+    let alias = parameters::alias_of(&statement)?;
+    let binder = Binder::new(table, &alias, options, parameter_types)?;
+    match statement {
+        Statement::Query(query) => binder.select(*query).map(Compiled::Select),
+        Statement::Insert(insert) => binder.insert(insert).map(Compiled::Insert),
+        Statement::Update(update) => binder.update(update).map(Compiled::Change),
+        Statement::Delete(delete) => binder.delete(delete).map(Compiled::Change),
+        _ => None,
+    }
+}

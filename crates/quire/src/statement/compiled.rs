@@ -1,0 +1,148 @@
+//! What a statement is compiled to: plain data, shared by all executions.
+
+use datafusion::arrow::datatypes::SchemaRef;
+
+use super::access::Access;
+use super::aggregate::Aggregate;
+use super::bind::{LockMode, Typed};
+use super::expression::Node;
+use super::table::KeyKind;
+use crate::error::Error;
+
+/// A statement on one row table.
+#[derive(Debug)]
+pub(super) enum Compiled {
+    Select(Select),
+    Insert(Insert),
+    /// `UPDATE` or `DELETE`
+    Change(Change),
+}
+
+impl Compiled {
+    /// Whether it neither changes nor locks anything.
+    pub(super) fn only_reads(&self) -> bool {
+        matches!(self, Self::Select(select) if select.lock.is_none())
+    }
+
+    /// How its command tag begins.
+    pub(super) fn tag(&self) -> &'static str {
+        match self {
+            Self::Select(_) => "SELECT",
+            Self::Insert(_) => "INSERT 0",
+            Self::Change(change) if change.new_values.is_some() => "UPDATE",
+            Self::Change(_) => "DELETE",
+        }
+    }
+
+    /// Names and types of the rows that come back, if any do.
+    pub(super) fn schema(&self) -> Option<&SchemaRef> {
+        let returning = match self {
+            Self::Select(select) => return Some(&select.schema),
+            Self::Insert(insert) => &insert.returning,
+            Self::Change(change) => &change.returning,
+        };
+        returning.as_ref().map(|returning| &returning.schema)
+    }
+}
+
+/// `SELECT`
+#[derive(Debug)]
+pub(super) struct Select {
+    pub(super) access: Access,
+    /// What is still to be tested of the rows that the access gives.
+    pub(super) tests: Vec<Node>,
+    /// All conditions, for a row that was locked after it had changed.
+    pub(super) all_conditions: Vec<Node>,
+    /// The ordinals of the columns that nodes see, by their places.
+    pub(super) wanted: Vec<usize>,
+    /// What is put out of each row, or of the values of the aggregates.
+    pub(super) outputs: Vec<Output>,
+    /// How many of the outputs are shown; the others are only sorted by.
+    pub(super) shown: usize,
+    pub(super) aggregates: Vec<Aggregate>,
+    pub(super) is_distinct: bool,
+    /// The order to put the rows in; none where the key gives it.
+    pub(super) sort: Vec<SortKey>,
+    pub(super) is_reversed: bool,
+    pub(super) limit: Option<Node>,
+    pub(super) offset: Option<Node>,
+    pub(super) lock: Option<LockMode>,
+    pub(super) schema: SchemaRef,
+}
+
+/// A value that is put out.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) node: Node,
+    pub(super) is_text: bool,
+}
+
+impl Output {
+    pub(super) fn of(typed: Typed) -> Self {
+        Self {
+            is_text: typed.is_text(),
+            node: typed.node,
+        }
+    }
+}
+
+/// One key of `ORDER BY`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SortKey {
+    pub(super) output: usize,
+    pub(super) is_descending: bool,
+    pub(super) nulls_first: bool,
+}
+
+/// `INSERT`
+#[derive(Debug)]
+pub(super) struct Insert {
+    /// A value for every column of every row.
+    pub(super) rows: Vec<Vec<NewValue>>,
+    pub(super) conflict: Conflict,
+    pub(super) checks: Vec<Check>,
+    pub(super) returning: Option<Returning>,
+}
+
+/// A value of a new row.
+#[derive(Debug)]
+pub(super) enum NewValue {
+    Given(Output),
+    /// The next of the sequence with that id.
+    Next(u64),
+}
+
+/// What becomes of a row whose key is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conflict {
+    Fail,
+    /// It is left out; with one key, only if it is that one.
+    DoNothing(Option<KeyKind>),
+}
+
+/// `UPDATE` or `DELETE`; nodes see all columns.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) access: Access,
+    pub(super) tests: Vec<Node>,
+    pub(super) all_conditions: Vec<Node>,
+    /// Columns with their new values; none for `DELETE`.
+    pub(super) new_values: Option<Vec<(usize, Output)>>,
+    pub(super) checks: Vec<Check>,
+    pub(super) returning: Option<Returning>,
+}
+
+/// A CHECK constraint, over all columns of a new row.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub(super) condition: Node,
+    /// What is said when it is false.
+    pub(super) violation: Error,
+}
+
+/// What is shown of changed rows.
+#[derive(Debug)]
+pub(super) struct Returning {
+    pub(super) outputs: Vec<Output>,
+    pub(super) schema: SchemaRef,
+}

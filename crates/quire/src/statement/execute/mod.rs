@@ -1,0 +1,114 @@
+//! Runs compiled statements on the caller's thread, over whatever keeps the rows.
+
+mod change;
+mod rows;
+mod select;
+
+use quire_engine::row_table::{TupleValue, Value};
+
+pub(super) use rows::ResultRows;
+
+use super::access::KeyBounds;
+use super::bind::LockMode;
+use super::compiled::{Compiled, Conflict, Output};
+use super::expression::{Environment, Row};
+use super::table::Key;
+use crate::error::Error;
+
+/// Looks at a row; says whether to go on.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(Row<'_>) -> Result<bool, Error>;
+
+/// Tells of a row whether it is meant.
+pub(super) type Test<'t> = &'t dyn Fn(Row<'_>) -> Result<bool, Error>;
+
+/// Says what becomes of a row, whose columns it sees all.
+pub(super) type Decide<'d> = &'d mut dyn FnMut(Row<'_>) -> Result<NewRow, Error>;
+
+/// What becomes of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum NewRow {
+    /// It is not meant after all.
+    Kept,
+    /// Some columns get new values.
+    Changed(Vec<(usize, Value)>),
+    Deleted,
+}
+
+/// Which rows to read, and what of them.
+#[derive(Clone, Copy)]
+pub(super) struct Range<'a> {
+    pub(super) key: &'a Key,
+    pub(super) bounds: &'a KeyBounds,
+    /// Against the order of the key.
+    pub(super) is_reversed: bool,
+    /// Ordinals of columns.
+    pub(super) wanted: &'a [usize],
+}
+
+/// The rows of one table, in one transaction.
+pub(super) trait TableRows {
+    /// Visits the rows of a range, in the order of its key or backwards, with the values of the wanted columns.
+    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error>;
+
+    /// The same with the rows that pass `test` locked. If a row has changed before its lock was had, it is visited as it is now.
+    fn scan_locked(
+        &mut self,
+        range: Range<'_>,
+        lock: LockMode,
+        test: Test<'_>,
+        visit: Visit<'_>,
+    ) -> Result<(), Error>;
+
+    /// Locks the rows within bounds that pass `test`, all columns given, and does with each what `decide` says of it as it is when
+    /// the lock is had. Returns how many were changed or deleted.
+    fn change(
+        &mut self,
+        key: &Key,
+        bounds: &KeyBounds,
+        test: Test<'_>,
+        decide: Decide<'_>,
+    ) -> Result<u64, Error>;
+
+    /// The next value of the sequence with that id.
+    fn next_value(&mut self, sequence: u64) -> Result<i64, Error>;
+
+    /// Inserts a row; `false` when it was left out because of its key.
+    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error>;
+}
+
+/// What an execution did.
+#[derive(Debug)]
+pub(super) enum Executed {
+    Rows(ResultRows),
+    /// Number of rows inserted, updated or deleted, and those of `RETURNING`.
+    Changed(u64, Option<ResultRows>),
+}
+
+impl Compiled {
+    /// Runs the statement.
+    pub(super) fn execute(
+        &self,
+        rows: &mut dyn TableRows,
+        parameters: &[Value],
+    ) -> Result<Executed, Error> {
+        let environment = Environment::new(parameters);
+        match self {
+            Self::Select(select) => select.execute(rows, &environment).map(Executed::Rows),
+            Self::Insert(insert) => insert.execute(rows, &environment),
+            Self::Change(change) => change.execute(rows, &environment),
+        }
+    }
+}
+
+impl Output {
+    fn value<'a>(&'a self, row: Row<'a>, environment: &Environment<'a>) -> Result<Value, Error> {
+        self.node
+            .evaluate(row, environment)?
+            .into_value(self.is_text)
+    }
+}
+
+/// A row of owned values as nodes see it.
+fn view(values: &[Value]) -> Vec<TupleValue<'_>> {
+    values.iter().map(Value::as_tuple_value).collect()
+}

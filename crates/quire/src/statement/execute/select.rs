@@ -1,0 +1,273 @@
+//! `SELECT`: rows of a range that pass the tests, or what is counted and summed of them.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use quire_engine::row_table::Value;
+
+use super::{Range, ResultRows, TableRows, view};
+use crate::error::Error;
+use crate::statement::aggregate::Running;
+use crate::statement::compiled::{Select, SortKey};
+use crate::statement::expression::{Environment, Node, Row};
+use crate::statement::scalar::Scalar;
+
+impl Select {
+    pub(super) fn execute(
+        &self,
+        rows: &mut dyn TableRows,
+        environment: &Environment<'_>,
+    ) -> Result<ResultRows, Error> {
+        let offset = count(self.offset.as_ref(), environment, "OFFSET")?.unwrap_or(0);
+        let limit = count(self.limit.as_ref(), environment, "LIMIT")?;
+        let window = Window {
+            skipped: offset,
+            end: limit.map(|limit| limit.saturating_add(offset)),
+        };
+        if !self.aggregates.is_empty() {
+            return self.aggregate(rows, environment, window);
+        }
+        let is_ordered = self.sort.is_empty();
+        let mut collector = Collector {
+            select: self,
+            environment,
+            window,
+            is_cut: is_ordered,
+            passed: 0,
+            seen: self.is_distinct.then(HashSet::new),
+            values: Vec::new(),
+            row_count: 0,
+        };
+        if limit == Some(0) {
+            return Ok(collector.into_rows());
+        }
+        self.scan(rows, environment, &mut |row| collector.take(row))?;
+        if !is_ordered {
+            collector.sort();
+        }
+        Ok(collector.into_rows())
+    }
+
+    /// Visits the rows that pass all conditions.
+    fn scan(
+        &self,
+        rows: &mut dyn TableRows,
+        environment: &Environment<'_>,
+        visit: &mut dyn FnMut(Row<'_>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        self.access.for_each_range(environment, |bounds| {
+            let mut goes_on = true;
+            let range = Range {
+                key: &self.access.key,
+                bounds,
+                is_reversed: self.is_reversed,
+                wanted: &self.wanted,
+            };
+            let test = |row: Row<'_>| passes(&self.tests, row, environment);
+            match self.lock {
+                None => rows.scan(range, &mut |row| {
+                    if test(row)? {
+                        goes_on = visit(row)?;
+                    }
+                    Ok(goes_on)
+                })?,
+                Some(lock) => rows.scan_locked(range, lock, &test, &mut |row| {
+                    if passes(&self.all_conditions, row, environment)? {
+                        goes_on = visit(row)?;
+                    }
+                    Ok(goes_on)
+                })?,
+            }
+            Ok(goes_on)
+        })
+    }
+
+    fn aggregate(
+        &self,
+        rows: &mut dyn TableRows,
+        environment: &Environment<'_>,
+        window: Window,
+    ) -> Result<ResultRows, Error> {
+        let mut running: Vec<Running> = self
+            .aggregates
+            .iter()
+            .map(|aggregate| aggregate.start())
+            .collect();
+        self.scan(rows, environment, &mut |row| {
+            for (aggregate, running) in self.aggregates.iter().zip(&mut running) {
+                aggregate.add(running, row, environment)?;
+            }
+            Ok(true)
+        })?;
+        let pairs = self.aggregates.iter().zip(running);
+        let totals = pairs.map(|(aggregate, running)| aggregate.finish(running));
+        let totals = totals.collect::<Result<Vec<Value>, Error>>()?;
+        let row = view(&totals);
+        let mut values = Vec::with_capacity(self.shown);
+        if !window.has(0) {
+            return Ok(ResultRows {
+                values,
+                row_count: 0,
+            });
+        }
+        for output in &self.outputs {
+            values.push(output.value(&row, environment)?);
+        }
+        let row_count = 1;
+        Ok(ResultRows { values, row_count })
+    }
+}
+
+/// Whether all conditions are true of a row.
+pub(super) fn passes<'a>(
+    conditions: &'a [Node],
+    row: Row<'a>,
+    environment: &Environment<'a>,
+) -> Result<bool, Error> {
+    for condition in conditions {
+        if condition.evaluate(row, environment)? != Scalar::Boolean(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The value of `LIMIT` or `OFFSET`; NULL is none.
+fn count(
+    node: Option<&Node>,
+    environment: &Environment<'_>,
+    clause: &str,
+) -> Result<Option<usize>, Error> {
+    let Some(node) = node else {
+        return Ok(None);
+    };
+    match node.evaluate(&[], environment)? {
+        Scalar::Integer(count) => match usize::try_from(count) {
+            Ok(count) => Ok(Some(count)),
+            Err(_) => {
+                let sqlstate = if clause == "LIMIT" { "2201W" } else { "2201X" };
+                Err(Error::new(
+                    sqlstate,
+                    format!("{clause} must not be negative"),
+                ))
+            }
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Which of the rows are wanted, counted from 0.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    skipped: usize,
+    end: Option<usize>,
+}
+
+impl Window {
+    fn has(self, row: usize) -> bool {
+        row >= self.skipped && self.end.is_none_or(|end| row < end)
+    }
+}
+
+/// The rows so far.
+struct Collector<'a> {
+    select: &'a Select,
+    environment: &'a Environment<'a>,
+    window: Window,
+    /// Whether rows outside the window need not be kept.
+    is_cut: bool,
+    passed: usize,
+    seen: Option<HashSet<Vec<Value>>>,
+    values: Vec<Value>,
+    row_count: usize,
+}
+
+impl Collector<'_> {
+    /// Takes a row; says whether more are wanted.
+    fn take(&mut self, row: Row<'_>) -> Result<bool, Error> {
+        let outputs = &self.select.outputs;
+        let is_skipped = self.is_cut && self.passed < self.window.skipped;
+        if let Some(seen) = &mut self.seen {
+            let values = outputs
+                .iter()
+                .map(|output| output.value(row, self.environment));
+            let values = values.collect::<Result<Vec<_>, Error>>()?;
+            if seen.contains(&values) {
+                return Ok(true);
+            }
+            if !is_skipped {
+                self.values.extend(values.iter().cloned());
+                self.row_count += 1;
+            }
+            seen.insert(values);
+        } else if !is_skipped {
+            for output in outputs {
+                self.values.push(output.value(row, self.environment)?);
+            }
+            self.row_count += 1;
+        }
+        self.passed += 1;
+        Ok(!self.is_cut || self.window.end.is_none_or(|end| self.passed < end))
+    }
+
+    /// Puts the rows in order and cuts out what is wanted.
+    fn sort(&mut self) {
+        let width = self.select.outputs.len().max(1);
+        let mut rows: Vec<&mut [Value]> = self.values.chunks_mut(width).collect();
+        rows.sort_by(|left, right| compare(&self.select.sort, left, right));
+        let Window { skipped, end } = self.window;
+        let wanted = rows
+            .into_iter()
+            .take(end.unwrap_or(usize::MAX))
+            .skip(skipped);
+        let sorted: Vec<Value> = wanted
+            .flat_map(|row| row.iter_mut().map(std::mem::take))
+            .collect();
+        self.row_count = sorted.len() / width;
+        self.values = sorted;
+    }
+
+    fn into_rows(self) -> ResultRows {
+        let (width, shown) = (self.select.outputs.len(), self.select.shown);
+        let values = match shown < width {
+            true => {
+                let numbered = self.values.into_iter().enumerate();
+                let kept = numbered.filter(|(place, _)| place % width < shown);
+                kept.map(|(_, value)| value).collect()
+            }
+            false => self.values,
+        };
+        ResultRows {
+            values,
+            row_count: self.row_count,
+        }
+    }
+}
+
+fn compare(keys: &[SortKey], left: &[Value], right: &[Value]) -> Ordering {
+    for key in keys {
+        let (Some(left), Some(right)) = (left.get(key.output), right.get(key.output)) else {
+            continue;
+        };
+        let order = match (left.is_null(), right.is_null()) {
+            (true, true) => Ordering::Equal,
+            (true, false) if key.nulls_first => Ordering::Less,
+            (true, false) => Ordering::Greater,
+            (false, true) if key.nulls_first => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            (false, false) => {
+                let left = Scalar::from(left.as_tuple_value());
+                let order = left.compare(&right.as_tuple_value().into());
+                if key.is_descending {
+                    order.reverse()
+                } else {
+                    order
+                }
+            }
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    Ordering::Equal
+}

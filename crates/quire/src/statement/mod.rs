@@ -1,0 +1,40 @@
+//! Statements on a few rows of one row table, without a planner's session.
+//!
+//! Text becomes a syntax tree, the tree a [`compiled::Compiled`] statement ([`bind`]), and that runs on the caller's thread
+//! ([`run`], [`execute`], [`storage`]). What is compiled is kept by its text and the types of its parameters ([`cache`]).
+//! Every statement that is not covered, and every one that is wrong, takes the general path, which also reports the errors:
+//! compiling only answers "yes, so" or nothing. Both paths give the same rows: expressions are read and typed by the same code.
+
+mod access;
+mod aggregate;
+mod bind;
+mod cache;
+mod compiled;
+mod execute;
+mod expression;
+mod parameter;
+mod prepared;
+mod run;
+mod scalar;
+mod storage;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::session::Session;
+
+pub(crate) use cache::StatementCache;
+pub use prepared::{Prepared, Reply};
+
+/// Runs a statement that is covered; `None` leaves it to the general path.
+pub(crate) fn try_execute(
+    session: &Session,
+    sql: &str,
+    token: &CancelToken,
+) -> Option<Result<Outcome, Error>> {
+    let answer = prepared::run_known(session, sql, &[], &[], token)?;
+    Some(answer.and_then(run::Answer::into_outcome))
+}

@@ -1,0 +1,197 @@
+//! Values for parameters: of the types that the statement gives them, and as text of a statement.
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::util::display::array_value_to_string;
+use datafusion::common::ScalarValue;
+use datafusion::common::format::DEFAULT_CAST_OPTIONS;
+use quire_engine::row_table::Value;
+
+use super::scalar::{Scalar, is_binary, is_text};
+use crate::error::Error;
+
+/// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
+pub(super) fn natural_type(value: &Value) -> Option<DataType> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Boolean(_) => DataType::Boolean,
+        Value::Integer(_) => DataType::Int64,
+        Value::Decimal(_) => return None,
+        Value::Real(_) => DataType::Float32,
+        Value::Double(_) => DataType::Float64,
+        Value::Text(_) => DataType::Utf8,
+        Value::Bytes(_) => DataType::Binary,
+    })
+}
+
+/// Whether a value is one of the type as it stands.
+pub(super) fn is_of(value: &Value, data_type: &DataType) -> bool {
+    match (value, data_type) {
+        (Value::Null, _)
+        | (Value::Boolean(_), DataType::Boolean)
+        | (Value::Integer(_), DataType::Int64 | DataType::Timestamp(..))
+        | (Value::Real(_), DataType::Float32)
+        | (Value::Double(_), DataType::Float64) => true,
+        (Value::Integer(value), DataType::Int32 | DataType::Date32) => {
+            i32::try_from(*value).is_ok()
+        }
+        (Value::Integer(value), DataType::Int16) => i16::try_from(*value).is_ok(),
+        (Value::Decimal(value), DataType::Decimal128(precision, _)) => {
+            let limit = 10_u128
+                .checked_pow(u32::from(*precision))
+                .unwrap_or(u128::MAX);
+            i128::from(*value).unsigned_abs() < limit
+        }
+        (Value::Text(_), data_type) => is_text(data_type),
+        (Value::Bytes(_), data_type) => is_binary(data_type),
+        _ => false,
+    }
+}
+
+/// The value as one of the type, cast where it is of another.
+pub(super) fn converted(
+    value: &Value,
+    data_type: &DataType,
+    number: usize,
+) -> Result<Value, Error> {
+    if is_of(value, data_type) {
+        return Ok(value.clone());
+    }
+    let wrong = || {
+        let text = format!("the value for parameter ${} is no {data_type}", number + 1);
+        Error::new("22P02", text)
+    };
+    let natural = natural_type(value).ok_or_else(wrong)?;
+    let mut scalar = Scalar::from(value.as_tuple_value());
+    if let (Scalar::Double(value), true) = (&scalar, data_type.is_integer()) {
+        scalar = Scalar::Double(value.round_ties_even());
+    }
+    let planned = scalar.to_planned(&natural)?;
+    let cast = planned.cast_to_with_options(data_type, &DEFAULT_CAST_OPTIONS);
+    let cast = cast.map_err(|error| wrong().with_detail(Error::from(error).message()))?;
+    let scalar = Scalar::from_planned(cast).ok_or_else(wrong)?;
+    scalar.into_value(is_text(data_type))
+}
+
+/// The value as an expression of SQL of that type.
+pub(super) fn written(
+    value: &Value,
+    data_type: Option<&DataType>,
+    number: usize,
+) -> Result<String, Error> {
+    let natural = natural_type(value);
+    let Some(data_type) = data_type.or(natural.as_ref()) else {
+        return match value {
+            Value::Null => Ok("NULL".to_owned()),
+            _ => {
+                let text = format!("could not determine data type of parameter ${}", number + 1);
+                Err(Error::new("42P18", text).with_hint("Cast it: CAST($1 AS DECIMAL(10,2))."))
+            }
+        };
+    };
+    let value = converted(value, data_type, number)?;
+    let scalar = Scalar::from(value.as_tuple_value()).to_planned(data_type)?;
+    if let ScalarValue::Int64(Some(number @ 0..)) = scalar {
+        return Ok(number.to_string());
+    }
+    if is_text(data_type) && !scalar.is_null() {
+        return Ok(quoted(&text_of(&scalar)?));
+    }
+    let text = match &value {
+        Value::Null => "NULL".to_owned(),
+        Value::Bytes(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("'\\x{digits}'")
+        }
+        _ => quoted(&text_of(&scalar)?),
+    };
+    Ok(format!("CAST({text} AS {})", spelled(data_type)))
+}
+
+fn text_of(scalar: &ScalarValue) -> Result<String, Error> {
+    let array: ArrayRef = scalar.to_array()?;
+    Ok(array_value_to_string(&array, 0)?)
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn spelled(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Boolean => "BOOLEAN".to_owned(),
+        DataType::Int16 => "SMALLINT".to_owned(),
+        DataType::Int32 => "INTEGER".to_owned(),
+        DataType::Int64 => "BIGINT".to_owned(),
+        DataType::Float32 => "REAL".to_owned(),
+        DataType::Float64 => "DOUBLE PRECISION".to_owned(),
+        DataType::Decimal128(precision, scale) => format!("DECIMAL({precision},{scale})"),
+        DataType::Date32 => "DATE".to_owned(),
+        DataType::Timestamp(_, None) => "TIMESTAMP".to_owned(),
+        DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE".to_owned(),
+        data_type if is_binary(data_type) => "BYTEA".to_owned(),
+        _ => "TEXT".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn values_are_written_with_their_types() {
+        for (value, data_type, expected) in [
+            (Value::Integer(5), DataType::Int64, "5"),
+            (Value::Integer(-5), DataType::Int32, "CAST('-5' AS INTEGER)"),
+            (Value::Text("it's".into()), DataType::Utf8View, "'it''s'"),
+            (
+                Value::Decimal(1250.into()),
+                DataType::Decimal128(10, 2),
+                "CAST('12.50' AS DECIMAL(10,2))",
+            ),
+            (
+                Value::Integer(19_000),
+                DataType::Date32,
+                "CAST('2022-01-08' AS DATE)",
+            ),
+            (
+                Value::Bytes([1, 255].into()),
+                DataType::BinaryView,
+                "CAST('\\x01ff' AS BYTEA)",
+            ),
+            (Value::Null, DataType::Int32, "CAST(NULL AS INTEGER)"),
+        ] {
+            assert_eq!(written(&value, Some(&data_type), 0).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn values_are_cast_to_the_types_of_parameters() {
+        let cast = |value: Value, data_type: DataType| converted(&value, &data_type, 0);
+        let text = |text: &str| Value::Text(text.into());
+        assert_eq!(
+            cast(text("42"), DataType::Int32).unwrap(),
+            Value::Integer(42)
+        );
+        assert_eq!(
+            cast(text("2022-01-08"), DataType::Date32).unwrap(),
+            Value::Integer(19_000)
+        );
+        assert_eq!(
+            cast(Value::Integer(3), DataType::Decimal128(10, 2)).unwrap(),
+            Value::Decimal(300.into())
+        );
+        assert_eq!(
+            cast(Value::Integer(3), DataType::Float64).unwrap(),
+            Value::Double(3.0)
+        );
+        assert_eq!(
+            cast(Value::Double(2.5), DataType::Int32).unwrap(),
+            Value::Integer(2)
+        );
+        let error = cast(Value::Integer(40_000), DataType::Int16).unwrap_err();
+        assert_eq!(error.sqlstate(), "22P02");
+        assert!(cast(text("x"), DataType::Int32).is_err());
+    }
+}

@@ -1,0 +1,371 @@
+//! From a statement's text to its answer, on the caller's thread.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use quire_engine::row_table::Value;
+use quire_engine::{LockWait, RowTable, Snapshot, TableLockMode};
+
+use super::bind::{TableName, compile, parameter_types};
+use super::cache::{CompiledStatement, Control, Known, KnownKind};
+use super::compiled::Compiled;
+use super::execute::{Executed, ResultRows, TableRows};
+use super::storage::{Changes, StoredRows};
+use super::table::Table;
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome, Rows};
+use crate::session::Session;
+use crate::sql::parse::{Command, parse};
+use crate::transaction::{Modes, Writer};
+use crate::wait::wait;
+
+/// Words and operators between two commas.
+const MOST_LEVELS: u32 = 400;
+
+/// What a statement gave.
+pub(super) enum Answer {
+    /// Rows and their names and types.
+    Rows(SchemaRef, ResultRows),
+    /// It is done: its tag, and how many rows it changed.
+    Done(&'static str, Option<u64>),
+}
+
+impl Answer {
+    /// The answer as the general path gives it.
+    pub(super) fn into_outcome(self) -> Result<Outcome, Error> {
+        Ok(match self {
+            Answer::Rows(schema, rows) => {
+                let batches = match rows.row_count {
+                    0 => Vec::new(),
+                    _ => vec![rows.to_batch(&schema)?],
+                };
+                Outcome::Rows(Rows::of_batches(schema, batches))
+            }
+            Answer::Done(tag, Some(count)) => {
+                Outcome::Done(Completion::counted(format!("{tag} {count}"), count))
+            }
+            Answer::Done(tag, None) => Outcome::Done(Completion::tag(tag)),
+        })
+    }
+}
+
+/// Whether this thread may wait for locks and pages, or is that of an executor which has no other.
+fn may_wait() -> bool {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    Handle::try_current().map_or(true, |handle| {
+        handle.runtime_flavor() != RuntimeFlavor::CurrentThread
+    })
+}
+
+/// What is known of a statement; compiles it when nothing is. `None`: it takes the general path.
+pub(super) fn known(
+    session: &Session,
+    sql: &str,
+    types: &[Option<DataType>],
+) -> Option<Arc<Known>> {
+    let settings = session.settings().statement_settings_now()?;
+    if !may_wait() {
+        return None;
+    }
+    let cache = &session.database.statements;
+    match cache.get(sql, types, settings) {
+        Some(known) => Some(known),
+        None => learn(session, sql, types, settings),
+    }
+}
+
+/// Compiles a statement, whatever was known of it.
+pub(super) fn learn(
+    session: &Session,
+    sql: &str,
+    types: &[Option<DataType>],
+    settings: u64,
+) -> Option<Arc<Known>> {
+    let kind = match control_of(sql) {
+        Some(control) => KnownKind::Control(control),
+        None if !may_be_covered(sql) => return None,
+        None => {
+            let snapshot = wait(session.snapshot()).ok()?;
+            let compiled = compiled(session, &snapshot, sql, types);
+            let schema_version = snapshot.schema_version();
+            compiled.map_or(KnownKind::General { schema_version }, |compiled| {
+                KnownKind::Compiled(Box::new(compiled))
+            })
+        }
+    };
+    let known = Arc::new(Known::new(sql, types, settings, kind));
+    session.database.statements.add(&known);
+    Some(known)
+}
+
+fn compiled(
+    session: &Session,
+    snapshot: &Snapshot,
+    sql: &str,
+    types: &[Option<DataType>],
+) -> Option<CompiledStatement> {
+    let Command::Statement(statement, _) = parse(sql).ok()? else {
+        return None;
+    };
+    let name = TableName::of(&statement)?.name;
+    let stored = snapshot.row_table(&name).ok()??;
+    let table = Table::of(stored.definition());
+    let options = Arc::clone(session.settings().config().options());
+    let field = |data_type: &DataType| Arc::new(Field::new("", data_type.clone(), true));
+    let types = types
+        .iter()
+        .map(|data_type| data_type.as_ref().map(field))
+        .collect();
+    Some(CompiledStatement {
+        compiled: compile(*statement, &table, &options, types)?,
+        parts: Arc::clone(stored.parts()),
+        name,
+    })
+}
+
+/// The types of a statement's parameters, as far as it tells.
+pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataType>>> {
+    let Command::Statement(statement, _) = parse(sql).ok()? else {
+        return None;
+    };
+    let snapshot = wait(session.snapshot()).ok()?;
+    let stored = snapshot
+        .row_table(&TableName::of(&statement)?.name)
+        .ok()??;
+    let table = Table::of(stored.definition());
+    let options = Arc::clone(session.settings().config().options());
+    let fields = parameter_types(&statement, &table, &options)?;
+    let types = fields
+        .into_iter()
+        .map(|field| field.map(|field| field.data_type().clone()));
+    Some(types.collect())
+}
+
+/// Statements that begin with another word are never covered.
+fn may_be_covered(sql: &str) -> bool {
+    let word = sql
+        .trim_start()
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .next();
+    let covered = ["select", "insert", "update", "delete"];
+    let is_known =
+        word.is_some_and(|word| covered.iter().any(|known| word.eq_ignore_ascii_case(known)));
+    is_known && is_shallow(sql)
+}
+
+/// Whether no expression can be nested so deeply that the caller's stack, of any size, would not do. Between two commas there
+/// are at most as many levels as words and operators.
+fn is_shallow(sql: &str) -> bool {
+    let (mut levels, mut most, mut is_word) = (0, 0, false);
+    let mut quote = None;
+    for byte in sql.bytes() {
+        match quote {
+            Some(end) if byte == end => quote = None,
+            Some(_) => {}
+            None if matches!(byte, b'\'' | b'"') => quote = Some(byte),
+            None if byte == b',' => levels = 0,
+            None => {
+                let is_part = byte.is_ascii_alphanumeric() || byte >= 0x80;
+                let starts = is_part && !is_word;
+                levels += u32::from(starts || byte.is_ascii_punctuation());
+                most = most.max(levels);
+                is_word = is_part;
+            }
+        }
+    }
+    most <= MOST_LEVELS
+}
+
+fn control_of(sql: &str) -> Option<Control> {
+    let sql = sql.trim().trim_end_matches(';').trim_end();
+    let is_one_of = |words: &[&str]| words.iter().any(|word| sql.eq_ignore_ascii_case(word));
+    if is_one_of(&["begin", "begin transaction", "start transaction"]) {
+        Some(Control::Begin)
+    } else if is_one_of(&["commit", "end"]) {
+        Some(Control::Commit)
+    } else if is_one_of(&["rollback"]) {
+        Some(Control::RollBack)
+    } else {
+        None
+    }
+}
+
+/// Runs a statement of which something is known. `None`: it takes the general path, this time or always.
+pub(super) fn run(
+    session: &Session,
+    known: &Known,
+    parameters: &[Value],
+    token: &CancelToken,
+) -> Option<Result<Answer, Error>> {
+    let result = match &known.kind {
+        KnownKind::General { .. } => return None,
+        KnownKind::Control(control) => control.run(session).map(Some),
+        KnownKind::Compiled(statement) => wait(statement.run(session, parameters, token)),
+    };
+    if result.is_err() {
+        wait(session.transaction.lock()).fail();
+    }
+    result.transpose()
+}
+
+impl Known {
+    /// Whether it would be worth while to compile it again.
+    pub(super) fn is_outdated(&self, session: &Session) -> bool {
+        match &self.kind {
+            KnownKind::Control(_) => false,
+            // Its table was not what it was, or it would have run.
+            KnownKind::Compiled(_) => true,
+            KnownKind::General { schema_version } => {
+                let snapshot = wait(session.snapshot());
+                snapshot.is_ok_and(|snapshot| snapshot.schema_version() != *schema_version)
+            }
+        }
+    }
+}
+
+impl Control {
+    fn run(self, session: &Session) -> Result<Answer, Error> {
+        let mut transaction = wait(session.transaction.lock());
+        let tag = match self {
+            Control::Begin => {
+                let isolation = session.settings().default_isolation();
+                transaction.begin(Modes::default(), isolation)?;
+                "BEGIN"
+            }
+            Control::Commit if transaction.commit()? => "COMMIT",
+            Control::Commit => "ROLLBACK",
+            Control::RollBack => {
+                transaction.roll_back();
+                "ROLLBACK"
+            }
+        };
+        Ok(Answer::Done(tag, None))
+    }
+}
+
+impl CompiledStatement {
+    /// Runs it; `None` when the table is not what it was compiled for, or the transaction takes no statements.
+    async fn run(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        token: &CancelToken,
+    ) -> Result<Option<Answer>, Error> {
+        if self.compiled.only_reads() {
+            let mut transaction = session.transaction.lock().await;
+            if transaction.is_aborted() {
+                return Ok(None);
+            }
+            let snapshot = transaction.snapshot(session)?;
+            let Some(mut table) = self.table(&snapshot)? else {
+                return Ok(None);
+            };
+            if transaction.is_explicit() {
+                transaction.lock_for_reading(&[table.id()])?;
+                match self.table(&transaction.snapshot_again()?)? {
+                    Some(newest) => table = newest,
+                    None => return Ok(None),
+                }
+            }
+            drop(transaction);
+            let mut rows = StoredRows {
+                table: &table,
+                token,
+                changes: None,
+            };
+            return self.execute(&mut rows, parameters).map(Some);
+        }
+        if session.transaction.lock().await.is_aborted() {
+            return Ok(None);
+        }
+        self.change(session, parameters, token).await
+    }
+
+    async fn change(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        token: &CancelToken,
+    ) -> Result<Option<Answer>, Error> {
+        let mut writer = Writer::begin(session, token).await?;
+        let snapshot = writer.snapshot()?;
+        let Some(table) = self.table(&snapshot)? else {
+            writer.finish()?;
+            return Ok(None);
+        };
+        let transaction = writer.transaction()?;
+        transaction.lock_table(table.id(), self.lock_mode(), LockWait::Wait)?;
+        if !transaction.is_current(&table) {
+            writer.finish()?;
+            return Ok(None);
+        }
+        let mut rows = StoredRows {
+            table: &table,
+            token,
+            changes: Some(Changes {
+                is_referenced: matches!(self.compiled, Compiled::Change(_))
+                    && snapshot.is_referenced(&self.name),
+                transaction,
+                snapshot: &snapshot,
+                sequence_values: &session.sequence_values,
+                references: Default::default(),
+            }),
+        };
+        let answer = self.execute(&mut rows, parameters)?;
+        if let Some(changes) = rows.changes {
+            changes.transaction.check_references(changes.references)?;
+        }
+        writer.finish()?;
+        Ok(Some(answer))
+    }
+
+    fn lock_mode(&self) -> TableLockMode {
+        match self.compiled {
+            Compiled::Select(_) => TableLockMode::RowShare,
+            _ => TableLockMode::RowExclusive,
+        }
+    }
+
+    /// The table, if it is what the statement was compiled for.
+    fn table(&self, snapshot: &Snapshot) -> Result<Option<Arc<RowTable>>, Error> {
+        let table = snapshot.row_table(&self.name)?;
+        Ok(table.filter(|table| Arc::ptr_eq(table.parts(), &self.parts)))
+    }
+
+    fn execute(&self, rows: &mut dyn TableRows, parameters: &[Value]) -> Result<Answer, Error> {
+        let schema = self.compiled.schema();
+        Ok(match (self.compiled.execute(rows, parameters)?, schema) {
+            (Executed::Rows(rows) | Executed::Changed(_, Some(rows)), Some(schema)) => {
+                Answer::Rows(Arc::clone(schema), rows)
+            }
+            (Executed::Changed(count, _), _) => Answer::Done(self.compiled.tag(), Some(count)),
+            (Executed::Rows(_), None) => Answer::Done(self.compiled.tag(), None),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_statements_are_left_to_larger_stacks() {
+        assert!(may_be_covered(
+            "select a from t where id = 1 and b like 'x + + +'"
+        ));
+        assert!(may_be_covered(&format!(
+            "INSERT INTO t VALUES {}",
+            "(1, 'a + b'), ".repeat(5000)
+        )));
+        assert!(!may_be_covered(&format!(
+            "SELECT {}1 FROM t",
+            "1+".repeat(5000)
+        )));
+        assert!(!may_be_covered(&format!(
+            "SELECT a FROM t WHERE a {}",
+            "or a ".repeat(500)
+        )));
+        assert!(!may_be_covered("CREATE TABLE t (a INTEGER)"));
+    }
+}

@@ -1,0 +1,287 @@
+//! Compiled statements over the rows of a row table.
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value, fit};
+use quire_engine::{
+    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowTable, RowWriter, Snapshot,
+    SqlType, TableDefinition, Transaction,
+};
+
+use super::access::KeyBounds;
+use super::bind::LockMode;
+use super::compiled::Conflict;
+use super::execute::{Decide, NewRow, Range, TableRows, Test, Visit};
+use super::table::{Key, KeyKind};
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::functions::SequenceValues;
+
+/// Looks at the key of a row and at its values; says whether to go on.
+type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> Result<bool, Error>;
+
+/// Rows that are looked at between two looks at the token.
+const ROWS_BETWEEN_LOOKS: u32 = 1024;
+
+/// A row table as one statement sees and changes it.
+pub(super) struct StoredRows<'s> {
+    pub(super) table: &'s RowTable,
+    pub(super) token: &'s CancelToken,
+    /// Nothing for a statement that only reads.
+    pub(super) changes: Option<Changes<'s>>,
+}
+
+/// What a statement needs to change rows.
+pub(super) struct Changes<'s> {
+    pub(super) transaction: &'s mut Transaction,
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) sequence_values: &'s SequenceValues,
+    pub(super) references: ReferenceChecks,
+    /// Whether a foreign key refers to the table.
+    pub(super) is_referenced: bool,
+}
+
+impl StoredRows<'_> {
+    /// Visits rows with their keys. `visit` is called under the latch of a page.
+    fn visit(&self, range: Range<'_>, visit: VisitKeyed<'_>) -> Result<(), Error> {
+        let mut result = Ok(());
+        let mut looked = 0;
+        let mut step = |row_key: &[u8], values: &[TupleValue<'_>]| {
+            looked += 1;
+            if looked % ROWS_BETWEEN_LOOKS == 0 && self.token.is_cancelled() {
+                result = Err(Error::cancelled());
+                return ControlFlow::Break(());
+            }
+            match visit(row_key, values) {
+                Ok(true) => ControlFlow::Continue(()),
+                Ok(false) => ControlFlow::Break(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let Range {
+            key,
+            bounds,
+            is_reversed,
+            wanted,
+        } = range;
+        let equal: Vec<TupleValue<'_>> = bounds.equal.iter().map(Value::as_tuple_value).collect();
+        let next = column_range(bounds);
+        let direction = match is_reversed {
+            false => Direction::Forward,
+            true => Direction::Backward,
+        };
+        match key.kind {
+            KeyKind::Primary if equal.len() == key.columns.len() => {
+                let mut row_key = Vec::with_capacity(16);
+                self.table.layout().encode_key(&equal, &mut row_key)?;
+                self.table.visit_key(&row_key, wanted, &mut step)?;
+            }
+            KeyKind::Primary => {
+                let range = self.table.layout().key_range(&equal, next)?;
+                self.table
+                    .visit_range(&range, direction, wanted, &mut step)?;
+            }
+            KeyKind::Index(position) => {
+                let index = self.table.indexes().get(position);
+                let range = match index {
+                    Some(index) => index.layout.range(&equal, next)?,
+                    None => KeyRange::none(),
+                };
+                self.table
+                    .visit_index(position, &range, direction, wanted, &mut step)?;
+            }
+        }
+        result
+    }
+
+    /// The keys of the rows that pass `test`.
+    fn found(&self, range: Range<'_>, test: Test<'_>) -> Result<Vec<Box<[u8]>>, Error> {
+        let mut found = Vec::new();
+        self.visit(range, &mut |row_key, values| {
+            if test(values)? {
+                found.push(row_key.into());
+            }
+            Ok(true)
+        })?;
+        Ok(found)
+    }
+}
+
+impl Changes<'_> {
+    fn writer(&mut self, table: &RowTable) -> RowWriter<'_> {
+        self.transaction.row_writer(table.parts())
+    }
+}
+
+impl TableRows for StoredRows<'_> {
+    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error> {
+        self.visit(range, &mut |_, values| visit(values))
+    }
+
+    fn scan_locked(
+        &mut self,
+        range: Range<'_>,
+        lock: LockMode,
+        test: Test<'_>,
+        visit: Visit<'_>,
+    ) -> Result<(), Error> {
+        let found = self.found(range, test)?;
+        let changes = self.changes.as_mut().ok_or_else(read_only)?;
+        let mut writer = changes.writer(self.table);
+        for row_key in found {
+            if writer.lock(&row_key, lock.rows, lock.wait)?.is_none() {
+                continue;
+            }
+            // A row that has gone meanwhile is none any more.
+            let Some(row) = writer.newest(&row_key)? else {
+                continue;
+            };
+            let value = |ordinal: &usize| row.get(*ordinal).map(Value::as_tuple_value);
+            let wanted = range.wanted.iter();
+            let values: Vec<TupleValue<'_>> = wanted
+                .map(|ordinal| value(ordinal).unwrap_or_default())
+                .collect();
+            if !visit(&values)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        key: &Key,
+        bounds: &KeyBounds,
+        test: Test<'_>,
+        decide: Decide<'_>,
+    ) -> Result<u64, Error> {
+        let parts = Arc::clone(self.table.parts());
+        let live = self.table.layout().live_ordinals();
+        let range = Range {
+            key,
+            bounds,
+            is_reversed: false,
+            wanted: live,
+        };
+        let found = self.found(range, test)?;
+        let table = self.table;
+        let changes = self.changes.as_mut().ok_or_else(read_only)?;
+        let mut count = 0;
+        for row_key in found {
+            let mut writer = changes.writer(table);
+            writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+            let Some(row) = writer.newest(&row_key)? else {
+                continue;
+            };
+            let all: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
+            let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
+            let visible: Vec<TupleValue<'_>> = live.iter().map(value).collect();
+            match decide(&visible)? {
+                NewRow::Kept => continue,
+                NewRow::Deleted => {
+                    let before = writer.delete(&row_key)?;
+                    changes
+                        .references
+                        .deleted(&parts, before, changes.is_referenced);
+                }
+                NewRow::Changed(values) => {
+                    let mut after = all.clone();
+                    for (column, value) in &values {
+                        let ordinal = live.get(*column).copied().unwrap_or_default();
+                        if let Some(place) = after.get_mut(ordinal) {
+                            *place = stored(table.definition(), ordinal, value)?;
+                        }
+                    }
+                    let before = writer.update(&row_key, &after)?;
+                    let is_referenced = changes.is_referenced;
+                    changes
+                        .references
+                        .updated(&parts, before, &after, is_referenced);
+                }
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn next_value(&mut self, sequence: u64) -> Result<i64, Error> {
+        let changes = self.changes.as_ref().ok_or_else(read_only)?;
+        changes
+            .sequence_values
+            .next_by_id(changes.snapshot, sequence)
+    }
+
+    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error> {
+        let definition = self.table.definition();
+        let mut values = vec![TupleValue::Null; definition.columns.len()];
+        for (ordinal, value) in self.table.layout().live_ordinals().iter().zip(&row) {
+            if let Some(place) = values.get_mut(*ordinal) {
+                *place = stored(definition, *ordinal, value)?;
+            }
+        }
+        let changes = self.changes.as_mut().ok_or_else(read_only)?;
+        let mut writer = changes.writer(self.table);
+        match writer.insert(&values)? {
+            Insertion::Inserted(_) => {
+                changes.references.inserted(self.table.parts(), &values);
+                Ok(true)
+            }
+            Insertion::Conflict(found) => {
+                let kind = found.index.map_or(KeyKind::Primary, KeyKind::Index);
+                match conflict {
+                    Conflict::DoNothing(arbiter)
+                        if arbiter.is_none_or(|arbiter| arbiter == kind) =>
+                    {
+                        Ok(false)
+                    }
+                    _ => Err(writer.duplicate(found.index, &values).into()),
+                }
+            }
+        }
+    }
+}
+
+fn read_only() -> Error {
+    Error::new(
+        "XX000",
+        "internal error: a statement that reads cannot change rows",
+    )
+}
+
+/// The condition on the column behind those with one value.
+fn column_range(bounds: &KeyBounds) -> ColumnRange<'_> {
+    match &bounds.next {
+        None => ColumnRange::All,
+        Some((low, high)) => ColumnRange::Between(borrowed(low), borrowed(high)),
+    }
+}
+
+fn borrowed(bound: &Bound<Value>) -> Bound<TupleValue<'_>> {
+    bound.as_ref().map(Value::as_tuple_value)
+}
+
+/// A value as its column stores it.
+fn stored<'v>(
+    definition: &TableDefinition,
+    ordinal: usize,
+    value: &'v Value,
+) -> Result<TupleValue<'v>, Error> {
+    let Some(column) = definition.columns.get(ordinal) else {
+        return Ok(TupleValue::Null);
+    };
+    let value = value.as_tuple_value();
+    if value == TupleValue::Null && !column.nullable {
+        return Err(Error::null_in(&definition.name, &column.name));
+    }
+    if let (SqlType::Decimal { precision, .. }, TupleValue::Wide(decimal)) =
+        (column.sql_type, value)
+        && decimal.unsigned_abs() >= 10_u128.pow(u32::from(precision))
+    {
+        return Err(Error::numeric_overflow(&column.name, column.sql_type));
+    }
+    Ok(fit(column.sql_type, value)?)
+}

@@ -1,0 +1,159 @@
+//! Rows in a vector, and nothing clever about finding them.
+
+use std::cmp::Ordering;
+use std::ops::{Bound, RangeBounds};
+
+use quire_engine::row_table::{TupleValue, Value};
+
+use crate::error::Error;
+use crate::statement::access::KeyBounds;
+use crate::statement::bind::LockMode;
+use crate::statement::compiled::Conflict;
+use crate::statement::execute::{Decide, NewRow, Range, TableRows, Test, Visit};
+use crate::statement::table::{Key, KeyKind};
+
+/// All rows of a table, and its keys.
+pub(super) struct MemoryRows {
+    pub(super) rows: Vec<Vec<Value>>,
+    pub(super) keys: Vec<Key>,
+}
+
+impl MemoryRows {
+    /// Indexes of the rows within bounds, in the order of the key.
+    fn found(&self, key: &Key, bounds: &KeyBounds, is_reversed: bool) -> Vec<usize> {
+        let matches = |row: &Vec<Value>| {
+            let mut parts = key.columns.iter();
+            let equal = bounds
+                .equal
+                .iter()
+                .all(|value| row[parts.next().unwrap().column] == *value);
+            let next = bounds.next.as_ref().is_none_or(|(low, high)| {
+                let value = &row[parts.next().unwrap().column];
+                !value.is_null() && (borrowed(low), borrowed(high)).contains(value)
+            });
+            equal && next
+        };
+        let mut found: Vec<usize> = (0..self.rows.len())
+            .filter(|i| matches(&self.rows[*i]))
+            .collect();
+        found.sort_by(|left, right| compare(key, &self.rows[*left], &self.rows[*right]));
+        if is_reversed {
+            found.reverse();
+        }
+        found
+    }
+
+    fn conflicts(&self, row: &[Value], kind: Option<KeyKind>) -> bool {
+        let unique = self.keys.iter().filter(|key| key.is_unique);
+        let mut meant = unique.filter(|key| kind.is_none_or(|kind| key.kind == kind));
+        meant.any(|key| {
+            let same = |known: &Vec<Value>| {
+                let mut parts = key.columns.iter();
+                parts.all(|part| {
+                    !row[part.column].is_null() && known[part.column] == row[part.column]
+                })
+            };
+            self.rows.iter().any(same)
+        })
+    }
+}
+
+fn borrowed(bound: &Bound<Value>) -> Bound<&Value> {
+    bound.as_ref()
+}
+
+fn compare(key: &Key, left: &[Value], right: &[Value]) -> Ordering {
+    for part in &key.columns {
+        let (left, right) = (&left[part.column], &right[part.column]);
+        let order = match (left.is_null(), right.is_null()) {
+            (false, false) if part.is_descending => right.cmp(left),
+            (false, false) => left.cmp(right),
+            (left, right) if part.nulls_first => right.cmp(&left),
+            (left, right) => left.cmp(&right),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    Ordering::Equal
+}
+
+fn view<'a>(row: &'a [Value], wanted: &[usize]) -> Vec<TupleValue<'a>> {
+    wanted
+        .iter()
+        .map(|column| row[*column].as_tuple_value())
+        .collect()
+}
+
+impl TableRows for MemoryRows {
+    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error> {
+        for index in self.found(range.key, range.bounds, range.is_reversed) {
+            if !visit(&view(&self.rows[index], range.wanted))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_locked(
+        &mut self,
+        range: Range<'_>,
+        _: LockMode,
+        test: Test<'_>,
+        visit: Visit<'_>,
+    ) -> Result<(), Error> {
+        self.scan(range, &mut |row| Ok(!test(row)? || visit(row)?))
+    }
+
+    fn change(
+        &mut self,
+        key: &Key,
+        bounds: &KeyBounds,
+        test: Test<'_>,
+        decide: Decide<'_>,
+    ) -> Result<u64, Error> {
+        let all: Vec<usize> = (0..self.rows[0].len()).collect();
+        let (mut count, mut deleted) = (0, Vec::new());
+        for index in self.found(key, bounds, false) {
+            let row = self.rows[index].clone();
+            let row = view(&row, &all);
+            if !test(&row)? {
+                continue;
+            }
+            match decide(&row)? {
+                NewRow::Kept => continue,
+                NewRow::Deleted => deleted.push(index),
+                NewRow::Changed(values) => {
+                    for (column, value) in values {
+                        self.rows[index][column] = value;
+                    }
+                }
+            }
+            count += 1;
+        }
+        deleted.sort_unstable();
+        for index in deleted.into_iter().rev() {
+            self.rows.remove(index);
+        }
+        Ok(count)
+    }
+
+    fn next_value(&mut self, _: u64) -> Result<i64, Error> {
+        Ok(self.rows.len() as i64 + 1)
+    }
+
+    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error> {
+        let is_silent = match conflict {
+            Conflict::Fail => false,
+            Conflict::DoNothing(kind) => self.conflicts(&row, kind),
+        };
+        if is_silent {
+            return Ok(false);
+        }
+        if self.conflicts(&row, None) {
+            return Err(Error::new("23505", "duplicate key"));
+        }
+        self.rows.push(row);
+        Ok(true)
+    }
+}
