@@ -1,5 +1,7 @@
 //! Does every byte of the tables mean what the others say it means? One function per invariant.
 
+mod rows;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use crate::scan::{Scan, ScanOptions};
 use crate::snapshot::Snapshot;
 use crate::sweep::staging_mark;
 use crate::table::ColumnTable;
+
+pub(crate) use rows::check_rows;
 
 /// Something that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use quire_store::{CleanReport, STAGING_PAGE, Volume};
 
 use crate::catalog::Catalog;
 use crate::check::{self, Finding};
+use crate::definition::TreeRecord;
 use crate::error::{EngineError, MaintenanceError, TransactionError};
-use crate::mvcc::{self, Mvcc, MvccOptions, ReadView, TransactionOptions};
+use crate::mvcc::{self, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
 use crate::snapshot::Snapshot;
@@ -89,7 +90,7 @@ impl Engine {
     /// The catalog page cannot be read or understood. Tables are read later, each when first used.
     pub fn open_with(volume: Volume, options: EngineOptions) -> Result<Engine, EngineError> {
         if !volume.is_read_only() {
-            // When it fails, as on a full disk, everything can be read; the next write transaction tries again.
+            // Before there are frames of row pages, which would know nothing of it. When it fails, as on a full disk, everything can be read; the next write transaction tries again.
             let _ = sweep(&volume);
         }
         let sequence = volume.commit_sequence();
@@ -214,15 +215,37 @@ impl Engine {
     pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
         let ticket = self.wait_for_turn();
         let shared = &self.shared;
-        // A mark at this moment is that of a transaction whose abort failed, or of a sweep that did.
+        // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
         let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
-        if is_marked() && sweep(&shared.volume).is_ok() {
+        if is_marked() && self.trees_are_settled() && sweep(&shared.volume).is_ok() {
             ticket.publish(self.newest_catalog());
         }
         let staging_bytes = shared.options.staging_bytes;
         let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
         let staging = staging.map_err(EngineError::from)?;
-        Ok(WriteTransaction::new(ticket, staging, &self.newest()))
+        let mut transaction = WriteTransaction::new(ticket, staging, &self.newest());
+        let mvcc = &shared.rows.mvcc;
+        let is_here = |tree: &TreeRecord| {
+            mvcc.has_tree(TreeId::new(tree.id)) || self.has_pages_of(std::slice::from_ref(tree))
+        };
+        transaction.forget_trees_without_pages(is_here);
+        Ok(transaction)
+    }
+
+    /// Whether the volume has pages of one of these trees.
+    pub(crate) fn has_pages_of(&self, trees: &[TreeRecord]) -> bool {
+        if trees.is_empty() {
+            return false;
+        }
+        let pin = self.shared.volume.pin();
+        trees.iter().any(|tree| pin.contains(tree.root))
+    }
+
+    /// Frees trees that nobody uses any more. True when none is left that will be freed later: until then, the volume may have
+    /// pages of which only memory knows.
+    fn trees_are_settled(&self) -> bool {
+        let mvcc = &self.shared.rows.mvcc;
+        mvcc.checkpoint().is_ok() && !mvcc.has_removed_trees()
     }
 
     fn wait_for_turn(&self) -> WriterTicket {
@@ -275,10 +298,28 @@ impl Engine {
         Ok(report)
     }
 
-    /// Checks the invariants of the tables of a volume, reading all of them. The pages below
-    /// are [`Volume::check`]'s business.
+    /// Checks the invariants of the tables of a volume, reading all of them, as they are without the log. The pages below
+    /// are [`Volume::check`]'s business. Of a volume that is read only, rows are checked too, as [`Engine::check_rows`] does.
     pub fn check(volume: &Volume) -> Vec<Finding> {
-        check::check(volume)
+        let mut findings = check::check(volume);
+        if findings.is_empty() && volume.is_read_only() {
+            match Engine::open(volume.clone()) {
+                Ok(engine) => findings = engine.check_rows(),
+                Err(error) => findings.push(Finding {
+                    invariant: "tables_can_be_opened",
+                    table: None,
+                    page: None,
+                    what: error.to_string(),
+                }),
+            }
+        }
+        findings
+    }
+
+    /// Checks the newest committed rows: trees, indexes and long values against the rows they belong to. Rows can be changed
+    /// meanwhile.
+    pub fn check_rows(&self) -> Vec<Finding> {
+        check::check_rows(&self.snapshot(), self.mvcc())
     }
 }
 
@@ -297,9 +338,9 @@ impl WriterTicket {
     }
 
     /// Gives back what a transaction has staged, and its space.
-    pub(crate) fn abort(&self, staging: &Staging) {
+    pub(crate) fn abort(&self, staging: &Staging, keeps_mark: bool) {
         // When it fails, the mark stays, and the next transaction or start frees the pages.
-        if staging.abort().is_ok_and(|freed| freed) {
+        if staging.abort(keeps_mark).is_ok_and(|freed| freed) {
             // As in `Engine::clean`: the space must not be pinned.
             self.publish(self.engine.newest_catalog());
             // A failure leaves the space for a later checkpoint.

@@ -6,7 +6,7 @@ use quire_format::volume::MAX_PAYLOAD_BYTES;
 use quire_store::{PageId, PageKind, Pin, Volume, WriteError};
 
 use crate::error::EngineError;
-use crate::staging::Staging;
+use crate::staging::{Staging, StagingPoint};
 
 /// The pages that one state of the tables can see.
 pub(crate) enum PageSource {
@@ -93,6 +93,20 @@ impl TransactionPages {
     /// Says in the volume that pages are written ahead.
     pub(crate) fn mark(&self) -> Result<(), EngineError> {
         self.with(Staging::mark)
+    }
+
+    /// What has been written and freed until now.
+    pub(crate) fn savepoint(&self) -> Result<StagingPoint, EngineError> {
+        self.with(|staging| Ok::<_, EngineError>(staging.savepoint()))
+    }
+
+    /// Goes back to a savepoint, or to the beginning.
+    pub(crate) fn go_back_to(&self, point: Option<&StagingPoint>) -> Result<(), EngineError> {
+        self.with(|staging| {
+            let beginning = staging.beginning();
+            staging.go_back_to(point.unwrap_or(&beginning));
+            Ok::<_, EngineError>(())
+        })
     }
 
     /// Ends the transaction; only the first call gets what it has written.

@@ -1,6 +1,7 @@
 //! The half of the engine that has rows: pool, log, transactions, and what follows from the definitions of row tables.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_codec::Corrupt;
 use quire_codec::transform::Transform;
@@ -9,11 +10,12 @@ use quire_store::Volume;
 use quire_store::log::Log;
 use quire_store::pool::Pool;
 
+use crate::btree::Direction;
 use crate::catalog::{Catalog, RowTableEntry};
-use crate::definition::{StorageFormat, TreeRecord};
+use crate::definition::{StorageFormat, TreeRecord, TreeRole};
 use crate::engine::EngineOptions;
 use crate::error::EngineError;
-use crate::mvcc::{Mvcc, TreeId, TreeSpec};
+use crate::mvcc::{Mvcc, ReadError, TreeId, TreeSpec};
 use crate::rows::{PartsCache, RowParts, row_layout};
 use crate::sequences::Sequences;
 
@@ -22,7 +24,58 @@ pub(crate) struct RowHalf {
     pub(crate) pool: Pool,
     pub(crate) mvcc: Mvcc,
     pub(crate) sequences: Sequences,
+    pub(crate) numbers: GivenNumbers,
     parts: PartsCache,
+}
+
+/// The next numbers of tables, sequences and trees. A number is never given twice, although what had it may have been rolled
+/// back: values of a sequence are committed by themselves, so that the log knows its tree, and that tree its number.
+pub(crate) struct GivenNumbers {
+    next_id: AtomicU64,
+    next_tree_id: AtomicU64,
+}
+
+impl GivenNumbers {
+    /// What the catalog, the tree of sequences and the log make certain.
+    fn open(catalog: &Catalog, mvcc: &Mvcc) -> Result<Self, EngineError> {
+        let mut next_id = catalog.next_id;
+        let mut trees = catalog.trees.iter();
+        if let Some(tree) = trees.find(|tree| tree.role == TreeRole::Sequences) {
+            let view = mvcc.view();
+            let scan = view.scan(TreeId::new(tree.id), &[], &[], Direction::Backward);
+            let mut scan = scan.map_err(damaged_sequences)?;
+            let last = scan.next_entry().map_err(damaged_sequences)?;
+            let last = last.and_then(|(key, _)| key.try_into().ok());
+            let last = last.map_or(0, u64::from_be_bytes);
+            next_id = next_id.max(last.saturating_add(1));
+        }
+        let next_tree_id = catalog.next_tree_id.max(mvcc.unknown_tree_max() + 1);
+        Ok(Self {
+            next_id: AtomicU64::new(next_id),
+            next_tree_id: AtomicU64::new(next_tree_id),
+        })
+    }
+
+    /// Raises the numbers of a catalog to those that have not been given.
+    pub(crate) fn raise(&self, catalog: &mut Catalog) {
+        catalog.next_id = catalog.next_id.max(self.next_id.load(Ordering::Relaxed));
+        let next_tree_id = self.next_tree_id.load(Ordering::Relaxed);
+        catalog.next_tree_id = catalog.next_tree_id.max(next_tree_id);
+    }
+
+    /// Notes what has been given.
+    pub(crate) fn note(&self, catalog: &Catalog) {
+        self.next_id.fetch_max(catalog.next_id, Ordering::Relaxed);
+        let next_tree_id = catalog.next_tree_id;
+        self.next_tree_id.fetch_max(next_tree_id, Ordering::Relaxed);
+    }
+}
+
+fn damaged_sequences(error: ReadError) -> EngineError {
+    EngineError::Corrupt {
+        what: "the tree of sequences".to_owned(),
+        source: Corrupt::new(error.to_string(), 0),
+    }
 }
 
 impl RowHalf {
@@ -42,8 +95,10 @@ impl RowHalf {
         for tree in &catalog.dropped_trees {
             mvcc.remove_tree(TreeId::new(tree.id));
         }
+        let numbers = GivenNumbers::open(catalog, &mvcc)?;
         Ok(Self {
             pool,
+            numbers,
             mvcc,
             sequences: Sequences::default(),
             parts: PartsCache::default(),

@@ -41,9 +41,18 @@ struct State {
     staged: Vec<PageId>,
     /// Pages that the last batch frees: of the state before, or staged.
     freed: BTreeSet<PageId>,
+    /// Pages below are those of a savepoint: freed ones stay until the transaction commits.
+    kept_below: Option<PageId>,
     is_marked: bool,
     /// A batch could not be written: the transaction can only be aborted.
     failed: bool,
+}
+
+/// What a transaction had written and freed at one moment.
+#[derive(Clone)]
+pub(crate) struct StagingPoint {
+    next_page: PageId,
+    freed: BTreeSet<PageId>,
 }
 
 /// Pages that are not in the volume yet.
@@ -125,20 +134,58 @@ impl Staging {
         Ok(page)
     }
 
-    /// Frees a page: one of this transaction at once, others when it commits.
+    /// Frees a page: one of this transaction at once, unless a savepoint has it, others when it commits.
     pub(crate) fn free(&self, page: PageId) -> Result<(), WriteError> {
         let mut state = self.lock();
-        if state.filling.remove(page) {
+        let is_kept = state.kept_below.is_some_and(|kept| page < kept);
+        if !is_kept && state.filling.remove(page) {
             return Ok(());
         }
         let is_written = |buffer: &Arc<Buffer>| buffer.pages.contains_key(&page);
-        let exists =
-            state.writing.as_ref().is_some_and(is_written) || self.volume.pin().contains(page);
+        let exists = state.filling.pages.contains_key(&page)
+            || state.writing.as_ref().is_some_and(is_written)
+            || self.volume.pin().contains(page);
         if exists && state.freed.insert(page) {
             return Ok(());
         }
         let file = self.volume.file();
         Err(WriteError::NotFound { file, page })
+    }
+
+    /// What has been written and freed until now. It can be gone back to.
+    pub(crate) fn savepoint(&self) -> StagingPoint {
+        let mut state = self.lock();
+        let next_page = self.volume.next_page();
+        let next_page = next_page.unwrap_or(self.first_page);
+        state.kept_below = Some(next_page);
+        StagingPoint {
+            next_page,
+            freed: state.freed.clone(),
+        }
+    }
+
+    /// What there was before anything was written.
+    pub(crate) fn beginning(&self) -> StagingPoint {
+        StagingPoint {
+            next_page: self.first_page,
+            freed: BTreeSet::new(),
+        }
+    }
+
+    /// Goes back: what was written since is freed with the last batch, what was freed since is not. Nobody writes meanwhile.
+    pub(crate) fn go_back_to(&self, point: &StagingPoint) {
+        let mut state = self.lock();
+        while state.writing.is_some() {
+            let woken = self.written.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        let filling = state.filling.pages.range(point.next_page..);
+        for page in filling.map(|(page, _)| *page).collect::<Vec<_>>() {
+            state.filling.remove(page);
+        }
+        let staged = state.staged.iter().copied();
+        let since: Vec<PageId> = staged.filter(|page| *page >= point.next_page).collect();
+        state.freed = point.freed.iter().copied().chain(since).collect();
     }
 
     /// Writes the staging mark, unless it is there.
@@ -217,8 +264,15 @@ impl Staging {
         catalog: Option<&[u8]>,
         batch: &WriteBatch,
     ) -> Result<(), WriteError> {
-        state.filling.put_into(batch)?;
-        state.freed.iter().try_for_each(|page| batch.free(*page))?;
+        for (page, (kind, payload)) in &state.filling.pages {
+            if !state.freed.contains(page) {
+                batch.put(*page, *kind, payload)?;
+            }
+        }
+        let filling = &state.filling.pages;
+        let in_volume = state.freed.iter();
+        let mut in_volume = in_volume.filter(|page| !filling.contains_key(page));
+        in_volume.try_for_each(|page| batch.free(*page))?;
         if state.is_marked && !self.inherits_mark {
             batch.free(STAGING_PAGE)?;
         }
@@ -228,13 +282,13 @@ impl Staging {
         }
     }
 
-    /// Frees what is staged, and the mark. Returns whether there was something.
+    /// Frees what is staged, and, unless others have left pages that it covers, the mark. Returns whether there was something.
     ///
     /// # Errors
     /// The batch could not be written: the mark stays, and the next transaction or start sweeps.
-    pub(crate) fn abort(&self) -> Result<bool, CommitError> {
+    pub(crate) fn abort(&self, keeps_mark: bool) -> Result<bool, CommitError> {
         let state = self.lock();
-        let frees_mark = state.is_marked && !self.inherits_mark;
+        let frees_mark = state.is_marked && !self.inherits_mark && !keeps_mark;
         if state.staged.is_empty() && !frees_mark {
             return Ok(false);
         }

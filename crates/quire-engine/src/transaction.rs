@@ -17,11 +17,12 @@ use quire_store::{CommitError, PageKind, WriteBatch};
 
 use crate::append::{AppendOptions, Appender};
 use crate::catalog::{Catalog, TableEntry, TableState};
+use crate::definition::TreeRecord;
 use crate::engine::WriterTicket;
 use crate::error::{EngineError, TransactionError};
 use crate::pages::{PageSource, TransactionPages};
 use crate::snapshot::Snapshot;
-use crate::staging::Staging;
+use crate::staging::{Staging, StagingPoint};
 
 /// Changes to the tables. It sees its own; nobody else does before [`WriteTransaction::commit`].
 /// Dropping it aborts and leaves nothing behind. Between two calls it has nothing of the volume that others wait for.
@@ -34,19 +35,43 @@ pub struct WriteTransaction {
     definitions_changed: bool,
     /// Table whose append has begun and not finished.
     unfinished_append: Option<String>,
+    /// When it is aborted, pages of trees that it has made stay in the volume until they can be freed.
+    leaves_trees: bool,
     ticket: WriterTicket,
+}
+
+/// A moment of a write transaction to go back to.
+#[derive(Clone)]
+pub(crate) struct TablesPoint {
+    catalog: Catalog,
+    changed_tables: BTreeSet<String>,
+    /// Nothing: the beginning of the transaction.
+    pages: Option<StagingPoint>,
+}
+
+impl TablesPoint {
+    pub(crate) fn beginning(catalog: Catalog) -> Self {
+        TablesPoint {
+            catalog,
+            changed_tables: BTreeSet::new(),
+            pages: None,
+        }
+    }
 }
 
 impl WriteTransaction {
     pub(crate) fn new(ticket: WriterTicket, staging: Staging, base: &Snapshot) -> Self {
         let pages = Arc::new(TransactionPages::new(staging));
+        let mut catalog = base.catalog().clone();
+        ticket.engine().row_half().numbers.raise(&mut catalog);
         WriteTransaction {
             source: Arc::new(PageSource::Transaction(Arc::clone(&pages))),
             pages,
-            catalog: base.catalog().clone(),
+            catalog,
             changed_tables: BTreeSet::new(),
             definitions_changed: false,
             unfinished_append: None,
+            leaves_trees: false,
             ticket,
         }
     }
@@ -130,7 +155,7 @@ impl WriteTransaction {
             committed
         };
         if committed.is_err() {
-            self.ticket.abort(&staging);
+            self.ticket.abort(&staging, self.leaves_trees);
         }
         committed
     }
@@ -179,12 +204,54 @@ impl WriteTransaction {
         &self.catalog
     }
 
-    /// Takes definitions back. Pages that were written since are freed with the end of the transaction.
-    pub(crate) fn go_back_to(&mut self, catalog: Catalog) {
-        self.catalog = catalog;
+    /// Numbers have been given.
+    fn note_numbers(&self) {
+        let row_half = self.ticket.engine().row_half();
+        row_half.numbers.note(&self.catalog);
+    }
+
+    /// This moment.
+    pub(crate) fn savepoint(&self) -> TablesPoint {
+        TablesPoint {
+            catalog: self.catalog.clone(),
+            changed_tables: self.changed_tables.clone(),
+            // Without pages it has ended, and nothing goes back.
+            pages: self.pages.savepoint().ok(),
+        }
+    }
+
+    /// Takes back what was done since. Pages that were written since are freed with the end of the transaction.
+    pub(crate) fn go_back_to(&mut self, point: &TablesPoint) {
+        self.catalog = point.catalog.clone();
+        self.ticket
+            .engine()
+            .row_half()
+            .numbers
+            .raise(&mut self.catalog);
         self.unfinished_append = None;
-        let tables = &self.catalog.tables;
-        self.changed_tables.retain(|name| tables.contains_key(name));
+        self.changed_tables = point.changed_tables.clone();
+        // An error says that the transaction has ended.
+        let _ = self.pages.go_back_to(point.pages.as_ref());
+    }
+
+    /// The pages of these trees, which the transaction has made and taken back, are to be freed after its commit.
+    pub(crate) fn drop_new_trees(&mut self, trees: &[TreeRecord]) {
+        for tree in trees {
+            if !self.catalog.all_trees().any(|known| known == tree) {
+                self.catalog.dropped_trees.push(*tree);
+                self.definitions_changed = true;
+            }
+        }
+    }
+
+    /// When it is aborted, the mark stays: it covers pages of trees.
+    pub(crate) fn leave_trees(&mut self) {
+        self.leaves_trees = true;
+    }
+
+    /// Forgets dropped trees that have no pages any more.
+    pub(crate) fn forget_trees_without_pages(&mut self, has_pages: impl Fn(&TreeRecord) -> bool) {
+        self.catalog.dropped_trees.retain(has_pages);
     }
 
     pub(crate) fn pages(&self) -> &Arc<TransactionPages> {
@@ -214,7 +281,7 @@ impl Drop for WriteTransaction {
     fn drop(&mut self) {
         // Views of this transaction may outlive it; what it has written must not.
         if let Some(staging) = self.pages.take() {
-            self.ticket.abort(&staging);
+            self.ticket.abort(&staging, self.leaves_trees);
         }
     }
 }

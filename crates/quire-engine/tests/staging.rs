@@ -8,8 +8,9 @@ use arrow::datatypes::Int64Type;
 use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
     AppendError, AppendOptions, ColumnDefinition, Direction, Engine, EngineError, EngineOptions,
-    Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource, ScanOptions, Snapshot, SqlType,
-    Storage, TableDefinition, Transaction, TransactionError, TransactionOptions, WriteTransaction,
+    Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource, ScanOptions, SequenceDefinition,
+    Snapshot, SqlType, Storage, TableDefinition, Transaction, TransactionError, TransactionOptions,
+    WriteTransaction,
 };
 use quire_store::{
     CATALOG_PAGE, CommitError, Disk, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
@@ -424,4 +425,63 @@ fn a_volume_that_takes_no_writes_begins_no_transaction() {
     let TransactionError::Engine(EngineError::Write(WriteError::ReadOnly { .. })) = error else {
         panic!("{error}");
     };
+}
+
+#[test]
+fn going_back_to_a_savepoint_brings_back_what_was_dropped() {
+    let engine = engine_on(Arc::new(MemDisk::new()));
+    let values = numbers(1, 5_000);
+    load(&engine, "old", &values).commit().unwrap();
+    for count in [10, 5_000] {
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        let tables = transaction.tables().unwrap();
+        tables.create_table(definition("new")).unwrap();
+        try_load(tables, "new", &values[..count]).unwrap();
+        let savepoint = transaction.savepoint();
+        let tables = transaction.tables().unwrap();
+        tables.drop_table("old").unwrap();
+        tables.drop_table("new").unwrap();
+        tables.create_table(definition("gone")).unwrap();
+        try_load(tables, "gone", &values[..count]).unwrap();
+        transaction.roll_back_to(&savepoint);
+        assert_eq!(read(&transaction.snapshot(), "new"), values[..count]);
+        transaction.commit().unwrap();
+        no_findings(&engine);
+        assert_eq!(read(&engine.snapshot(), "old"), values);
+        assert_eq!(read(&engine.snapshot(), "new"), values[..count]);
+        let mut transaction = engine.begin().unwrap();
+        transaction.drop_table("new").unwrap();
+        transaction.commit().unwrap();
+        no_findings(&engine);
+    }
+}
+
+/// Values of a sequence are committed by themselves, also into a tree that is rolled back.
+#[test]
+fn the_number_of_a_tree_that_was_rolled_back_is_not_given_again() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = engine_on(disk.clone());
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let sequence = SequenceDefinition::ascending("s", SqlType::BigInt).unwrap();
+    transaction
+        .define(|tables| tables.create_sequence(sequence))
+        .unwrap();
+    let snapshot = transaction.snapshot();
+    let value = snapshot.next_value(&snapshot.sequence("s").unwrap());
+    assert_eq!(value.unwrap(), 1);
+    drop((transaction, snapshot));
+    let crashed = disk.to_bytes();
+    {
+        let disk = Arc::new(MemDisk::from_bytes(crashed));
+        let engine = engine_on(disk.clone());
+        create_row_table(&engine);
+        commit_row(&engine, 1);
+        let engine = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())));
+        assert_eq!(read_rows(&engine), [1]);
+        assert_eq!(engine.check_rows(), []);
+    }
+    create_row_table(&engine);
+    commit_row(&engine, 1);
+    let engine = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())));
+    assert_eq!(read_rows(&engine), [1]);
 }

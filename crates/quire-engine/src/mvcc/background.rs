@@ -166,13 +166,15 @@ impl Shared {
     fn free_removed_trees(&self) -> Result<(), TreeError> {
         let removed = self.removed.lock();
         let mut removed = removed.unwrap_or_else(PoisonError::into_inner);
+        let mut result = Ok(());
         for tree in std::mem::take(&mut *removed) {
             match Arc::try_unwrap(tree) {
-                Ok(tree) => tree.btree.free(&self.pool.begin_change())?,
+                // What could not be freed is left to the next start: the others are not.
+                Ok(tree) => result = result.and(tree.btree.free(&self.pool.begin_change())),
                 Err(used) => removed.push(used),
             }
         }
-        Ok(())
+        result
     }
 
     /// Writes what was committed, and makes it durable where that was promised.

@@ -1,6 +1,6 @@
 //! The door: trees, transactions, views, checkpoints.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use quire_store::Volume;
@@ -42,6 +42,8 @@ pub(super) struct Shared {
     pub(super) validation: Validation,
     /// Why no more transactions are committed.
     pub(super) stopped: OnceLock<String>,
+    /// The greatest number of a tree that the log has records of, and that is not there.
+    pub(super) unknown_tree_max: AtomicU64,
     /// Trees that were removed and whose pages are to be freed when nobody reads them any more.
     pub(super) removed: Mutex<Vec<Arc<OpenTree>>>,
     /// One checkpoint at a time.
@@ -95,6 +97,7 @@ impl Mvcc {
             snapshots: Snapshots::default(),
             validation: Validation::default(),
             stopped: OnceLock::new(),
+            unknown_tree_max: AtomicU64::new(0),
             removed: Mutex::default(),
             checkpointing: Mutex::default(),
             checkpointed: AtomicU64::new(u64::MAX),
@@ -190,6 +193,27 @@ impl Mvcc {
         let removed = self.shared.removed.lock();
         removed.unwrap_or_else(PoisonError::into_inner).push(tree);
         true
+    }
+
+    /// The log may have records of trees that are not there up to this number: no new tree may have it.
+    #[must_use]
+    pub(crate) fn unknown_tree_max(&self) -> u64 {
+        self.shared.unknown_tree_max.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is a tree, or one that was removed and whose pages have not been freed.
+    #[must_use]
+    pub(crate) fn has_tree(&self, id: TreeId) -> bool {
+        let removed = self.shared.removed.lock();
+        let removed = removed.unwrap_or_else(PoisonError::into_inner);
+        removed.iter().any(|tree| tree.id() == id) || self.shared.trees.get(id).is_some()
+    }
+
+    /// Whether there are removed trees whose pages have not been freed.
+    #[must_use]
+    pub(crate) fn has_removed_trees(&self) -> bool {
+        let removed = self.shared.removed.lock();
+        !removed.unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Checks the pages of a tree as [`BTree::check`] does.

@@ -1,5 +1,7 @@
 //! Redoing what the log has and the pages have not.
 
+use std::sync::atomic::Ordering;
+
 use quire_format::redo::{RedoChange, redo_changes};
 use quire_format::row_page::PageOp;
 use quire_store::log::LogSequence;
@@ -26,7 +28,9 @@ impl Shared {
         let guard = self.pool.begin_change();
         for change in redo_changes(records)? {
             let change = change?;
-            let Some(tree) = self.trees.get(TreeId::new(change.tree())) else {
+            let number = change.tree();
+            let Some(tree) = self.trees.get(TreeId::new(number)) else {
+                self.unknown_tree_max.fetch_max(number, Ordering::Relaxed);
                 continue;
             };
             tree.btree.redo(&page_op(&change), sequence.get(), &guard)?;

@@ -88,6 +88,7 @@ impl WriteTransaction {
     pub(super) fn next_id(&mut self) -> u64 {
         let id = self.catalog.next_id;
         self.catalog.next_id += 1;
+        self.note_numbers();
         id
     }
 
@@ -108,6 +109,7 @@ impl WriteTransaction {
         let root = root.ok_or(TransactionError::PagesUsedUp)?;
         let id = self.catalog.next_tree_id;
         self.catalog.next_tree_id += 1;
+        self.note_numbers();
         Ok(TreeRecord { role, id, root })
     }
 
@@ -197,14 +199,6 @@ impl WriteTransaction {
         self.pages.free(&entry.root_pages)?;
         self.catalog.dropped_trees.extend(entry.trees.iter());
         Ok(())
-    }
-
-    /// The pages of these dropped trees have been freed, or never written.
-    pub fn forget_dropped_trees(&mut self, ids: &[u64]) {
-        let trees = &mut self.catalog.dropped_trees;
-        let before = trees.len();
-        trees.retain(|tree| !ids.contains(&tree.id));
-        self.definitions_changed |= trees.len() < before;
     }
 
     /// The views and foreign keys that would be left without the table.

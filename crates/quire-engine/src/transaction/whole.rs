@@ -9,8 +9,7 @@ use std::sync::Arc;
 use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
-use super::WriteTransaction;
-use crate::catalog::Catalog;
+use super::{TablesPoint, WriteTransaction};
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
@@ -40,7 +39,7 @@ pub struct Transaction {
 pub struct Savepoint {
     rows: mvcc::Savepoint,
     /// What was defined then, if the transaction had defined something.
-    catalog: Option<Catalog>,
+    tables: Option<TablesPoint>,
 }
 
 impl Transaction {
@@ -237,10 +236,7 @@ impl Transaction {
     pub fn savepoint(&mut self) -> Savepoint {
         Savepoint {
             rows: self.rows.savepoint(),
-            catalog: self
-                .tables
-                .as_ref()
-                .map(|tables| tables.catalog_now().clone()),
+            tables: self.tables.as_ref().map(WriteTransaction::savepoint),
         }
     }
 
@@ -248,9 +244,9 @@ impl Transaction {
     pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
         self.rows.rollback_to(savepoint.rows);
         if let Some(tables) = &mut self.tables {
-            match &savepoint.catalog {
-                Some(catalog) => tables.go_back_to(catalog.clone()),
-                None => tables.go_back_to(self.engine.newest_catalog()),
+            match &savepoint.tables {
+                Some(point) => tables.go_back_to(point),
+                None => tables.go_back_to(&TablesPoint::beginning(self.engine.newest_catalog())),
             }
         }
         self.begin_statement();
@@ -262,10 +258,14 @@ impl Transaction {
     /// Nothing of it is visible then, with the exceptions that the error names.
     pub fn commit(mut self) -> Result<(), TransactionCommitError> {
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
-        let Some(tables) = self.tables.take() else {
+        let Some(mut tables) = self.tables.take() else {
             rows.commit()?;
             return Ok(());
         };
+        tables.drop_new_trees(&self.new_trees);
+        if self.engine.has_pages_of(&self.new_trees) {
+            tables.leave_trees();
+        }
         if rows.has_changes() {
             let durability = match rows.options().synchronous {
                 Synchronous::Full => Durability::Synced,
@@ -318,8 +318,14 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        for tree in self.new_trees.drain(..) {
+        for tree in &self.new_trees {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+        }
+        // Pages of them that a checkpoint has written must not lose the mark that covers them.
+        if let Some(tables) = &mut self.tables
+            && self.engine.has_pages_of(&self.new_trees)
+        {
+            tables.leave_trees();
         }
     }
 }
