@@ -168,7 +168,7 @@ fn step(frame: &Arc<Frame>, key: &[u8], place: &mut Place) -> Result<Option<Page
         let count = page.len().max(1) as f64;
         place.fraction += position as f64 / count / place.entries;
         place.entries *= count;
-        if page.level() == 0 || page.len() == 0 {
+        if page.level() == 0 || page.is_empty() {
             return Ok(None);
         }
         page.child_at(position.min(page.len() - 1)).map(Some)

@@ -198,11 +198,11 @@ fn owner(
     snapshot: &Snapshot,
     statement: &SequenceStatement,
 ) -> Result<Option<Option<SequenceOwner>>, Error> {
-    let owners = statement.changes.iter().filter_map(|change| match change {
+    let mut owners = statement.changes.iter().filter_map(|change| match change {
         SequenceChange::Owner(owner) => Some(owner),
         _ => None,
     });
-    match owners.last() {
+    match owners.next_back() {
         None => Ok(None),
         Some(None) => Ok(Some(None)),
         Some(Some(column)) => Ok(Some(Some(owner_of(snapshot, column)?))),

@@ -256,8 +256,10 @@ impl Expander<'_> {
 }
 
 fn check_plain(options: &WildcardAdditionalOptions) -> Result<(), Error> {
-    let mut plain = WildcardAdditionalOptions::default();
-    plain.wildcard_token = options.wildcard_token.clone();
+    let plain = WildcardAdditionalOptions {
+        wildcard_token: options.wildcard_token.clone(),
+        ..WildcardAdditionalOptions::default()
+    };
     match plain == *options {
         true => Ok(()),
         false => Err(not_supported(

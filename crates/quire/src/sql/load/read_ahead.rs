@@ -82,7 +82,7 @@ where
     let plan = LogicalPlanBuilder::scan("rows of a file", source, None)?.build()?;
     let reading = tokio::task::spawn_blocking(move || {
         let mut rows = rows;
-        while let Some(batch) = rows.next() {
+        for batch in rows.by_ref() {
             let batch = batch
                 .map_err(Error::from)
                 .and_then(|batch| fitted(&batch, &schema));
