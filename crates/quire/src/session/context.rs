@@ -24,6 +24,7 @@ use crate::error::{Error, closest};
 use crate::functions::{self, PoolFunction, SequenceValues, StorageFunction, TablesFunction};
 use crate::optimize;
 use crate::progress::ProgressObserver;
+use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{SpelledTypes, last_part};
 use crate::transaction::Transaction;
 
@@ -143,7 +144,9 @@ impl StatementContext {
     }
 
     /// The logical form of an expression over columns of `schema`.
-    pub(crate) fn expression(&self, expr: SqlExpr, schema: &DFSchema) -> Result<Expr, Error> {
+    pub(crate) fn expression(&self, expr: &SqlExpr, schema: &DFSchema) -> Result<Expr, Error> {
+        let mut expr = expr.clone();
+        rewrite_expression(&mut expr);
         let expr = ExprWithAlias { expr, alias: None };
         Ok(self.state.create_logical_expr_from_sql_expr(expr, schema)?)
     }

@@ -59,7 +59,7 @@ async fn run_query(
         query.body.as_ref(),
         SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)
     ) {
-        return query::run(session, Statement::Query(query), token).await;
+        return query::run(session, query, token).await;
     }
     let with = query.with.take();
     match *query.body {

@@ -25,6 +25,7 @@ mod write;
 
 pub(crate) use definition_text::{create_statement, table_details};
 pub(crate) use dispatch::run;
+pub(crate) use dml::stored_value;
 pub(crate) use names::last_part;
 pub(crate) use split::{parameters, split};
 pub(crate) use types::SpelledTypes;

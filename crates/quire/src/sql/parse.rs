@@ -4,7 +4,7 @@
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
 //! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]) and a few short commands of one or two words.
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -60,6 +60,16 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
             position(extra.span.start),
         )),
     }
+}
+
+/// Parses a query: one of our own, or one that the catalog keeps as text.
+pub(crate) fn parse_query(text: &str) -> Result<Box<Query>, Error> {
+    if let Command::Statement(statement, _) = parse(text)?
+        && let Statement::Query(query) = *statement
+    {
+        return Ok(query);
+    }
+    Err(Error::new("XX000", "internal error: not a query"))
 }
 
 /// Parses an expression that the catalog keeps as text.

@@ -16,7 +16,7 @@ use quire_engine::Snapshot;
 use tokio::sync::mpsc;
 
 use super::names;
-use super::parse::{Command, parse};
+use super::parse::parse_query;
 use super::reject::{self, not_supported};
 use super::{rewrite, scopes, views};
 use crate::cancel::CancelToken;
@@ -115,12 +115,9 @@ async fn context_for(
 /// Runs a query; its rows come as they are read.
 pub(super) async fn run(
     session: &Arc<Session>,
-    statement: Statement,
+    query: Box<Query>,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let Statement::Query(query) = statement else {
-        return Err(Error::new("XX000", "internal error: not a query"));
-    };
     let snapshot = session.snapshot_for(&query).await?;
     let planned = plan(session, snapshot, query, token).await?;
     let stream = planned.context.start(&planned.plan).await?;
@@ -134,10 +131,7 @@ pub(super) async fn run_text(
     sql: &str,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    match parse(sql)? {
-        Command::Statement(statement, _) => run(session, *statement, token).await,
-        _ => Err(Error::new("XX000", "internal error: not a query")),
-    }
+    run(session, parse_query(sql)?, token).await
 }
 
 /// `EXPLAIN`, in PostgreSQL's older and newer form.

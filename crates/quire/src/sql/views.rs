@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{Query, Statement, Visit, visit_relations};
 use quire_engine::{Snapshot, ViewDefinition};
 
 use super::names::last_part;
-use super::parse::{Command, parse};
+use super::parse::parse_query;
 use super::query;
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -82,13 +82,5 @@ async fn table_of(
 
 /// The query of a view, parsed.
 pub(super) fn query_of(view: &ViewDefinition) -> Result<Box<Query>, Error> {
-    let internal = || Error::new("XX000", "internal error: its text is not a query");
-    let parsed = parse(&view.query).and_then(|command| match command {
-        Command::Statement(statement, _) => match *statement {
-            Statement::Query(query) => Ok(query),
-            _ => Err(internal()),
-        },
-        _ => Err(internal()),
-    });
-    parsed.map_err(|error| error.in_view(&view.name))
+    parse_query(&view.query).map_err(|error| error.in_view(&view.name))
 }

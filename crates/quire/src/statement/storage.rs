@@ -3,10 +3,10 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value, fit};
+use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value};
 use quire_engine::{
     Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowTable, RowWriter, Snapshot,
-    SqlType, TableDefinition, Transaction,
+    Transaction,
 };
 
 use super::access::KeyBounds;
@@ -17,6 +17,7 @@ use super::table::{Key, KeyKind};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::functions::SequenceValues;
+use crate::sql::stored_value;
 
 /// Looks at the key of a row and at its values; says whether to go on.
 type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> Result<bool, Error>;
@@ -193,7 +194,8 @@ impl TableRows for StoredRows<'_> {
                     for (column, value) in &values {
                         let ordinal = live.get(*column).copied().unwrap_or_default();
                         if let Some(place) = after.get_mut(ordinal) {
-                            *place = stored(table.definition(), ordinal, value)?;
+                            *place =
+                                stored_value(table.definition(), ordinal, value.as_tuple_value())?;
                         }
                     }
                     let before = writer.update(&row_key, &after)?;
@@ -220,7 +222,7 @@ impl TableRows for StoredRows<'_> {
         let mut values = vec![TupleValue::Null; definition.columns.len()];
         for (ordinal, value) in self.table.layout().live_ordinals().iter().zip(&row) {
             if let Some(place) = values.get_mut(*ordinal) {
-                *place = stored(definition, *ordinal, value)?;
+                *place = stored_value(definition, *ordinal, value.as_tuple_value())?;
             }
         }
         let changes = self.changes.as_mut().ok_or_else(read_only)?;
@@ -262,26 +264,4 @@ fn column_range(bounds: &KeyBounds) -> ColumnRange<'_> {
 
 fn borrowed(bound: &Bound<Value>) -> Bound<TupleValue<'_>> {
     bound.as_ref().map(Value::as_tuple_value)
-}
-
-/// A value as its column stores it.
-fn stored<'v>(
-    definition: &TableDefinition,
-    ordinal: usize,
-    value: &'v Value,
-) -> Result<TupleValue<'v>, Error> {
-    let Some(column) = definition.columns.get(ordinal) else {
-        return Ok(TupleValue::Null);
-    };
-    let value = value.as_tuple_value();
-    if value == TupleValue::Null && !column.nullable {
-        return Err(Error::null_in(&definition.name, &column.name));
-    }
-    if let (SqlType::Decimal { precision, .. }, TupleValue::Wide(decimal)) =
-        (column.sql_type, value)
-        && decimal.unsigned_abs() >= 10_u128.pow(u32::from(precision))
-    {
-        return Err(Error::numeric_overflow(&column.name, column.sql_type));
-    }
-    Ok(fit(column.sql_type, value)?)
 }

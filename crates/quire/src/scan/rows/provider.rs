@@ -26,7 +26,6 @@ pub(crate) type RowKeys = Arc<[Box<[u8]>]>;
 pub(crate) struct RowTableProvider {
     table: Arc<RowTable>,
     schema: SchemaRef,
-    has_row_key: bool,
     /// Only these rows.
     only: Option<RowKeys>,
 }
@@ -42,7 +41,6 @@ impl RowTableProvider {
         Self {
             schema: Arc::clone(table.arrow_schema()),
             table,
-            has_row_key: false,
             only: None,
         }
     }
@@ -58,7 +56,6 @@ impl RowTableProvider {
         Self {
             schema: Arc::new(Schema::new(fields)),
             table,
-            has_row_key: true,
             only,
         }
     }
@@ -118,7 +115,6 @@ impl TableProvider for RowTableProvider {
             .with_limit(limit.filter(|_| filters.is_empty()))
             .spread_over(target)
             .map_err(external)?;
-        debug_assert!(self.has_row_key || self.schema == *self.table.arrow_schema());
         Ok(DataSourceExec::from_data_source(source))
     }
 }

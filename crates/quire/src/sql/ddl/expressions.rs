@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use quire_engine::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};
-use super::super::parse::{Command, parse};
+use super::super::parse::parse_query;
 use super::super::reject::{self, not_supported};
 use super::super::{rewrite, write};
 use crate::cancel::CancelToken;
@@ -176,20 +176,13 @@ impl Expressions<'_> {
 
 /// A query of ours, with `expr` as its only column.
 fn query_of(text: &str, expr: Expr) -> Result<Box<Query>, Error> {
-    let internal = || Error::new("XX000", "internal error: not a query");
-    let Command::Statement(statement, _) = parse(text)? else {
-        return Err(internal());
-    };
-    let Statement::Query(mut query) = *statement else {
-        return Err(internal());
-    };
-    let SetExpr::Select(select) = query.body.as_mut() else {
-        return Err(internal());
-    };
-    select.projection = vec![SelectItem::ExprWithAlias {
-        expr,
-        alias: Ident::with_quote('"', "value"),
-    }];
+    let mut query = parse_query(text)?;
+    if let SetExpr::Select(select) = query.body.as_mut() {
+        select.projection = vec![SelectItem::ExprWithAlias {
+            expr,
+            alias: Ident::with_quote('"', "value"),
+        }];
+    }
     Ok(query)
 }
 

@@ -11,15 +11,14 @@ use datafusion::arrow::array::{BinaryViewArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use datafusion::sql::sqlparser::ast::{
-    Expr as SqlExpr, SelectItem, SelectItemQualifiedWildcardKind,
-};
+use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
 use quire_engine::TableDefinition;
 
 use super::super::names::{self, folded};
+use super::super::parse;
 use super::super::reject::not_supported;
-use super::super::{parse, rewrite};
 use crate::error::Error;
+use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 
 /// Which columns of a plan are what.
@@ -98,7 +97,7 @@ impl ChangeParts<'_> {
         let mut outputs = Vec::new();
         if let Some(key) = &self.row_key {
             columns.row_key = Some(0);
-            outputs.push(key.clone().alias("quire row key"));
+            outputs.push(key.clone().alias(ROW_KEY_COLUMN));
         }
         let table = TableReference::bare(self.alias.to_owned());
         let is_deletion = self.after.is_empty();
@@ -126,10 +125,11 @@ impl ChangeParts<'_> {
     fn checks(&self, rows: &DFSchema, columns: &ChangeColumns) -> Result<Vec<Expr>, Error> {
         let schema = pick(rows, columns.after.clone())?;
         let check = |(position, check): (usize, &quire_engine::CheckDefinition)| {
-            let mut expr = parse::parse_expression(&check.condition)?;
-            rewrite::rewrite_expression(&mut expr);
-            let expr = self.context.expression(expr, &schema)?;
-            let is_met = cast(expr, DataType::Boolean);
+            let condition = parse::parse_expression(&check.condition)?;
+            let is_met = cast(
+                self.context.expression(&condition, &schema)?,
+                DataType::Boolean,
+            );
             Ok(is_met.alias(format!("quire check {position}")))
         };
         self.definition
@@ -158,10 +158,13 @@ impl ChangeParts<'_> {
         for item in self.returning.unwrap_or_default() {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
-                    named.push((names::of_expression(expr), self.planned(expr, &schema)?));
+                    named.push((
+                        names::of_expression(expr),
+                        self.context.expression(expr, &schema)?,
+                    ));
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    named.push((folded(alias), self.planned(expr, &schema)?));
+                    named.push((folded(alias), self.context.expression(expr, &schema)?));
                 }
                 SelectItem::Wildcard(_) => named.extend(all_of(&schema, None)),
                 SelectItem::QualifiedWildcard(
@@ -175,12 +178,6 @@ impl ChangeParts<'_> {
             }
         }
         Ok(named)
-    }
-
-    fn planned(&self, expr: &SqlExpr, schema: &DFSchema) -> Result<Expr, Error> {
-        let mut expr = expr.clone();
-        rewrite::rewrite_expression(&mut expr);
-        self.context.expression(expr, schema)
     }
 }
 
@@ -216,7 +213,10 @@ fn all_of(schema: &DFSchema, table: Option<&str>) -> Vec<(String, Expr)> {
 }
 
 /// Some fields of a schema with their qualifiers.
-fn pick(schema: &DFSchema, positions: impl Iterator<Item = usize>) -> Result<DFSchema, Error> {
+pub(super) fn pick(
+    schema: &DFSchema,
+    positions: impl Iterator<Item = usize>,
+) -> Result<DFSchema, Error> {
     let fields = positions.map(|index| {
         let (qualifier, field) = schema.qualified_field(index);
         (qualifier.cloned(), Arc::clone(field))

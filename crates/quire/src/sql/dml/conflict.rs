@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::{Column, DFSchema, TableReference};
+use datafusion::common::{Column, TableReference};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{
@@ -18,10 +18,10 @@ use quire_engine::{RowTable, TableDefinition};
 
 use super::super::names::{folded, last_part};
 use super::super::reject::not_supported;
-use super::super::rewrite;
-use super::change_plan::{ChangeParts, ChangePlan};
+use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
 use crate::error::Error;
+use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 
 /// What a statement says about rows that are there already.
@@ -198,10 +198,10 @@ impl Conflicts {
             }
         }
         let mut input = LogicalPlanBuilder::from(scan).project(outputs)?.build()?;
-        // Bare names mean the row that is there.
-        let schema = scope(input.schema(), alias, width)?;
+        // Both rows, without the key: a bare name of a column means neither, as in PostgreSQL.
+        let schema = pick(input.schema(), 1..=2 * width)?;
         if let Some(selection) = &rule.selection {
-            let condition = expression(context, selection, &schema)?;
+            let condition = context.expression(selection, &schema)?;
             input = LogicalPlanBuilder::from(input).filter(condition)?.build()?;
         }
         let columns = input.schema().columns();
@@ -213,7 +213,7 @@ impl Conflicts {
         for (place, value) in rule.assignments.iter().flatten() {
             let mut visible = definition.visible_columns();
             if let Some(position) = visible.position(|(known, _)| known == *place) {
-                after[position] = expression(context, value, &schema)?;
+                after[position] = context.expression(value, &schema)?;
             }
         }
         let parts = ChangeParts {
@@ -232,7 +232,7 @@ impl Conflicts {
     /// Keys, values that are there, values that were to be inserted.
     fn rows(&self, definition: &TableDefinition) -> Result<RecordBatch, Error> {
         let keys = BinaryViewArray::from_iter_values(&self.keys);
-        let mut fields = vec![Field::new("quire row key", DataType::BinaryView, false)];
+        let mut fields = vec![Field::new(ROW_KEY_COLUMN, DataType::BinaryView, false)];
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(keys)];
         for (place, column) in definition.visible_columns() {
             let values = self.existing.iter().map(|row| {
@@ -261,26 +261,4 @@ impl Conflicts {
         }
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
     }
-}
-
-/// The schema in which expressions are planned.
-fn scope(schema: &DFSchema, alias: &str, _: usize) -> Result<DFSchema, Error> {
-    let fields = schema.iter().filter(|(qualifier, _)| {
-        qualifier.is_some_and(|table| table.table() == alias || table.table() == "excluded")
-    });
-    let fields = fields.map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
-    Ok(DFSchema::new_with_metadata(
-        fields.collect(),
-        Default::default(),
-    )?)
-}
-
-fn expression(
-    context: &StatementContext,
-    expr: &SqlExpr,
-    schema: &DFSchema,
-) -> Result<Expr, Error> {
-    let mut expr = expr.clone();
-    rewrite::rewrite_expression(&mut expr);
-    context.expression(expr, schema)
 }

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_engine::{GeneratedKind, TableDefinition};
 
-use super::super::{parse, rewrite};
+use super::super::parse;
 use crate::error::Error;
 use crate::session::StatementContext;
 
@@ -49,15 +49,14 @@ pub(in crate::sql) fn default_expression(
     definition: &TableDefinition,
     place: usize,
 ) -> Result<Expr, Error> {
-    let mut expr = default_of(definition, place)?;
+    let expr = default_of(definition, place)?;
     if let SqlExpr::Value(value) = &expr
         && value.value == Value::Null
     {
         let data_type = definition.columns[place].sql_type.arrow_type();
         return Ok(Expr::Literal(ScalarValue::try_from(&data_type)?, None));
     }
-    rewrite::rewrite_expression(&mut expr);
-    context.expression(expr, &DFSchema::empty())
+    context.expression(&expr, &DFSchema::empty())
 }
 
 /// `SET column = DEFAULT`

@@ -24,6 +24,8 @@ mod returned;
 mod row_values;
 mod target;
 
+pub(crate) use row_values::stored_value;
+
 pub(super) use change::{delete, update};
 pub(super) use default_value::{default_expression, refuse_generated, replace_defaults};
 pub(super) use insert_rows::{insert, insert_plan};

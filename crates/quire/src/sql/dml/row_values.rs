@@ -47,13 +47,7 @@ impl<'a> RowValues<'a> {
         values.clear();
         values.resize(self.definition.columns.len(), TupleValue::Null);
         for (place, array) in &self.columns {
-            let column = &self.definition.columns[*place];
-            let value = array.value(row);
-            if value == TupleValue::Null && !column.nullable {
-                return Err(self.null(&column.name));
-            }
-            check_digits(&column.name, column.sql_type, value)?;
-            values[*place] = fit(column.sql_type, value)?;
+            values[*place] = stored_value(self.definition, *place, array.value(row))?;
         }
         Ok(())
     }
@@ -69,37 +63,33 @@ impl<'a> RowValues<'a> {
             let answers = batch.column(column).as_boolean();
             if answers.is_valid(row) && !answers.value(row) {
                 let table = &self.definition.name;
-                let name = &check.name;
-                return Err(Error::new(
-                    "23514",
-                    format!(
-                        "new row for relation \"{table}\" violates check constraint \"{name}\""
-                    ),
-                )
-                .with_detail(format!("It must satisfy: {}", check.condition)));
+                return Err(Error::check_violation(table, &check.name, &check.condition));
             }
         }
         Ok(())
     }
-
-    fn null(&self, column: &str) -> Error {
-        let table = &self.definition.name;
-        Error::new(
-            "23502",
-            format!(
-                "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
-            ),
-        )
-    }
 }
 
-fn check_digits(column: &str, sql_type: SqlType, value: TupleValue<'_>) -> Result<(), Error> {
-    if let (SqlType::Decimal { precision, .. }, TupleValue::Wide(value)) = (sql_type, value)
-        && value.unsigned_abs() >= 10_u128.pow(u32::from(precision))
-    {
-        let text =
-            format!("numeric field overflow: value in column \"{column}\" does not fit {sql_type}");
-        return Err(Error::new("22003", text));
+/// A value as the column at that place stores it.
+///
+/// # Errors
+/// NULL where it is not allowed, too many digits or characters.
+pub(crate) fn stored_value<'v>(
+    definition: &TableDefinition,
+    place: usize,
+    value: TupleValue<'v>,
+) -> Result<TupleValue<'v>, Error> {
+    let Some(column) = definition.columns.get(place) else {
+        return Ok(TupleValue::Null);
+    };
+    if value == TupleValue::Null && !column.nullable {
+        return Err(Error::null_in(&definition.name, &column.name));
     }
-    Ok(())
+    if let (SqlType::Decimal { precision, .. }, TupleValue::Wide(decimal)) =
+        (column.sql_type, value)
+        && decimal.unsigned_abs() >= 10_u128.pow(u32::from(precision))
+    {
+        return Err(Error::numeric_overflow(&column.name, column.sql_type));
+    }
+    Ok(fit(column.sql_type, value)?)
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::sql::sqlparser::ast::{Query, Statement};
+use datafusion::sql::sqlparser::ast::Query;
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::names::folded;
-use super::super::parse::{Command, parse};
+use super::super::parse::parse_query;
 use super::super::query;
 use super::control;
 use super::options::{self, Format};
@@ -67,13 +67,7 @@ fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
     } else {
         columns.join(", ")
     };
-    match parse(&format!("SELECT {list} FROM {name}"))? {
-        Command::Statement(statement, _) => match *statement {
-            Statement::Query(query) => Ok(query),
-            _ => Err(Error::new("XX000", "internal error: not a query")),
-        },
-        _ => Err(Error::new("XX000", "internal error: not a query")),
-    }
+    parse_query(&format!("SELECT {list} FROM {name}"))
 }
 
 /// A file being written.

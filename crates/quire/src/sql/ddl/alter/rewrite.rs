@@ -1,9 +1,8 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
-use datafusion::sql::sqlparser::ast::Statement;
 use quire_engine::{Snapshot, Storage, TableDefinition, default_name};
 
-use super::super::super::parse::{Command, parse};
+use super::super::super::parse::parse_query;
 use super::super::super::query::PlannedQuery;
 use super::super::super::{dml, query, write};
 use super::Alteration;
@@ -56,14 +55,7 @@ impl Alteration<'_, '_> {
 
     /// A query of ours, planned.
     pub(super) async fn planned(&self, sql: &str) -> Result<PlannedQuery, Error> {
-        let internal = || Error::new("XX000", "internal error: not a query");
-        let Command::Statement(statement, _) = parse(sql)? else {
-            return Err(internal());
-        };
-        let Statement::Query(query) = *statement else {
-            return Err(internal());
-        };
-        query::plan(self.session, self.snapshot(), query, self.token).await
+        query::plan(self.session, self.snapshot(), parse_query(sql)?, self.token).await
     }
 
     async fn append(
