@@ -11,14 +11,14 @@
 //! of small appends, and a table has at most 17 row groups that are not full.
 
 mod batch_bytes;
-mod column_values;
+pub(crate) mod column_values;
 mod cutter;
 mod encode;
 mod follow;
 mod pipeline;
 mod precedent;
 mod relations;
-mod statistics;
+pub(crate) mod statistics;
 mod validate;
 
 use std::sync::Arc;

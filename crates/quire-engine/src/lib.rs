@@ -14,6 +14,7 @@ mod predicate;
 mod row_half;
 pub mod row_table;
 mod rows;
+mod samples;
 mod scalar_array;
 mod scan;
 mod sequences;
@@ -43,6 +44,7 @@ pub use error::{
 pub use mvcc::{Isolation, LockWait, RowLockMode, Synchronous, TableLockMode, TransactionOptions};
 pub use predicate::Predicate;
 pub use quire_codec::block::BlockCodecId;
+pub use quire_format::column_sample::ColumnSample;
 pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
 pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quire_format::column_sample::ColumnSample;
 use quire_store::pool::PoolStats;
 use quire_store::{CATALOG_PAGE, Pin};
 
@@ -13,7 +14,8 @@ use crate::error::{EngineError, SequenceError};
 use crate::mvcc::{ReadView, TreeId};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
-use crate::rows::{RowParts, RowTable, TreeSize, is_referenced};
+use crate::rows::{RowParts, RowScanError, RowTable, TreeSize, is_referenced};
+use crate::samples;
 use crate::table::ColumnTable;
 
 /// One state of all tables. It stays readable while it, a clone or one of its tables lives.
@@ -167,6 +169,22 @@ impl Snapshot {
         };
         let entries = self.catalog.row_tables.values();
         entries.map(|entry| rows.half.parts(entry)).collect()
+    }
+
+    /// What `ANALYZE` has found of the table with that id: ordinals of columns, and samples.
+    ///
+    /// # Errors
+    /// The samples cannot be read or understood.
+    pub fn column_samples(&self, table: u64) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+        match (self.samples_tree(), &self.rows) {
+            (Some(tree), Some(rows)) => samples::of_table(&rows.view, TreeId::new(tree.id), table),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    pub(crate) fn samples_tree(&self) -> Option<TreeRecord> {
+        let mut trees = self.catalog.trees.iter();
+        trees.find(|tree| tree.role == TreeRole::Samples).copied()
     }
 
     /// Whether a foreign key refers to the table called `name`.

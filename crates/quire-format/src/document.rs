@@ -67,6 +67,7 @@ pub fn structures() -> Vec<&'static Structure> {
         &crate::zone::STRUCTURE,
         &crate::distinct_sketch::STRUCTURE,
         &crate::staging_mark::STRUCTURE,
+        &crate::column_sample::STRUCTURE,
     ];
     [
         crate::volume::STRUCTURES,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+pub mod column_sample;
 pub mod distinct_sketch;
 pub mod document;
 pub mod key;

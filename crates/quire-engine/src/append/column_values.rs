@@ -12,10 +12,10 @@ use quire_codec::{BytesSlice, BytesVector, PhysicalType, Values};
 use crate::types::SqlType;
 
 /// Values of one column; NULL slots hold anything.
-pub(super) struct ColumnValues {
+pub(crate) struct ColumnValues {
     values: OwnedValues,
     /// One bit per row, least significant first, 1 = valid; `None` without NULLs.
-    pub(super) validity: Option<Vec<u64>>,
+    pub(crate) validity: Option<Vec<u64>>,
 }
 
 enum OwnedValues {
@@ -32,7 +32,7 @@ enum OwnedValues {
 impl ColumnValues {
     /// Joins column `index` of some batches, which are in the Arrow type of `sql_type`. `None` when its text passes
     /// 4 GiB.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         sql_type: SqlType,
         batches: &[RecordBatch],
         index: usize,
@@ -78,7 +78,7 @@ impl ColumnValues {
         })
     }
 
-    pub(super) fn values(&self) -> Values<'_> {
+    pub(crate) fn values(&self) -> Values<'_> {
         match &self.values {
             OwnedValues::Bool(values) => Values::Bool(values),
             OwnedValues::Int16(values) => Values::Int16(values),

@@ -8,8 +8,8 @@ use quire_format::zone::{Zone, bytes_bounds};
 use super::column_values::ColumnValues;
 
 /// What is known of a column of a row group.
-pub(super) struct ChunkStatistics {
-    pub(super) zone: Zone,
+pub(crate) struct ChunkStatistics {
+    pub(crate) zone: Zone,
     pub(super) group_zones: Vec<Zone>,
     pub(super) sketch: DistinctSketch,
 }
@@ -40,7 +40,7 @@ impl Validity<'_> {
 }
 
 /// Computes the statistics of a column's values; `is_text` when they are UTF-8.
-pub(super) fn statistics(column: &ColumnValues, is_text: bool) -> ChunkStatistics {
+pub(crate) fn statistics(column: &ColumnValues, is_text: bool) -> ChunkStatistics {
     let validity = Validity(column.validity.as_deref());
     match column.values() {
         Values::Bool(values) => integers(values, validity, Scalar::Bool, |value| {

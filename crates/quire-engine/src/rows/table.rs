@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
+use quire_codec::Scalar;
 
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
@@ -10,6 +12,7 @@ use super::scan::{RowScan, RowScanOptions, RowSource};
 use crate::definition::TableDefinition;
 use crate::mvcc::ReadView;
 use crate::row_table::{KeyRange, RowLayout};
+use crate::scalar_array::scalar_array;
 
 /// A table, and the state of it that a statement reads.
 pub struct RowTable {
@@ -50,6 +53,14 @@ impl RowTable {
     /// What all states of the table share.
     pub fn parts(&self) -> &Arc<RowParts> {
         &self.parts
+    }
+
+    /// A bound that a sample has of a column as an Arrow array of one element of the column's type; `None` when there is no such
+    /// column or the bound is not of its type.
+    pub fn scalar_array(&self, ordinal: usize, bound: &Scalar) -> Option<ArrayRef> {
+        let column = self.parts.definition.columns.get(ordinal)?;
+        let array = scalar_array(column.sql_type, [Some(bound)]);
+        array.is_valid(0).then_some(array)
     }
 
     /// The state that is read.

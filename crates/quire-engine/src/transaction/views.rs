@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::WriteTransaction;
 use crate::definition::{
-    SequenceDefinition, SequenceOwner, TableDefinition, TreeRole, ViewDefinition, check_name,
+    SequenceDefinition, SequenceOwner, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
+    check_name,
 };
 use crate::error::{DefinitionError, TransactionError};
 
@@ -105,6 +106,18 @@ impl WriteTransaction {
         }
     }
 
+    /// The tree in which something of all tables is kept; it is made when it is first needed.
+    pub(crate) fn shared_tree(&mut self, role: TreeRole) -> Result<TreeRecord, TransactionError> {
+        let mut trees = self.catalog.trees.iter();
+        if let Some(tree) = trees.find(|tree| tree.role == role) {
+            return Ok(*tree);
+        }
+        let tree = self.new_tree(role)?;
+        self.catalog.trees.push(tree);
+        self.definitions_changed = true;
+        Ok(tree)
+    }
+
     /// Creates a sequence and returns its id. The first one makes the tree in which the values of all are kept.
     ///
     /// # Errors
@@ -116,11 +129,7 @@ impl WriteTransaction {
         self.check_new_name("sequence", &sequence.name)?;
         sequence.validate()?;
         self.check_owner(&sequence)?;
-        let mut trees = self.catalog.trees.iter();
-        if !trees.any(|tree| tree.role == TreeRole::Sequences) {
-            let tree = self.new_tree(TreeRole::Sequences)?;
-            self.catalog.trees.push(tree);
-        }
+        self.shared_tree(TreeRole::Sequences)?;
         sequence.id = self.next_id();
         let id = sequence.id;
         let name = sequence.name.clone();

@@ -10,13 +10,14 @@ use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
 use super::{TablesPoint, WriteTransaction};
-use crate::definition::{IndexDefinition, TableDefinition, TreeRecord};
+use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
 };
 use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, build_index};
+use crate::samples;
 use crate::snapshot::Snapshot;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
@@ -215,6 +216,31 @@ impl Transaction {
             .position(|known| known.definition.key.name == name);
         if let Some(position) = position {
             build_index(&parts, position, &mut self.rows)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a sample of a row table's rows and keeps what it says of the columns, for estimates.
+    ///
+    /// # Errors
+    /// There is no such row table; its rows cannot be read; the samples cannot be written.
+    pub fn analyze(&mut self, table: &str) -> Result<(), TransactionError> {
+        self.lock_name(table, TableLockMode::AccessShare)?;
+        self.begin_statement();
+        let Some(rows) = self.snapshot().row_table(table)? else {
+            return Err(TransactionError::TableNotFound(table.to_owned()));
+        };
+        let found = samples::take(&rows).map_err(RowWriteError::from)?;
+        let known = self.snapshot().samples_tree();
+        let tree = match known {
+            Some(tree) => tree,
+            None => self.define(|tables| tables.shared_tree(TreeRole::Samples))?,
+        };
+        let tree = mvcc::TreeId::new(tree.id);
+        for (ordinal, sample) in found {
+            let key = samples::key(rows.id(), ordinal);
+            let written = self.rows.put(tree, &key, &sample.encode());
+            written.map_err(RowWriteError::from)?;
         }
         Ok(())
     }

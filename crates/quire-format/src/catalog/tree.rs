@@ -12,6 +12,7 @@ const INDEX: u8 = 3;
 const DELTA: u8 = 4;
 const DELETIONS: u8 = 5;
 const SEQUENCES: u8 = 6;
+const SAMPLES: u8 = 7;
 
 /// What is in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,8 @@ pub enum TreeRole {
     Deletions,
     /// The values that sequences have come to; it belongs to no table.
     Sequences,
+    /// What `ANALYZE` has found, of all tables; it belongs to no table.
+    Samples,
 }
 
 /// A tree.
@@ -50,6 +53,7 @@ impl TreeRecord {
             TreeRole::Delta => DELTA,
             TreeRole::Deletions => DELETIONS,
             TreeRole::Sequences => SEQUENCES,
+            TreeRole::Samples => SAMPLES,
         });
         if let TreeRole::Index(id) = self.role {
             writer.varint(id);
@@ -66,6 +70,7 @@ impl TreeRecord {
             DELTA => TreeRole::Delta,
             DELETIONS => TreeRole::Deletions,
             SEQUENCES => TreeRole::Sequences,
+            SAMPLES => TreeRole::Samples,
             other => return Err(reader.corrupt(format!("unknown role {other} of a tree"))),
         };
         Ok(TreeRecord {

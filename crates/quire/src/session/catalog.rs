@@ -69,7 +69,9 @@ impl SchemaProvider for StatementSchema {
         }
         let external = |error| DataFusionError::External(Box::new(Error::from(error)));
         if let Some(table) = self.snapshot.row_table(name).map_err(external)? {
-            return Ok(Some(Arc::new(RowTableProvider::new(table))));
+            // Without samples a query is planned worse, but answered.
+            let samples = self.snapshot.column_samples(table.id()).unwrap_or_default();
+            return Ok(Some(Arc::new(RowTableProvider::new(table, samples))));
         }
         let table = self.snapshot.table(name).map_err(external)?;
         Ok(table.map(|table| {

@@ -8,7 +8,7 @@ use super::names::folded;
 use super::parse::{Command, parse};
 use super::reject::not_supported;
 use super::table_clauses::TableClauses;
-use super::{ddl, describe, dml, insert, load, query, settings};
+use super::{ddl, describe, dml, insert, load, maintenance, query, settings};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
@@ -94,9 +94,9 @@ async fn execute(
             tokio::task::block_in_place(|| session.database.engine.checkpoint())?;
             Ok(done("CHECKPOINT"))
         }
-        Command::Vacuum => {
-            tokio::task::block_in_place(|| session.database.engine.clean())?;
-            Ok(done("VACUUM"))
+        Command::Maintenance(wanted) => {
+            maintenance::run(session, &wanted, token).await?;
+            Ok(done(wanted.tag()))
         }
         Command::ShowTables => {
             query::run_text(

@@ -119,15 +119,20 @@ pub(super) fn find_table(
     if let Some(table) = snapshot.table(&name)? {
         return Ok(table);
     }
+    Err(no_such_table(snapshot, &name))
+}
+
+/// The error for a table that is not there; it suggests another.
+pub(super) fn no_such_table(snapshot: &Snapshot, name: &str) -> Error {
     let definitions = snapshot.definitions();
     let known = definitions
         .iter()
         .map(|definition| definition.name.as_str());
-    let error = Error::unknown_table(&name);
-    Err(match closest(&name, known) {
+    let error = Error::unknown_table(name);
+    match closest(name, known) {
         Some(similar) => error.with_hint(format!("Perhaps you meant \"{similar}\".")),
         None => error,
-    })
+    }
 }
 
 /// The plain name of a table; qualifiers other than our own are refused.

@@ -8,6 +8,7 @@ mod dispatch;
 mod dml;
 mod insert;
 mod load;
+mod maintenance;
 pub(crate) mod names;
 mod output_columns;
 pub(crate) mod parse;

@@ -1,8 +1,9 @@
 //! From the text of one statement to a [`Command`].
 //!
-//! The grammar is PostgreSQL's as `sqlparser` knows it. Four things it does not know are read
+//! The grammar is PostgreSQL's as `sqlparser` knows it. Five things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
-//! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]) and a few short commands of one or two words.
+//! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), `VACUUM` and `ANALYZE` (see
+//! [`super::maintenance`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -10,6 +11,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::copy_statement::{self, CopyStatement};
+use super::maintenance::{self, Maintenance};
 use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
 use crate::error::{Error, Position};
@@ -26,8 +28,8 @@ pub(crate) enum Command {
     Copy(Box<CopyStatement>),
     /// `CHECKPOINT`
     Checkpoint,
-    /// `VACUUM`
-    Vacuum,
+    /// `VACUUM`, `ANALYZE`
+    Maintenance(Maintenance),
     /// `SHOW TABLES`
     ShowTables,
     /// `DESCRIBE table`
@@ -97,9 +99,8 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
             parser.next_token();
             Ok(Command::Checkpoint)
         }
-        ("vacuum", "") => {
-            parser.next_token();
-            Ok(Command::Vacuum)
+        ("vacuum" | "analyze" | "analyse", _) => {
+            maintenance::parse(parser).map(Command::Maintenance)
         }
         ("show", "tables") => {
             parser.next_token();

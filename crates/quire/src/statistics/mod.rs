@@ -2,6 +2,7 @@
 //! are spread, and how many rows a filter leaves.
 
 mod profile;
+mod rows;
 mod selectivity;
 
 pub(crate) use profile::{ColumnProfile, TableProfile, drawn};

@@ -38,6 +38,22 @@ pub(crate) struct TableProfile {
 }
 
 impl TableProfile {
+    /// `columns` are those of the schema, in its order.
+    pub(super) fn new(
+        row_count: f64,
+        is_exact: bool,
+        columns: Vec<ColumnProfile>,
+        schema: &Schema,
+    ) -> Self {
+        let names = schema.fields().iter().map(|field| field.name().clone());
+        Self {
+            row_count,
+            is_exact,
+            columns,
+            positions: Arc::new(names.zip(0..).collect()),
+        }
+    }
+
     /// What the table's own statistics say.
     pub(crate) fn of_table(table: &ColumnTable) -> Self {
         let schema = table.arrow_schema();
@@ -45,15 +61,8 @@ impl TableProfile {
         let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
             column_profile(table, index, field.data_type(), rows)
         };
-        let position = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
-            (field.name().clone(), index)
-        };
-        Self {
-            row_count: rows as f64,
-            is_exact: true,
-            columns: schema.fields().iter().enumerate().map(column).collect(),
-            positions: Arc::new(schema.fields().iter().enumerate().map(position).collect()),
-        }
+        let columns = schema.fields().iter().enumerate().map(column).collect();
+        Self::new(rows as f64, true, columns, schema)
     }
 
     /// The column called `name`.
@@ -175,7 +184,7 @@ fn column_profile(
     }
 }
 
-fn value_bytes(data_type: &DataType, raw_bytes: u64, rows: u64) -> f64 {
+pub(super) fn value_bytes(data_type: &DataType, raw_bytes: u64, rows: u64) -> f64 {
     /// A string view refers to its text with this many bytes, which hold short text themselves.
     const VIEW_BYTES: f64 = 16.0;
     let average = if rows == 0 {

@@ -10,7 +10,8 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, FetchType, Join, LogicalPlan, Projection, TableScan,
 };
 
-use crate::scan::ColumnTableProvider;
+use crate::scan::{ColumnTableProvider, RowTableProvider};
+use crate::statistics::TableProfile;
 use crate::statistics::{ColumnProfile, drawn, selectivity};
 
 /// Rows of a source that says nothing of its size.
@@ -138,6 +139,10 @@ fn of_scan(scan: &TableScan) -> Estimate {
         return Estimate::of_rows(UNKNOWN_ROWS);
     };
     let provider: &Arc<dyn TableProvider> = &provider;
+    if let Some(table) = provider.downcast_ref::<RowTableProvider>() {
+        // Filters stay above the scan and are counted there.
+        return of_profile(scan, table.profile(), table.profile());
+    }
     let Some(table) = provider.downcast_ref::<ColumnTableProvider>() else {
         let known = provider
             .statistics()
@@ -151,11 +156,16 @@ fn of_scan(scan: &TableScan) -> Estimate {
     } else {
         &filtered
     };
+    of_profile(scan, profile, left)
+}
+
+/// The columns of a scan of a table, of which filters leave `left`.
+fn of_profile(scan: &TableScan, table: &TableProfile, left: &TableProfile) -> Estimate {
     let columns = scan.projected_schema.columns().into_iter();
     let columns = columns.filter_map(|c| Some((c.clone(), left.column(&c.name)?.clone())));
     Estimate {
         rows: left.row_count,
-        base_rows: profile.row_count,
+        base_rows: table.row_count,
         columns: columns.collect(),
     }
 }

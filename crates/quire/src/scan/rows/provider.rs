@@ -1,20 +1,20 @@
 //! A row table of one snapshot.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::stats::Precision;
 use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use quire_engine::{RowSource, RowTable};
+use quire_engine::{ColumnSample, RowSource, RowTable};
 
 use super::access::{self, Access, external};
 use super::conditions::{conditions, is_useful};
 use super::source::RowScanSource;
+use crate::statistics::TableProfile;
 
 /// Name of the column with the key of each row, where there is one.
 pub(crate) const ROW_KEY_COLUMN: &str = "quire row key";
@@ -28,6 +28,8 @@ pub(crate) struct RowTableProvider {
     schema: SchemaRef,
     /// Only these rows.
     only: Option<RowKeys>,
+    samples: Vec<(usize, ColumnSample)>,
+    profile: OnceLock<TableProfile>,
 }
 
 impl std::fmt::Debug for RowTableProvider {
@@ -37,12 +39,21 @@ impl std::fmt::Debug for RowTableProvider {
 }
 
 impl RowTableProvider {
-    pub(crate) fn new(table: Arc<RowTable>) -> Self {
+    /// The table, with what is known of its columns.
+    pub(crate) fn new(table: Arc<RowTable>, samples: Vec<(usize, ColumnSample)>) -> Self {
         Self {
             schema: Arc::clone(table.arrow_schema()),
             table,
             only: None,
+            samples,
+            profile: OnceLock::new(),
         }
+    }
+
+    /// Rows and columns, as far as they are known.
+    pub(crate) fn profile(&self) -> &TableProfile {
+        self.profile
+            .get_or_init(|| TableProfile::of_rows(&self.table, &self.samples))
     }
 
     /// The table with the keys of its rows; `only` restricts it to some.
@@ -57,6 +68,8 @@ impl RowTableProvider {
             schema: Arc::new(Schema::new(fields)),
             table,
             only,
+            samples: Vec::new(),
+            profile: OnceLock::new(),
         }
     }
 }
@@ -72,10 +85,7 @@ impl TableProvider for RowTableProvider {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        let rows = self.table.row_count_estimate().ok()?;
-        let mut statistics = Statistics::new_unknown(&self.schema);
-        statistics.num_rows = Precision::Inexact(usize::try_from(rows).ok()?);
-        Some(statistics)
+        Some(self.profile().to_statistics(&self.schema))
     }
 
     /// Filters narrow a scan, and are evaluated above it.

@@ -1,0 +1,241 @@
+//! What some rows of a row table say of its columns: `ANALYZE`.
+//!
+//! Up to [`SAMPLE_LEAVES`] leaves are read, at equal distances in the order of the keys. Neighbours are often alike, so only every
+//! [`STRIDE`]-th row of a leaf counts for distinct values. Their number in the whole table follows from those that were met, and
+//! those that were met once: P. Haas, J. Naughton, S. Seshadri, L. Stokes, *Sampling-Based Estimation of the Number of
+//! Distinct Values of an Attribute* (VLDB 1995), the estimator Duj1.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use quire_codec::Values;
+use quire_format::column_sample::ColumnSample;
+use quire_format::distinct_sketch::{hash_bytes, hash_f64, hash_u64, hash_u128};
+use quire_format::zone::Zone;
+
+use crate::append::column_values::ColumnValues;
+use crate::append::statistics::statistics;
+use crate::btree::Direction;
+use crate::mvcc::{ReadView, TreeId};
+use crate::row_table::KeyRange;
+use crate::rows::{RowScanError, RowScanOptions, RowSource, RowTable};
+use crate::types::SqlType;
+
+/// Leaves that are read of a table that has many.
+const SAMPLE_LEAVES: usize = 2048;
+
+/// Rows that are read of each of them, at most.
+const LEAF_ROWS: usize = 128;
+
+/// Of the rows of a sampled leaf, one of so many counts for distinct values.
+const STRIDE: usize = 4;
+
+/// Tables with no more rows are read from end to end.
+const WHOLE_ROWS: u64 = 65_536;
+
+const BATCH_ROWS: usize = 8192;
+
+/// Where the sample of a column is kept.
+pub(crate) fn key(table: u64, ordinal: usize) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..8].copy_from_slice(&table.to_be_bytes());
+    // A table has at most 1,600 columns.
+    key[8..].copy_from_slice(&(ordinal as u32).to_be_bytes());
+    key
+}
+
+/// The samples of a table: ordinals of columns, and what is known of them.
+pub(crate) fn of_table(
+    view: &ReadView,
+    tree: TreeId,
+    table: u64,
+) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+    let (low, high) = (key(table, 0), key(table.saturating_add(1), 0));
+    let mut scan = view.scan(tree, &low, &high, Direction::Forward)?;
+    let mut samples = Vec::new();
+    while let Some((key, value)) = scan.next_entry()? {
+        let ordinal = key.get(8..).and_then(|bytes| bytes.try_into().ok());
+        let ordinal = ordinal.map_or(u32::MAX, u32::from_be_bytes);
+        samples.push((ordinal as usize, ColumnSample::decode(value)?));
+    }
+    Ok(samples)
+}
+
+/// Reads some rows, or all of a small table, and says what they say.
+pub(crate) fn take(table: &RowTable) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+    let row_count = table.row_count_estimate()?;
+    let all = RowSource::Range(KeyRange::all());
+    let mut columns: Vec<Column> = table
+        .definition()
+        .visible_columns()
+        .map(|(ordinal, column)| Column::new(ordinal, column.sql_type))
+        .collect();
+    let mut read_row_count = 0;
+    let mut note = |batch: &RecordBatch, stride: usize| {
+        read_row_count += batch.num_rows() as u64;
+        for (position, column) in columns.iter_mut().enumerate() {
+            column.add(batch, position, stride);
+        }
+    };
+    let is_whole = row_count <= WHOLE_ROWS;
+    if is_whole {
+        let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
+        while let Some(batch) = scan.next_batch()? {
+            note(&batch, 1);
+        }
+    } else {
+        for part in table.divided(&all, SAMPLE_LEAVES)? {
+            let mut scan = table.scan(&options(table, part, LEAF_ROWS))?;
+            if let Some(batch) = scan.next_batch()? {
+                note(&batch, STRIDE);
+            }
+        }
+    }
+    let row_count = match is_whole {
+        true => read_row_count,
+        false => row_count.max(read_row_count),
+    };
+    let finish = |column: Column| (column.ordinal, column.finish(row_count, read_row_count));
+    Ok(columns.into_iter().map(finish).collect())
+}
+
+fn options(table: &RowTable, source: RowSource, batch_rows: usize) -> RowScanOptions {
+    RowScanOptions {
+        projection: (0..table.arrow_schema().fields().len()).collect(),
+        with_row_key: false,
+        source,
+        direction: Direction::Forward,
+        batch_rows,
+    }
+}
+
+/// What was read of a column.
+struct Column {
+    ordinal: usize,
+    sql_type: SqlType,
+    zone: Zone,
+    /// Values that are not NULL, of those in `zone`.
+    value_count: u64,
+    value_bytes: u64,
+    /// Hash → how often it was met.
+    met: HashMap<u64, u32>,
+    met_count: u64,
+}
+
+impl Column {
+    fn new(ordinal: usize, sql_type: SqlType) -> Self {
+        Self {
+            ordinal,
+            sql_type,
+            zone: Zone::default(),
+            value_count: 0,
+            value_bytes: 0,
+            met: HashMap::new(),
+            met_count: 0,
+        }
+    }
+
+    fn add(&mut self, batch: &RecordBatch, position: usize, stride: usize) {
+        let batches = std::slice::from_ref(batch);
+        let Some(column) = ColumnValues::collect(self.sql_type, batches, position) else {
+            return;
+        };
+        let zone = statistics(&column, self.sql_type.is_text()).zone;
+        let value_count = batch.num_rows() as u64 - zone.null_count;
+        self.zone.merge(self.value_count, &zone, value_count);
+        self.value_count += value_count;
+        let validity = column.validity.as_deref();
+        let is_valid =
+            |row: &usize| validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
+        let rows = (0..batch.num_rows()).step_by(stride).filter(is_valid);
+        for hash in rows.map(|row| hash_of(&column.values(), row)) {
+            *self.met.entry(hash).or_default() += 1;
+            self.met_count += 1;
+        }
+        self.value_bytes += match column.values() {
+            Values::Bytes(values) => values.data.len() as u64,
+            values => values.len() as u64 * width_bytes(&values),
+        };
+    }
+
+    fn finish(self, row_count: u64, read_row_count: u64) -> ColumnSample {
+        let all = match read_row_count {
+            0 => 0,
+            // Of all rows, so many are not NULL.
+            read => {
+                (u128::from(row_count) * u128::from(self.value_count) / u128::from(read)) as u64
+            }
+        };
+        let once = self.met.values().filter(|&&count| count == 1).count() as u64;
+        let distinct = self.met.len() as u64;
+        ColumnSample {
+            row_count,
+            read_row_count,
+            physical_type: self.sql_type.physical_type(),
+            value_bytes: self.value_bytes,
+            distinct_estimate: distinct_estimate(distinct, once, self.met_count, all),
+            zone: self.zone,
+        }
+    }
+}
+
+/// Distinct values of `all` values, when `drawn` of them had `distinct` different ones, of which `once` were met once.
+fn distinct_estimate(distinct: u64, once: u64, drawn: u64, all: u64) -> u64 {
+    if drawn == 0 || drawn >= all {
+        return distinct;
+    }
+    let (drawn, distinct, once) = (drawn as f64, distinct as f64, once as f64);
+    let missed = once * (1.0 - drawn / all as f64);
+    let estimate = drawn * distinct / (drawn - missed).max(1.0);
+    (estimate as u64).clamp(distinct as u64, all)
+}
+
+fn hash_of(values: &Values<'_>, row: usize) -> u64 {
+    match values {
+        Values::Bool(values) => hash_u64(u64::from(values[row])),
+        Values::Int16(values) => hash_u64(values[row] as u64),
+        Values::Int32(values) => hash_u64(values[row] as u64),
+        Values::Int64(values) => hash_u64(values[row] as u64),
+        Values::Int128(values) => hash_u128(values[row] as u128),
+        Values::Float32(values) => hash_f64(f64::from(values[row])),
+        Values::Float64(values) => hash_f64(values[row]),
+        Values::Bytes(values) => hash_bytes(values.get(row)),
+    }
+}
+
+fn width_bytes(values: &Values<'_>) -> u64 {
+    match values {
+        Values::Bool(_) => 1,
+        Values::Int16(_) => 2,
+        Values::Int32(_) | Values::Float32(_) => 4,
+        Values::Int64(_) | Values::Float64(_) => 8,
+        Values::Int128(_) => 16,
+        Values::Bytes(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_estimate;
+
+    #[test]
+    fn an_estimate_lies_between_what_was_met_and_what_there_is() {
+        // All rows were drawn.
+        assert_eq!(distinct_estimate(7, 2, 100, 100), 7);
+        // Nothing was met twice: likely a key.
+        assert_eq!(distinct_estimate(1000, 1000, 1000, 1_000_000), 1_000_000);
+        // Nothing was met once: likely all there is.
+        assert_eq!(distinct_estimate(25, 0, 1000, 1_000_000), 25);
+        assert_eq!(distinct_estimate(0, 0, 0, 50), 0);
+    }
+
+    #[test]
+    fn of_values_that_are_equally_frequent_the_number_is_found() {
+        // 1,000,000 rows with 20,000 values, 30,000 rows drawn: a value is met by a Poisson distribution of mean 1.5.
+        let (values, mean) = (20_000.0_f64, 1.5_f64);
+        let distinct = values * (1.0 - (-mean).exp());
+        let once = values * mean * (-mean).exp();
+        let estimate = distinct_estimate(distinct as u64, once as u64, 30_000, 1_000_000);
+        assert!((18_000..=23_000).contains(&estimate), "{estimate}");
+    }
+}
