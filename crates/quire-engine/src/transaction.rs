@@ -128,7 +128,8 @@ impl WriteTransaction {
         if self.unfinished_append.is_none() && !self.is_changed() {
             return Ok(self.ticket.volume().commit_sequence());
         }
-        self.commit_by(WriteBatch::commit)
+        let engine = self.ticket.engine().clone();
+        self.commit_by(|batch| engine.mvcc().commit_pages(batch))
     }
 
     /// The same, where `end` commits the last batch: with redo records of row tables, for example

@@ -9,8 +9,8 @@ use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
     AppendError, AppendOptions, ColumnDefinition, Direction, Engine, EngineError, EngineOptions,
     Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource, ScanOptions, SequenceDefinition,
-    Snapshot, SqlType, Storage, TableDefinition, Transaction, TransactionError, TransactionOptions,
-    WriteTransaction,
+    Snapshot, SqlType, Storage, Synchronous, TableDefinition, Transaction, TransactionError,
+    TransactionOptions, WriteTransaction,
 };
 use quire_store::{
     CATALOG_PAGE, CommitError, Disk, LOG_ROOT_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE,
@@ -154,6 +154,31 @@ fn page_count(engine: &Engine) -> usize {
 fn no_findings(engine: &Engine) {
     assert!(Engine::check(engine.volume()).is_empty());
     assert!(engine.volume().check().findings.is_empty());
+}
+
+#[test]
+fn a_load_is_never_there_without_the_rows_committed_before_it() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let mut options = options();
+    options.mvcc.has_background_thread = false;
+    let engine = Engine::open_with(volume, options).unwrap();
+    create_row_table(&engine);
+    let mut transaction = engine.transaction(TransactionOptions {
+        synchronous: Synchronous::Off,
+        ..TransactionOptions::default()
+    });
+    insert_row(&mut transaction, 1);
+    transaction.commit().unwrap();
+    assert_eq!(read_rows(&engine_on(copy(&disk))), [], "in memory only");
+    load(&engine, "loaded", &[5]).commit().unwrap();
+    let after = engine_on(copy(&disk));
+    assert_eq!(read(&after.snapshot(), "loaded"), [5]);
+    assert_eq!(read_rows(&after), [1]);
+}
+
+fn copy(disk: &SimDisk) -> Arc<dyn Disk> {
+    Arc::new(MemDisk::from_bytes(disk.to_bytes()))
 }
 
 #[test]

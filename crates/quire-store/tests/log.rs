@@ -453,6 +453,15 @@ fn commits_that_nobody_waits_for_are_written_in_front_of_others() {
     assert_eq!(numbers(&reopen(&disk).2), [1, 2, 3, 4, 5]);
 
     assert_eq!(log.commit_later(b"f").unwrap().get(), 6);
+    let batch = volume.begin().unwrap();
+    let page = batch.write(PageKind::Table, b"no rows").unwrap();
+    let sequence = log.commit_pages(batch, Synced).unwrap();
+    assert_eq!(sequence, volume.commit_sequence());
+    let (_, found, found_log) = reopen(&disk);
+    assert_eq!(found.read(page).unwrap().as_ref(), b"no rows");
+    assert_eq!(numbers(&found_log), [1, 2, 3, 4, 5, 6]);
+    drop((found, found_log));
+
     log.write_later().unwrap();
     log.write_later().unwrap();
     let batch = volume.begin().unwrap();

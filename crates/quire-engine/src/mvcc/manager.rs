@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use quire_store::Volume;
 use quire_store::log::{Log, LogSequence};
 use quire_store::pool::Pool;
+use quire_store::{Durability, Volume, WriteBatch};
 
 use super::background::Background;
 use super::clock::Clock;
@@ -230,6 +230,11 @@ impl Mvcc {
     /// See [`CheckpointError`].
     pub fn checkpoint(&self) -> Result<(), CheckpointError> {
         self.shared.checkpoint()
+    }
+
+    /// Commits a batch that changes no rows, synced, behind all commits of rows before it.
+    pub(crate) fn commit_pages(&self, batch: WriteBatch) -> Result<u64, quire_store::CommitError> {
+        self.shared.log.commit_pages(batch, Durability::Synced)
     }
 
     /// The newest visible commit.

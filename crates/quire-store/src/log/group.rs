@@ -115,6 +115,24 @@ impl LogInner {
         Ok(LogSequence(first))
     }
 
+    /// Commits `batch`, and before it what nobody waits for. Returns the sequence of the volume's commit.
+    pub(super) fn commit_pages(
+        &self,
+        batch: WriteBatch,
+        durability: Durability,
+    ) -> Result<u64, CommitError> {
+        assert!(batch.is_of(&self.volume), "a batch of another volume");
+        let group = Group {
+            is_synced: durability == Durability::Synced,
+            ..Group::default()
+        };
+        let (_, batch) = self.write_group(batch, &group)?;
+        // The batch has the turn: no other commit has followed.
+        let sequence = self.volume.commit_sequence();
+        batch.tidy_up();
+        Ok(sequence)
+    }
+
     /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it.
     pub(super) fn join(
         &self,
@@ -165,7 +183,7 @@ impl LogInner {
     /// which still has the turn.
     pub(super) fn write_group(
         &self,
-        batch: WriteBatch,
+        mut batch: WriteBatch,
         waiting: &Group,
     ) -> Result<(u64, WriteBatch), CommitError> {
         let later = mem::take(&mut self.lock_filling().later);
@@ -176,11 +194,12 @@ impl LogInner {
             joined = later.followed_by(waiting);
             &joined
         };
-        let written = self.write_pages(batch, group);
+        // The turn is kept until what was not written is back: another group would be given its sequences.
+        let written = self.write_pages(&mut batch, group);
         // A sequence is given out by what both say.
         let mut filling = self.lock_filling();
         filling.waiting_count -= waiting.commits.len();
-        let (pages, first, batch) = match written {
+        let (pages, first) = match written {
             Ok(written) => written,
             Err(error) => {
                 filling.put_back(later);
@@ -193,12 +212,12 @@ impl LogInner {
         Ok((first + later_count, batch))
     }
 
-    /// Writes and commits a group. Returns its pages, its first sequence, and the batch.
+    /// Writes and commits a group. Returns its pages and its first sequence.
     fn write_pages(
         &self,
-        mut batch: WriteBatch,
+        batch: &mut WriteBatch,
         group: &Group,
-    ) -> Result<(Vec<LivePage>, u64, WriteBatch), CommitError> {
+    ) -> Result<(Vec<LivePage>, u64), CommitError> {
         if group.makes_room {
             batch.use_reserve();
         }
@@ -207,14 +226,14 @@ impl LogInner {
             live.reconcile(|page| batch.existed(page));
             live.next
         };
-        let pages = group.write_pages(&batch, first)?;
-        self.write_root(&batch, pages.first().map(|page| page.page))?;
+        let pages = group.write_pages(batch, first)?;
+        self.write_root(batch, pages.first().map(|page| page.page))?;
         let durability = match group.is_synced {
             true => Durability::Synced,
             false => Durability::Unsynced,
         };
         batch.commit_in_turn(durability)?;
-        Ok((pages, first, batch))
+        Ok((pages, first))
     }
 
     /// The pages of a group are in the volume.

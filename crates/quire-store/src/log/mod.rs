@@ -146,6 +146,19 @@ impl Log {
         self.inner.commit_with(batch, records, None, durability)
     }
 
+    /// Commits a batch that changes no rows. What [`Log::commit_later`] has left in memory is committed with it, so that a
+    /// crash never leaves the batch without what was committed before. Returns the sequence of the volume's commit.
+    ///
+    /// # Errors
+    /// As [`Log::commit_batch`].
+    pub fn commit_pages(
+        &self,
+        batch: WriteBatch,
+        durability: Durability,
+    ) -> Result<u64, CommitError> {
+        self.inner.commit_pages(batch, durability)
+    }
+
     /// The newest commit; [`LogSequence::default`] when there never was one.
     #[must_use]
     pub fn last_sequence(&self) -> LogSequence {
