@@ -31,10 +31,11 @@ pub use btree::Direction;
 pub use catalog::RowTableEntry;
 pub use check::Finding;
 pub use definition::{
-    AddedColumn, CheckDefinition, ColumnDefinition, ColumnSequence, ForeignKeyDefinition,
-    GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, MAX_COLUMNS, MAX_KEY_COLUMNS,
-    MAX_NAME_BYTES, ReferentialAction, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
-    TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
+    AddedColumn, CheckDefinition, ColumnDefinition, ColumnDictionary, ColumnSequence,
+    ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, MAX_COLUMNS,
+    MAX_KEY_COLUMNS, MAX_NAME_BYTES, ReferentialAction, SequenceDefinition, SequenceOwner, Storage,
+    StorageFormat, TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition,
+    default_name,
 };
 pub use engine::{Engine, EngineOptions};
 pub use error::{
@@ -50,7 +51,7 @@ pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
 pub use rows::{
     Conflict, Insertion, ReferenceChecks, RowParts, RowScan, RowScanError, RowScanOptions,
-    RowSource, RowTable, RowWriteError, RowWriter, TableIndex, TreeSize,
+    RowSource, RowTable, RowWriteError, RowWriter, TableIndex, TreeSize, choose_dictionaries,
 };
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use snapshot::Snapshot;

@@ -1,11 +1,12 @@
-//! The catalog page, byte by byte, in both versions; and what it must not say.
+//! The catalog page, byte by byte, in every version; and what it must not say.
 #![allow(clippy::unwrap_used)]
 
 use quire_codec::CodecId;
 use quire_format::catalog::{
-    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, ForeignKeyRecord,
-    GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction, SequenceOwner,
-    SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord, ViewRecord,
+    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
+    ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
+    SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord,
+    ViewRecord,
 };
 use quire_format::volume::PageId;
 
@@ -28,6 +29,7 @@ fn column(name: &str, id: u8, first: u32) -> ColumnRecord {
         is_dropped: false,
         added: None,
         stores_null: true,
+        dictionary: None,
     }
 }
 
@@ -66,9 +68,9 @@ fn catalogs_of_the_first_version_are_read() {
     };
     let decoded = CatalogRecord::decode(&bytes).unwrap();
     assert_eq!(decoded, expected);
-    // It is written again as version 2, with the same meaning.
+    // It is written again as version 3, with the same meaning.
     let again = decoded.encode();
-    assert_eq!(again[0], 2);
+    assert_eq!(again[0], 3);
     assert_eq!(CatalogRecord::decode(&again).unwrap(), expected);
     // Version 1 has no bits for what came later.
     for bit in 2..8 {
@@ -94,6 +96,10 @@ fn small_columns() -> Vec<ColumnRecord> {
     });
     columns[2].is_dropped = true;
     columns[2].stores_null = false;
+    columns[2].dictionary = Some(DictionaryRecord {
+        code_bits: 2,
+        entries: vec![vec![9], Vec::new()],
+    });
     columns
 }
 
@@ -173,30 +179,43 @@ fn small() -> CatalogRecord {
     }
 }
 
-/// Every byte by hand from the table in the format document.
+/// Every byte by hand from the table in the format document. Flags are a varint since version 3.
 #[test]
 fn every_byte_is_where_the_document_says() {
-    let expected = [
-        &[2, 1, 6, 7, 1][..], // version, schema version, next id, next tree id, one table:
-        &[2, 1, b't', 0],     // id, name, no root pages
-        &[3],                 // columns:
-        &[1, b'a', 3, 0, 0, 8 | 128, 2, 5], // a sequence: BY DEFAULT, id 5
-        &[
-            1,
-            b'b',
-            11,
-            0,
-            0,
-            1 | 4 | 32 | 64 | 128,
-            3,
-            b'\'',
-            b'x',
-            b'\'',
-            2,
-            b'y',
-            b'z',
-        ],
-        &[1, b'c', 4, 0, 0, 16],      // dropped
+    let columns = [
+        &[1, b'a', 3, 0, 0, 8 | 128, 1, 2, 5][..], // a sequence: BY DEFAULT, id 5
+        &[1, b'b', 11, 0, 0, 1 | 4 | 32 | 64 | 128, 1], // a default, and what older rows have
+        b"\x03'x'\x02yz",
+        &[1, b'c', 4, 0, 0, 16 | 128, 2, 2, 2, 1, 9, 0], // dropped; codes of 2 bits, two values
+    ]
+    .concat();
+    let expected = bytes_of_small(3, &columns);
+    assert_eq!(small().encode(), expected);
+    assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+}
+
+/// Version 2 has flags of one byte, and no dictionaries.
+#[test]
+fn catalogs_of_the_second_version_are_read() {
+    let columns = [
+        &[1, b'a', 3, 0, 0, 8 | 128, 2, 5][..],
+        &[1, b'b', 11, 0, 0, 1 | 4 | 32 | 64 | 128],
+        b"\x03'x'\x02yz",
+        &[1, b'c', 4, 0, 0, 16],
+    ]
+    .concat();
+    let mut expected = small();
+    expected.tables[0].columns[2].dictionary = None;
+    let decoded = CatalogRecord::decode(&bytes_of_small(2, &columns)).unwrap();
+    assert_eq!(decoded, expected);
+}
+
+fn bytes_of_small(version: u8, columns: &[u8]) -> Vec<u8> {
+    [
+        &[version, 1, 6, 7, 1][..], // version, schema version, next id, next tree id, one table:
+        &[2, 1, b't', 0],           // id, name, no root pages
+        &[3],                       // columns:
+        columns,
         &[2],                         // row storage
         &[1, 1, b'p', 1, 0, 1],       // a primary key of column 0, descending
         &[1, 3, 1, b'u', 1, 1, 0, 3], // an index with id 3 on column 1, unique, of a constraint
@@ -209,17 +228,15 @@ fn every_byte_is_where_the_document_says() {
         &[1, 6, 4, 34],                           // the tree of sequences
         &[1, 2, 6, 36],                           // a dropped overflow tree
     ]
-    .concat();
-    assert_eq!(small().encode(), expected);
-    assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+    .concat()
 }
 
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = small().encode();
-    bytes[0] = 3;
+    bytes[0] = 4;
     let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
-    assert!(error.contains("version 3"), "{error}");
+    assert!(error.contains("version 4"), "{error}");
 }
 
 #[test]

@@ -4,9 +4,10 @@
 
 use quire_codec::{CodecId, PhysicalType, Scalar};
 use quire_format::catalog::{
-    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, ForeignKeyRecord,
-    GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction, SequenceOwner,
-    SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord, ViewRecord,
+    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
+    ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
+    SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord,
+    ViewRecord,
 };
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::Relation;
@@ -34,6 +35,12 @@ fn column(name: &str, id: u8, compression: Option<CodecId>) -> ColumnRecord {
         is_dropped: false,
         added: None,
         stores_null: id == 7,
+        dictionary: (id == 11).then(|| DictionaryRecord {
+            code_bits: 9,
+            entries: (0..300_u16)
+                .map(|entry| entry.to_le_bytes().to_vec())
+                .collect(),
+        }),
     }
 }
 

@@ -52,6 +52,18 @@ pub struct ColumnDefinition {
     /// Whether the layout of a row table has NULL for the column. The transaction that creates the column decides it, and it
     /// stays: `SET NOT NULL` needs no other layout, `DROP NOT NULL` may need the rows to be written again.
     pub stores_null: bool,
+    /// Frequent values, which the rows of a row table have as codes. It is chosen whenever all rows are written, and stays until
+    /// then.
+    pub dictionary: Option<ColumnDictionary>,
+}
+
+/// Values that rows have as codes; other values are stored as they would be without it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnDictionary {
+    /// Bits of a code, 1 to 16.
+    pub code_bits: u8,
+    /// Values of the physical type of the column, none twice.
+    pub entries: Vec<Scalar>,
 }
 
 /// What rows that are older than a column have in it.
@@ -95,6 +107,7 @@ impl ColumnDefinition {
             is_dropped: false,
             added: None,
             stores_null: true,
+            dictionary: None,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Definitions of tables as the catalog page stores them.
 
 use quire_codec::{Corrupt, PhysicalType, Scalar};
-use quire_format::catalog::{AddedRecord, ColumnRecord, TableRecord};
+use quire_format::catalog::{AddedRecord, ColumnRecord, DictionaryRecord, TableRecord};
 
-use super::{AddedColumn, ColumnDefinition, TableDefinition, TableOptions};
+use super::{AddedColumn, ColumnDefinition, ColumnDictionary, TableDefinition, TableOptions};
 use crate::types::SqlType;
 
 impl TableDefinition {
@@ -59,6 +59,10 @@ impl ColumnDefinition {
                 missing: added.missing.as_ref().map(value_to_bytes),
             }),
             stores_null: self.stores_null,
+            dictionary: self.dictionary.as_ref().map(|dictionary| DictionaryRecord {
+                code_bits: dictionary.code_bits,
+                entries: dictionary.entries.iter().map(value_to_bytes).collect(),
+            }),
         }
     }
 
@@ -72,6 +76,14 @@ impl ColumnDefinition {
                 missing: missing.transpose()?,
             })
         };
+        let dictionary = |dictionary: &DictionaryRecord| {
+            let entries = dictionary.entries.iter();
+            let entries = entries.map(|bytes| value_from_bytes(physical_type, bytes));
+            Ok::<_, Corrupt>(ColumnDictionary {
+                code_bits: dictionary.code_bits,
+                entries: entries.collect::<Result<_, _>>()?,
+            })
+        };
         Ok(ColumnDefinition {
             name: record.name.clone(),
             sql_type,
@@ -82,6 +94,7 @@ impl ColumnDefinition {
             is_dropped: record.is_dropped,
             added: record.added.as_ref().map(added).transpose()?,
             stores_null: record.stores_null,
+            dictionary: record.dictionary.as_ref().map(dictionary).transpose()?,
         })
     }
 }

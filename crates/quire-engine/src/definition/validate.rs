@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use quire_codec::CodecId;
+
 use super::{
     ColumnDefinition, ForeignKeyDefinition, KeyDefinition, MAX_COLUMNS, MAX_KEY_COLUMNS,
     MAX_NAME_BYTES, SequenceDefinition, Storage, TableDefinition,
@@ -29,7 +31,8 @@ impl ColumnDefinition {
             });
         }
         if let Some(codec) = self.compression {
-            if storage == Storage::Row {
+            let is_of_rows = matches!(codec, CodecId::Plain | CodecId::Dictionary);
+            if storage == Storage::Row && !is_of_rows {
                 let what = format!("COMPRESSION {} (column {:?})", codec.name(), self.name);
                 return Err(DefinitionError::NeedsColumnTable { what });
             }

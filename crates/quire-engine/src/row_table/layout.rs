@@ -5,7 +5,8 @@ use std::sync::Arc;
 use quire_format::key::{KeyColumn, KeyLayout};
 use quire_format::row_page::{PAGE_BYTES_ALLOWED, PageShape, space};
 use quire_format::tuple::{
-    TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
+    DictionaryError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType,
+    TupleValue,
 };
 
 use super::error::RowLayoutError;
@@ -266,14 +267,13 @@ fn columns(spec: &RowLayoutSpec) -> Vec<Column> {
             tuple_type(column.sql_type),
             TupleType::Text | TupleType::Bytes
         );
-        let has_dictionary = matches!(column.storage, FieldStorage::Dictionary { .. });
         Column {
             sql_type: column.sql_type,
             nullable: column.nullable && key.is_none(),
             dropped: column.dropped,
             key,
             tuple: (!only_in_key).then_some(0),
-            marked: is_string && !only_in_key && !has_dictionary,
+            marked: is_string && !only_in_key,
             filler: filler(column),
         }
     };
@@ -309,10 +309,15 @@ fn tuple_column(ordinal: usize, column: &RowColumn) -> Result<TupleColumn, RowLa
         FieldStorage::NullSuppressed => TupleCompression::NullSuppressed,
         FieldStorage::Dictionary { code_bits, entries } => {
             let entries: Vec<TupleValue<'_>> = entries.iter().map(Value::as_tuple_value).collect();
+            let is_mark = |value: &TupleValue<'_>| matches!(value, TupleValue::Bytes([0xFF, ..]));
+            if let Some(entry) = entries.iter().position(is_mark) {
+                let source = DictionaryError::WrongValue { entry, column_type };
+                return Err(RowLayoutError::Dictionary { ordinal, source });
+            }
             let dictionary = TupleDictionary::new(column_type, *code_bits, &entries);
             let dictionary =
                 dictionary.map_err(|source| RowLayoutError::Dictionary { ordinal, source })?;
-            TupleCompression::Dictionary(Arc::new(dictionary))
+            TupleCompression::OpenDictionary(Arc::new(dictionary))
         }
     };
     Ok(TupleColumn {

@@ -67,5 +67,6 @@ pub use overflow::OverflowMark;
 pub use quire_format::tuple::TupleValue;
 pub use range::{ColumnRange, KeyRange};
 pub use sink::array_of_values;
+pub(crate) use spec::tuple_type;
 pub use spec::{FieldStorage, KeyPart, RowColumn, RowLayoutSpec, RowSection};
 pub use value::{Decimal, Value};

@@ -15,12 +15,13 @@ pub enum FieldStorage {
     Plain,
     /// Only the bytes that matter.
     NullSuppressed,
-    /// As codes into a list of all values that may occur. A longer list that starts with the same entries, and has codes of as
-    /// many bits, reads the tuples of the shorter one.
+    /// Frequent values as codes, others with only the bytes that matter. Not for `BOOLEAN` and `REAL`. A longer list that starts
+    /// with the same entries, and has codes of as many bits, does not read the tuples of the shorter one: a value that got a
+    /// code is no longer stored as others are.
     Dictionary {
-        /// Bits of a code, at most 16. A nullable column needs one code for NULL.
+        /// Bits of a code, 1 to 16. One code is for the other values.
         code_bits: u32,
-        /// The values, none twice; not NULL.
+        /// The values, none twice; not NULL, and no `BYTEA` that begins with 0xFF, by which marks are known.
         entries: Vec<Value>,
     },
 }
@@ -79,7 +80,7 @@ impl RowLayoutSpec {
 }
 
 /// How tuples and keys see values of an SQL type.
-pub(super) fn tuple_type(sql_type: SqlType) -> TupleType {
+pub(crate) fn tuple_type(sql_type: SqlType) -> TupleType {
     match sql_type {
         SqlType::Boolean => TupleType::Bool,
         SqlType::SmallInt => TupleType::Int16,

@@ -15,6 +15,7 @@
 
 mod build;
 mod cache;
+mod dictionaries;
 mod error;
 mod parts;
 mod references;
@@ -26,6 +27,7 @@ mod writer;
 
 pub(crate) use build::build_index;
 pub(crate) use cache::PartsCache;
+pub use dictionaries::choose_dictionaries;
 pub use error::{RowScanError, RowWriteError};
 pub(crate) use parts::row_layout;
 pub use parts::{RowParts, TableIndex};

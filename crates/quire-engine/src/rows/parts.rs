@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::SchemaRef;
-use quire_codec::{Corrupt, Scalar};
+use quire_codec::{CodecId, Corrupt, Scalar};
 use quire_format::tuple::TupleValue;
 
-use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::mvcc::TreeId;
 use crate::row_table::{
     FieldStorage, IndexColumn, IndexLayout, KeyPart, RowBuffer, RowColumn, RowLayout,
@@ -166,6 +166,21 @@ pub(crate) fn row_layout(definition: &TableDefinition) -> Result<RowLayout, RowL
     RowLayout::new(&layout_spec(definition))
 }
 
+/// How rows have the values of a column: as the table says, unless the column says something else.
+fn field_storage(column: &ColumnDefinition, compresses: bool) -> FieldStorage {
+    match (&column.dictionary, column.compression) {
+        (_, Some(CodecId::Plain)) => FieldStorage::Plain,
+        (Some(dictionary), _) => FieldStorage::Dictionary {
+            code_bits: u32::from(dictionary.code_bits),
+            entries: (dictionary.entries.iter())
+                .map(|entry| value_of_scalar(Some(entry), column.sql_type))
+                .collect(),
+        },
+        (None, _) if compresses => FieldStorage::NullSuppressed,
+        (None, _) => FieldStorage::Plain,
+    }
+}
+
 /// What the layout of the rows is made of.
 fn layout_spec(definition: &TableDefinition) -> RowLayoutSpec {
     let compresses = definition.options.compresses_tuples;
@@ -177,11 +192,7 @@ fn layout_spec(definition: &TableDefinition) -> RowLayoutSpec {
         let row_column = RowColumn {
             sql_type: column.sql_type,
             nullable: column.stores_null,
-            storage: if compresses {
-                FieldStorage::NullSuppressed
-            } else {
-                FieldStorage::Plain
-            },
+            storage: field_storage(column, compresses),
             dropped: column.is_dropped,
         };
         if let Some(added) = &column.added {

@@ -2,16 +2,18 @@
 
 use quire_codec::{CodecId, Corrupt};
 
+use super::table::list;
 use crate::wire::{Reader, Writer};
 
-const NULLABLE: u8 = 1;
-const HAS_CODEC: u8 = 1 << 1;
-const HAS_DEFAULT: u8 = 1 << 2;
-const HAS_SEQUENCE: u8 = 1 << 3;
-const DROPPED: u8 = 1 << 4;
-const ADDED: u8 = 1 << 5;
-const HAS_MISSING: u8 = 1 << 6;
-const STORES_NULL: u8 = 1 << 7;
+const NULLABLE: u64 = 1;
+const HAS_CODEC: u64 = 1 << 1;
+const HAS_DEFAULT: u64 = 1 << 2;
+const HAS_SEQUENCE: u64 = 1 << 3;
+const DROPPED: u64 = 1 << 4;
+const ADDED: u64 = 1 << 5;
+const HAS_MISSING: u64 = 1 << 6;
+const STORES_NULL: u64 = 1 << 7;
+const HAS_DICTIONARY: u64 = 1 << 8;
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,17 @@ pub struct ColumnRecord {
     pub added: Option<AddedRecord>,
     /// Whether the layout of its rows has NULL for it.
     pub stores_null: bool,
+    /// Frequent values, which its rows have as codes.
+    pub dictionary: Option<DictionaryRecord>,
+}
+
+/// Values of a column that rows have as codes of fixed width.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DictionaryRecord {
+    /// Bits of a code.
+    pub code_bits: u8,
+    /// The values, in the order of their codes: numbers as little-endian bytes of their width, text as it is.
+    pub entries: Vec<Vec<u8>>,
 }
 
 /// What rows that are older than a column have in it.
@@ -101,7 +114,7 @@ impl TypeRecord {
 }
 
 impl ColumnRecord {
-    fn flags(&self) -> u8 {
+    fn flags(&self) -> u64 {
         let has_missing = self
             .added
             .as_ref()
@@ -115,6 +128,7 @@ impl ColumnRecord {
             (self.added.is_some(), ADDED),
             (has_missing, HAS_MISSING),
             (self.stores_null, STORES_NULL),
+            (self.dictionary.is_some(), HAS_DICTIONARY),
         ]
         .iter()
         .filter(|(is_set, _)| *is_set)
@@ -124,7 +138,7 @@ impl ColumnRecord {
     pub(super) fn encode(&self, writer: &mut Writer) {
         writer.bytes(self.name.as_bytes());
         self.column_type.encode(writer);
-        writer.byte(self.flags());
+        writer.varint(self.flags());
         if let Some(codec) = self.compression {
             writer.byte(codec as u8);
         }
@@ -139,21 +153,28 @@ impl ColumnRecord {
         if let Some(missing) = added.and_then(|added| added.missing.as_ref()) {
             writer.bytes(missing);
         }
+        if let Some(dictionary) = &self.dictionary {
+            writer.byte(dictionary.code_bits);
+            writer.varint(dictionary.entries.len() as u64);
+            for entry in &dictionary.entries {
+                writer.bytes(entry);
+            }
+        }
     }
 
     /// Reads a column, of which a catalog of the given layout version says so much.
     pub(super) fn decode(reader: &mut Reader<'_>, version: u8) -> Result<Self, Corrupt> {
         let name = reader.text()?;
         let column_type = TypeRecord::decode(reader)?;
-        let flags = reader.byte()?;
-        let known = match version {
-            1 => NULLABLE | HAS_CODEC,
-            _ => u8::MAX,
+        let (flags, known) = match version {
+            1 => (u64::from(reader.byte()?), NULLABLE | HAS_CODEC),
+            2 => (u64::from(reader.byte()?), HAS_DICTIONARY - 1),
+            _ => (reader.varint()?, 2 * HAS_DICTIONARY - 1),
         };
         if flags & !known != 0 {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
         }
-        let has = |bit: u8| flags & bit != 0;
+        let has = |bit: u64| flags & bit != 0;
         let compression = has(HAS_CODEC).then(|| read_codec(reader)).transpose()?;
         let default = has(HAS_DEFAULT).then(|| reader.text()).transpose()?;
         let sequence = has(HAS_SEQUENCE).then(|| ColumnSequence::decode(reader));
@@ -163,7 +184,9 @@ impl ColumnRecord {
         }
         let missing = has(HAS_MISSING).then(|| reader.bytes().map(<[u8]>::to_vec));
         let missing = missing.transpose()?;
+        let dictionary = has(HAS_DICTIONARY).then(|| DictionaryRecord::decode(reader));
         Ok(ColumnRecord {
+            dictionary: dictionary.transpose()?,
             name,
             column_type,
             nullable: has(NULLABLE),
@@ -173,6 +196,17 @@ impl ColumnRecord {
             is_dropped: has(DROPPED),
             added: has(ADDED).then_some(AddedRecord { missing }),
             stores_null: version == 1 || has(STORES_NULL),
+        })
+    }
+}
+
+impl DictionaryRecord {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        let code_bits = reader.byte()?;
+        let entry = |reader: &mut Reader<'_>| reader.bytes().map(<[u8]>::to_vec);
+        Ok(DictionaryRecord {
+            code_bits,
+            entries: list(reader, 1, entry)?,
         })
     }
 }

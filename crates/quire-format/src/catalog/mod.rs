@@ -16,7 +16,9 @@ use quire_codec::Corrupt;
 use crate::document::{Field, Structure};
 use crate::wire::{Reader, Writer};
 
-pub use column::{AddedRecord, ColumnRecord, ColumnSequence, GeneratedKind, TypeRecord};
+pub use column::{
+    AddedRecord, ColumnRecord, ColumnSequence, DictionaryRecord, GeneratedKind, TypeRecord,
+};
 pub use relation::{SequenceOwner, SequenceRecord, ViewRecord};
 pub use table::{
     CheckRecord, ForeignKeyRecord, IndexRecord, KeyPart, KeyRecord, ReferentialAction, Storage,
@@ -28,7 +30,7 @@ pub(crate) use column::read_codec;
 pub(crate) use table::{read_pages, write_pages};
 
 /// Layout version this program writes.
-pub const CATALOG_VERSION: u8 = 2;
+pub const CATALOG_VERSION: u8 = 3;
 /// Oldest layout version it reads. Version 1 has column tables only.
 pub const CATALOG_VERSION_MIN: u8 = 1;
 
@@ -37,16 +39,17 @@ pub(crate) const STRUCTURE: Structure = Structure {
     about: "Which tables, indexes, views and sequences there are. A *list* is a count (varint) and then the items; *text* is \
             a length (varint) and then UTF-8; *key* is a name (text) and a list of columns, each an index (varint) and a byte, \
             1 if its order is descending; *tree* is a role (1: rows by primary key, 2 overflow, 3 index and then \
-            the index's id as varint, 4 delta, 5 deletions, 6 sequences), an id (varint) less than `next_tree_id`, and the \
+            the index's id as varint, 4 delta, 5 deletions, 6 sequences, 7 samples of columns), an id (varint) less than `next_tree_id`, and the \
             root page (varint). Names are unique among tables, indexes, views and sequences, so are ids, and those of trees among \
-            trees. Version 1, which is read too, has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
+            trees. Versions 1 and 2 are read too: their columns have flags of 1 byte and no dictionaries, and \
+            version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
             commit that changes a table.",
     fixed_bytes: None,
     fields: FIELDS,
 };
 
 const FIELDS: &[Field] = &[
-    Field::at(0, "1", "version", "2"),
+    Field::at(0, "1", "version", "3"),
     Field::next(
         "varint",
         "schema_version",
@@ -85,11 +88,11 @@ const FIELDS: &[Field] = &[
     ),
     Field::next("varint", "second", "scale, 0 when the type has none"),
     Field::next(
-        "1",
+        "varint",
         "flags",
         "bit 0: nullable; bit 1: a codec follows; bit 2: a default; bit 3: a sequence; bit 4: the column is dropped; bit 5: it is \
         younger than some rows; bit 6: their value follows (else it is NULL); bit 7: the layout of \
-        rows has NULL for it (version 1: always)",
+        rows has NULL for it (version 1: always); bit 8: a dictionary follows",
     ),
     Field::next("0 or 1", "codec", "the codec the definition demands"),
     Field::next("text", "default", "SQL"),
@@ -102,6 +105,11 @@ const FIELDS: &[Field] = &[
         "text",
         "missing",
         "what older rows have: a number in the bytes of its width, or the bytes of a string",
+    ),
+    Field::next(
+        "1, list of text",
+        "dictionary",
+        "bits of a code, and the values that rows have as codes, as those of older rows",
     ),
     Field::next("1", "storage", "of the table: column 1, row 2"),
     Field::next("list of key", "primary_key", "one or none"),
@@ -195,7 +203,7 @@ impl CatalogRecord {
     /// Any payload that [`CatalogRecord::encode`], of this version or an older one, cannot have written.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
         let version = match payload.first() {
-            Some(&CATALOG_VERSION_MIN) => CATALOG_VERSION_MIN,
+            Some(&known @ CATALOG_VERSION_MIN..CATALOG_VERSION) => known,
             _ => CATALOG_VERSION,
         };
         let mut reader = Reader::new(payload, version, "catalog")?;

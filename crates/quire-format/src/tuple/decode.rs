@@ -4,7 +4,9 @@ use quire_codec::Corrupt;
 use quire_codec::field::FieldValue;
 
 use super::layout::TupleLayout;
-use super::section::{Fixed, FixedKind, LengthPlace, Place, Section, Small, SmallKind};
+use super::section::{
+    Fixed, FixedKind, LengthPlace, Open, OtherPlace, Place, Section, Small, SmallKind,
+};
 use super::value::TupleValue;
 
 /// The `width` bits of part 1 from `bit` on, which are at most 16.
@@ -35,6 +37,11 @@ fn no_column(column: usize, count: usize) -> Corrupt {
         format!("tuple has {count} columns, none with number {column}"),
         0,
     )
+}
+
+#[cold]
+fn no_code(code: usize, bit: usize) -> Corrupt {
+    Corrupt::new(format!("dictionary has no code {code}"), bit / 8)
 }
 
 impl Fixed {
@@ -150,7 +157,69 @@ impl Section {
         let dictionary = self.dictionaries.get(dictionary);
         let entry =
             dictionary.and_then(|dictionary| dictionary.entry(code - usize::from(nullable)));
-        entry.ok_or_else(|| Corrupt::new(format!("dictionary has no code {code}"), bit / 8))
+        entry.ok_or_else(|| no_code(code, bit))
+    }
+
+    /// The value of a column with an open dictionary.
+    #[inline]
+    fn open_value<'a>(&'a self, tuple: &'a [u8], open: &Open) -> Result<TupleValue<'a>, Corrupt> {
+        if let Some(entry) = self.entry(self.head(tuple)?, open)? {
+            return Ok(entry);
+        }
+        let value = match open.other {
+            OtherPlace::Small(small) => self.small_value(tuple, small, |value| value)?,
+            OtherPlace::Text(number) => self.text_value(tuple, number)?,
+        };
+        self.check_other(open, value)?;
+        Ok(value)
+    }
+
+    /// The entry that the code of an open dictionary stands for; `None` for a value that is elsewhere.
+    #[inline]
+    fn entry<'a>(&'a self, head: &[u8], open: &Open) -> Result<Option<TupleValue<'a>>, Corrupt> {
+        let code = bits(head, open.bit, open.width);
+        let Some(index) = code.checked_sub(1) else {
+            return Ok(None);
+        };
+        let dictionary = self.dictionaries.get(open.dictionary);
+        match dictionary.and_then(|dictionary| dictionary.entry(index)) {
+            Some(entry) => Ok(Some(entry)),
+            None => Err(no_code(code, open.bit)),
+        }
+    }
+
+    /// Part 4 has NULL for every value that has a code, so a column that has no NULL must be looked at.
+    #[inline]
+    fn check_other(&self, open: &Open, value: TupleValue<'_>) -> Result<(), Corrupt> {
+        let column = self.columns.get(open.column);
+        match value == TupleValue::Null && column.is_none_or(|column| !column.nullable) {
+            true => Err(Corrupt::new(
+                "a value has neither a code nor bytes",
+                open.bit / 8,
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Replaces the values that have codes.
+    fn decode_codes<'a>(
+        &'a self,
+        tuple: &[u8],
+        values: &mut [TupleValue<'a>],
+    ) -> Result<(), Corrupt> {
+        for open in &self.open {
+            let Some(value) = values.get_mut(open.column) else {
+                return Err(no_column(open.column, values.len()));
+            };
+            match self.entry(tuple, open)? {
+                None => self.check_other(open, *value)?,
+                Some(entry) if *value == TupleValue::Null => *value = entry,
+                Some(_) => {
+                    return Err(Corrupt::new("a value has a code and bytes", open.bit / 8));
+                }
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -221,6 +290,10 @@ impl Section {
             }) => self.code_value(tuple, (bit, width), nullable, dictionary),
             Some(&Place::Bit { bit, null_bit }) => self.bit_value(tuple, bit, null_bit),
             Some(&Place::Text { number }) => self.text_value(tuple, number),
+            Some(&Place::Open(number)) => match self.open.get(number) {
+                Some(open) => self.open_value(tuple, open),
+                None => Err(no_column(index, self.places.len())),
+            },
             None => Err(no_column(index, self.places.len())),
         }
     }
@@ -250,7 +323,7 @@ impl Section {
         })?;
         for (place, value) in self.places.iter().zip(values.iter_mut()) {
             match *place {
-                Place::Small(_) | Place::Text { .. } => {}
+                Place::Small(_) | Place::Text { .. } | Place::Open(_) => {}
                 Place::Fixed(fixed) => fixed.read(tuple, |read| *value = read)?,
                 Place::Bit { bit, null_bit } => *value = self.bit_value(tuple, bit, null_bit)?,
                 Place::Code {
@@ -261,7 +334,9 @@ impl Section {
                 } => *value = self.code_value(tuple, (bit, width), nullable, dictionary)?,
             }
         }
-        self.decode_texts(tuple, self.part_4 + bytes, values)
+        let end = self.decode_texts(tuple, self.part_4 + bytes, values)?;
+        self.decode_codes(tuple, values)?;
+        Ok(end)
     }
 
     /// Replaces the lengths in `values` by the strings, of which the first starts at `start`. Lengths of part 3 are

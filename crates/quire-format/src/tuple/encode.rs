@@ -3,7 +3,7 @@
 use quire_codec::field::FieldValue;
 
 use super::layout::TupleLayout;
-use super::section::{Fixed, FixedKind, LengthPlace, Place, Section, SmallKind};
+use super::section::{Fixed, FixedKind, LengthPlace, Open, Place, Section, SmallKind};
 use super::value::{TupleValue, ValueError};
 
 fn set_bit(part_1: &mut [u8], bit: usize) {
@@ -58,6 +58,26 @@ fn field_value(kind: SmallKind, value: TupleValue<'_>) -> FieldValue {
     }
 }
 
+/// Which of the columns with open dictionaries have their value as a code, one bit for each.
+#[derive(Clone, Copy)]
+struct Coded(u64);
+
+impl Coded {
+    /// What part 4 has of the column: nothing of a value that has a code.
+    #[inline]
+    fn other<'a>(
+        self,
+        section: &Section,
+        values: &[TupleValue<'a>],
+        column: usize,
+    ) -> TupleValue<'a> {
+        match section.places.get(column) {
+            Some(Place::Open(number)) if self.0 >> number & 1 == 1 => TupleValue::Null,
+            _ => values.get(column).copied().unwrap_or_default(),
+        }
+    }
+}
+
 impl Section {
     pub(super) fn check_count(
         &self,
@@ -87,16 +107,15 @@ impl Section {
         first_column: usize,
     ) -> Result<usize, ValueError> {
         self.check(values, first_column)?;
+        let coded = self.codes(values, |_, _| ());
         let mut total = self.part_4;
-        for (index, &value) in values.iter().enumerate() {
-            if let TupleValue::Bytes(bytes) = value
-                && let Some(Place::Text { .. }) = self.places.get(index)
-            {
+        for text in &self.texts {
+            if let TupleValue::Bytes(bytes) = coded.other(self, values, text.column) {
                 total += bytes.len();
             }
         }
         for (field, small) in self.small_fields.iter().enumerate() {
-            let value = values.get(small.column).copied().unwrap_or_default();
+            let value = coded.other(self, values, small.column);
             let length = self.small.length(field, field_value(small.kind, value));
             let column = first_column + small.column;
             total += length.map_err(|source| ValueError::Field { column, source })?;
@@ -120,20 +139,37 @@ impl Section {
             column.column_type.check(column.nullable, number, value)?;
             self.set(head, *place, value, number)?;
         }
+        let coded = self.codes(values, |open, code| set_code(head, open.bit, code));
         let codes_at = start + self.part_2;
         for (field, small) in self.small_fields.iter().enumerate() {
-            let value = values.get(small.column).copied().unwrap_or_default();
+            let value = coded.other(self, values, small.column);
             let stored = field_value(small.kind, value);
             let appended = self.small.append(field, stored, codes_at, tuple);
             let column = first_column + small.column;
             appended.map_err(|source| ValueError::Field { column, source })?;
         }
         for text in &self.texts {
-            if let Some(TupleValue::Bytes(bytes)) = values.get(text.column) {
+            if let TupleValue::Bytes(bytes) = coded.other(self, values, text.column) {
                 tuple.extend_from_slice(bytes);
             }
         }
         Ok(())
+    }
+
+    /// Hands the code of each value that an open dictionary has to `put`.
+    fn codes(&self, values: &[TupleValue<'_>], mut put: impl FnMut(&Open, usize)) -> Coded {
+        let mut coded = Coded(0);
+        for (number, open) in self.open.iter().enumerate() {
+            let value = values.get(open.column).copied().unwrap_or_default();
+            let dictionary = self.dictionaries.get(open.dictionary);
+            if value != TupleValue::Null
+                && let Some(entry) = dictionary.and_then(|dictionary| dictionary.find(value))
+            {
+                put(open, entry + 1);
+                coded.0 |= 1 << number;
+            }
+        }
+        coded
     }
 
     /// Writes what parts 1 and 3 hold of a value.
@@ -145,7 +181,7 @@ impl Section {
         column: usize,
     ) -> Result<(), ValueError> {
         match place {
-            Place::Small(_) => {}
+            Place::Small(_) | Place::Open(_) => {}
             Place::Fixed(fixed) => set_fixed(head, fixed, value),
             Place::Bit { bit, null_bit } => match (value, null_bit) {
                 (TupleValue::Null, Some(null_bit)) => set_bit(head, null_bit),

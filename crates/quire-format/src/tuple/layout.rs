@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::dictionary::TupleDictionary;
-use super::section::Section;
+use super::section::{OPEN_MAX, Section};
 use super::value::{TupleType, TupleValue, ValueError};
 use crate::row_page::{PageShape, ShapeError};
 
@@ -15,8 +15,11 @@ pub enum TupleCompression {
     /// Only the bytes that matter, in part 4; a boolean as a bit in part 1. Of a string the length is shortened.
     /// Numbers of [`TupleType::Float32`] are stored as they are.
     NullSuppressed,
-    /// As codes of fixed width in part 1.
+    /// As codes of fixed width in part 1: the dictionary has all values that may occur.
     Dictionary(Arc<TupleDictionary>),
+    /// Frequent values as codes of fixed width in part 1, others null-suppressed in part 4: code 0 says that the value, or NULL, is
+    /// there, and entry `i` has code `i + 1`. For types that null suppression shortens.
+    OpenDictionary(Arc<TupleDictionary>),
 }
 
 /// A column of a tuple.
@@ -24,7 +27,7 @@ pub enum TupleCompression {
 pub struct TupleColumn {
     pub column_type: TupleType,
     /// Whether the column may be NULL: one bit where it is stored as it is or is a boolean, one bit of its length code
-    /// where it is null-suppressed, a code where it has a dictionary.
+    /// where it is null-suppressed, a code where it has a dictionary, nothing where that is open.
     pub nullable: bool,
     pub compression: TupleCompression,
 }
@@ -43,8 +46,21 @@ pub enum LayoutError {
         column_type: TupleType,
         dictionary_type: TupleType,
     },
-    #[error("the dictionary of column {column} has no code left for NULL; use more bits")]
+    #[error(
+        "the dictionary of column {column} has no code left for NULL or other values; use more bits"
+    )]
     NoCodeForNull { column: usize },
+    #[error(
+        "values of {column_type:?} that column {column} has no code for have no other place; give it all values"
+    )]
+    NoOtherPlace {
+        column: usize,
+        column_type: TupleType,
+    },
+    #[error(
+        "{dictionaries} columns have open dictionaries, {OPEN_MAX} may; use null suppression for the others"
+    )]
+    TooManyOpen { dictionaries: usize },
     #[error(
         "the added columns take no bytes, so that tuples with and without them look alike; add a nullable one"
     )]
@@ -60,8 +76,10 @@ impl TupleColumn {
         {
             return Err(LayoutError::Digits { column, digits });
         }
-        let TupleCompression::Dictionary(dictionary) = &self.compression else {
-            return Ok(());
+        let (dictionary, needs_zero) = match &self.compression {
+            TupleCompression::Dictionary(dictionary) => (dictionary, self.nullable),
+            TupleCompression::OpenDictionary(dictionary) => (dictionary, true),
+            TupleCompression::None | TupleCompression::NullSuppressed => return Ok(()),
         };
         if dictionary.column_type() != self.column_type {
             return Err(LayoutError::DictionaryType {
@@ -70,7 +88,7 @@ impl TupleColumn {
                 dictionary_type: dictionary.column_type(),
             });
         }
-        match dictionary.has_room(dictionary.entry_count() + usize::from(self.nullable)) {
+        match dictionary.has_room(dictionary.entry_count() + usize::from(needs_zero)) {
             true => Ok(()),
             false => Err(LayoutError::NoCodeForNull { column }),
         }

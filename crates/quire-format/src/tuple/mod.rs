@@ -26,6 +26,7 @@
 //! | `Float64` | 8 | 4 or 8 (1) | as `Int16` |
 //! | `Text`, `Bytes` | 4 and the string | 1 to 4 (2) and the string | the same; no string |
 //! | any, with a dictionary | | its bits, in part 1 | code 0 |
+//! | any but `Bool` and `Float32`, with an open dictionary | | its bits, in part 1; without a code as above, nullable | code 0, and as above |
 //!
 //! The place in part 3 of a value that is NULL holds zeros, which are not read.
 //!

@@ -113,6 +113,29 @@ pub(super) struct SmallField {
     pub(super) kind: SmallKind,
 }
 
+/// Most columns of a section with open dictionaries: encoders note which values have a code in one word.
+pub(super) const OPEN_MAX: usize = 64;
+
+/// The code of a column in part 1 that says that the value is in part 4, if it is 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    pub(super) column: usize,
+    pub(super) bit: usize,
+    pub(super) width: u32,
+    /// Index of the dictionary.
+    pub(super) dictionary: usize,
+    /// Where other values are.
+    pub(super) other: OtherPlace,
+}
+
+/// Where values are that a dictionary does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OtherPlace {
+    Small(Small),
+    /// A string in part 5; its number among them.
+    Text(usize),
+}
+
 /// Where the value of a column is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
@@ -124,6 +147,8 @@ pub(super) enum Place {
         /// Index of the dictionary.
         dictionary: usize,
     },
+    /// A code in part 1, or a value elsewhere; its number among them.
+    Open(usize),
     /// A boolean in part 1.
     Bit {
         bit: usize,
@@ -158,6 +183,7 @@ pub(super) struct Section {
     /// One for each column.
     pub(super) places: Vec<Place>,
     pub(super) dictionaries: Vec<Arc<TupleDictionary>>,
+    pub(super) open: Vec<Open>,
     pub(super) texts: Vec<Text>,
     pub(super) small: FieldLayout,
     /// One for each field of `small`.
@@ -211,6 +237,7 @@ impl Section {
             columns: columns.to_vec(),
             places: Vec::with_capacity(columns.len()),
             dictionaries: Vec::new(),
+            open: Vec::new(),
             texts: Vec::new(),
             small: FieldLayout::new(&fields),
             small_fields,
@@ -222,7 +249,12 @@ impl Section {
         let mut allocator = Allocator::default();
         for index in 0..columns.len() {
             let place = section.place(index, &mut allocator);
+            let place = section.behind_code(index, place, &mut allocator)?;
             section.places.push(place);
+        }
+        let dictionaries = section.open.len();
+        if dictionaries > OPEN_MAX {
+            return Err(LayoutError::TooManyOpen { dictionaries });
         }
         section.part_1_bits = allocator.bits;
         section.part_2 = allocator.bits.div_ceil(8);
@@ -270,6 +302,38 @@ impl Section {
             (Some(small), _) => Place::Small(small),
             (None, _) => Place::Fixed(allocator.fixed(column)),
         }
+    }
+
+    /// Puts the code of an open dictionary in front of `place`, if the column has one.
+    fn behind_code(
+        &mut self,
+        column: usize,
+        place: Place,
+        allocator: &mut Allocator,
+    ) -> Result<Place, LayoutError> {
+        let TupleCompression::OpenDictionary(dictionary) = &self.columns[column].compression else {
+            return Ok(place);
+        };
+        let column_type = self.columns[column].column_type;
+        let other = match place {
+            Place::Small(small) => OtherPlace::Small(small),
+            Place::Text { number } => OtherPlace::Text(number),
+            _ => {
+                return Err(LayoutError::NoOtherPlace {
+                    column,
+                    column_type,
+                });
+            }
+        };
+        self.open.push(Open {
+            column,
+            bit: allocator.bits(dictionary.code_bits()),
+            width: dictionary.code_bits(),
+            dictionary: self.dictionaries.len(),
+            other,
+        });
+        self.dictionaries.push(Arc::clone(dictionary));
+        Ok(Place::Open(self.open.len() - 1))
     }
 
     /// Parts 1 to 3 as columns, and part 4 as fields.
@@ -322,6 +386,11 @@ fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<Field>) {
         TupleCompression::NullSuppressed => field_type(column.column_type).map(|kind| Field {
             field_type: kind,
             nullable: column.nullable,
+        }),
+        // A value that has a code is NULL here.
+        TupleCompression::OpenDictionary(_) => field_type(column.column_type).map(|kind| Field {
+            field_type: kind,
+            nullable: true,
         }),
         TupleCompression::None | TupleCompression::Dictionary(_) => None,
     };

@@ -73,6 +73,9 @@ impl Table {
             .map(|column| match &column.compression {
                 _ if column.nullable && random.below(4) == 0 => TupleValue::Null,
                 TupleCompression::Dictionary(_) => TupleValue::Integer(random.below(3) as i64),
+                TupleCompression::OpenDictionary(_) if random.below(3) > 0 => {
+                    TupleValue::Integer([0, 1, 2, 5][random.below(4)])
+                }
                 _ => value(random, column.column_type, strings),
             })
             .collect();
@@ -91,6 +94,16 @@ fn column(random: &mut Random) -> TupleColumn {
             column_type: TupleType::Int32,
             nullable,
             compression: TupleCompression::Dictionary(dictionary.into()),
+        };
+    }
+    if random.below(6) == 0 {
+        // Some of the values that `value` makes have codes.
+        let values = [0, 1, 2, 5].map(TupleValue::Integer);
+        let dictionary = TupleDictionary::new(TupleType::Int32, 3, &values).unwrap();
+        return TupleColumn {
+            column_type: TupleType::Int32,
+            nullable,
+            compression: TupleCompression::OpenDictionary(dictionary.into()),
         };
     }
     TupleColumn {

@@ -106,3 +106,38 @@ fn what_no_encoder_writes_is_named() {
     let error = layout.decode_all(&unused, &mut all).unwrap_err();
     assert!(error.to_string().contains("unused bit"));
 }
+
+#[test]
+fn a_value_is_a_code_or_bytes_and_not_both_or_neither() {
+    let common = vec![Cell::Integer(100), Cell::Integer(200)];
+    let layout = layout(&[column(TupleType::Int32, false, Storage::Open(common, 2))]);
+    let decoded = |tuple: &[u8]| {
+        let mut all = [TupleValue::Null];
+        let all = layout
+            .decode_all(tuple, &mut all)
+            .map(|()| format!("{all:?}"));
+        let one = layout.field(tuple, 0).map(|value| format!("{:?}", [value]));
+        (all, one)
+    };
+    // Code 2, and the length code of NULL; code 0, and a 7 of one byte.
+    for (tuple, value) in [(&[2, 0][..], 200), (&[0, 1, 7], 7)] {
+        let text = format!("[Integer({value})]");
+        assert_eq!(decoded(tuple), (Ok(text.clone()), Ok(text)));
+    }
+    let (all, one) = decoded(&[0, 0]);
+    assert!(
+        all.unwrap_err()
+            .to_string()
+            .contains("neither a code nor bytes")
+    );
+    assert!(one.is_err());
+    let (all, one) = decoded(&[3, 0]);
+    assert!(
+        all.unwrap_err()
+            .to_string()
+            .contains("dictionary has no code 3")
+    );
+    assert!(one.is_err());
+    let (all, _) = decoded(&[1, 1, 7]);
+    assert!(all.unwrap_err().to_string().contains("a code and bytes"));
+}

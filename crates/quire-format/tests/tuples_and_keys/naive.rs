@@ -1,12 +1,12 @@
 //! Tuples written the slow way, from the tables in the documentation: part 1 as a list of bits.
 
 use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, order_of_fewest_bytes};
-use quire_format::tuple::{TupleType, TupleValue};
+use quire_format::tuple::TupleType;
 
 use crate::rows::{Cell, Column, Storage, exact};
 
 fn field_type(column: &Column) -> Option<FieldType> {
-    if !matches!(column.storage, Storage::Suppressed) {
+    if !matches!(column.storage, Storage::Suppressed | Storage::Open(..)) {
         return None;
     }
     Some(match column.column_type {
@@ -33,6 +33,21 @@ fn small_value(kind: FieldType, cell: &Option<Cell>) -> FieldValue {
         Some(Cell::Float64(value)) => FieldValue::Double(*value),
         Some(Cell::Bytes(bytes)) => FieldValue::Integer(bytes.len() as i64),
         other => panic!("{other:?}"),
+    }
+}
+
+/// Where a value is among some.
+fn position(entries: &[Cell], cell: &Option<Cell>) -> Option<usize> {
+    let value = cell.as_ref()?.value();
+    let is_same = |entry: &Cell| exact(entry.value()) == exact(value);
+    entries.iter().position(is_same)
+}
+
+/// The entry of an open dictionary that a value has.
+fn entry(column: &Column, cell: &Option<Cell>) -> Option<usize> {
+    match &column.storage {
+        Storage::Open(entries, _) => position(entries, cell),
+        _ => None,
     }
 }
 
@@ -63,11 +78,15 @@ fn small_parts(columns: &[Column], row: &[Option<Cell>]) -> (Vec<u8>, Vec<u8>) {
     let (mut fields, mut values) = (Vec::new(), Vec::new());
     for (column, cell) in columns.iter().zip(row) {
         if let Some(kind) = field_type(column) {
+            let is_open = matches!(column.storage, Storage::Open(..));
             fields.push(Field {
                 field_type: kind,
-                nullable: column.nullable,
+                nullable: column.nullable || is_open,
             });
-            values.push(small_value(kind, cell));
+            values.push(match entry(column, cell) {
+                Some(_) => FieldValue::Null,
+                None => small_value(kind, cell),
+            });
         }
     }
     let order = order_of_fewest_bytes(&fields);
@@ -88,13 +107,17 @@ pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
     for (column, cell) in columns.iter().zip(row) {
         let null = column.nullable.then_some(cell.is_none());
         if let Storage::Dictionary(entries, width) = &column.storage {
-            let value = cell.as_ref().map_or(TupleValue::Null, Cell::value);
-            let entry = entries
-                .iter()
-                .position(|entry| exact(entry.value()) == exact(value));
+            let entry = position(entries, cell);
             let code = entry.map_or(0, |entry| entry + usize::from(column.nullable));
             bits.extend((0..*width).map(|bit| code >> bit & 1 == 1));
             continue;
+        }
+        if let Storage::Open(_, width) = &column.storage {
+            let code = entry(column, cell).map_or(0, |entry| entry + 1);
+            bits.extend((0..*width).map(|bit| code >> bit & 1 == 1));
+            if code > 0 {
+                continue;
+            }
         }
         if let Some(Cell::Bytes(bytes)) = cell {
             part_5.extend_from_slice(bytes);

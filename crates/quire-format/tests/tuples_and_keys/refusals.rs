@@ -65,6 +65,29 @@ fn layouts_that_cannot_be_are_refused() {
     let error = TupleLayout::new(&[with_dictionary(TupleType::Int32, true, 1)]).unwrap_err();
     assert_eq!(error, LayoutError::NoCodeForNull { column: 0 });
     assert!(TupleLayout::new(&[with_dictionary(TupleType::Int32, true, 2)]).is_ok());
+    let open = |values: &[i64], code_bits, column_type| {
+        let dictionary = match column_type {
+            TupleType::Bool => {
+                TupleDictionary::new(TupleType::Bool, code_bits, &[TupleValue::Bool(true)])
+            }
+            _ => dictionary(code_bits, values),
+        };
+        TupleColumn {
+            column_type,
+            nullable: false,
+            compression: TupleCompression::OpenDictionary(Arc::new(dictionary.unwrap())),
+        }
+    };
+    // One code is for the others.
+    let error = TupleLayout::new(&[open(&[1, 2], 1, TupleType::Int32)]).unwrap_err();
+    assert_eq!(error, LayoutError::NoCodeForNull { column: 0 });
+    assert!(TupleLayout::new(&[open(&[1], 1, TupleType::Int32)]).is_ok());
+    let error = TupleLayout::new(&[open(&[], 1, TupleType::Bool)]).unwrap_err();
+    assert!(matches!(error, LayoutError::NoOtherPlace { column: 0, .. }));
+    let many = vec![open(&[1], 1, TupleType::Int32); 65];
+    assert!(TupleLayout::new(&many[..64]).is_ok());
+    let error = TupleLayout::new(&many).unwrap_err();
+    assert_eq!(error, LayoutError::TooManyOpen { dictionaries: 65 });
 }
 
 #[test]

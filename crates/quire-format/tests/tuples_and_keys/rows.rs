@@ -58,6 +58,8 @@ pub enum Storage {
     Suppressed,
     /// Entries and bits of a code.
     Dictionary(Vec<Cell>, u32),
+    /// The same for some of the values.
+    Open(Vec<Cell>, u32),
 }
 
 #[derive(Clone, Debug)]
@@ -76,6 +78,11 @@ impl Column {
                 let values: Vec<_> = entries.iter().map(Cell::value).collect();
                 let dictionary = TupleDictionary::new(self.column_type, *code_bits, &values);
                 TupleCompression::Dictionary(Arc::new(dictionary.unwrap()))
+            }
+            Storage::Open(entries, code_bits) => {
+                let values: Vec<_> = entries.iter().map(Cell::value).collect();
+                let dictionary = TupleDictionary::new(self.column_type, *code_bits, &values);
+                TupleCompression::OpenDictionary(Arc::new(dictionary.unwrap()))
             }
         };
         TupleColumn {
@@ -169,6 +176,14 @@ pub fn columns() -> impl Strategy<Value = Column> {
                 let fewest = usize::BITS - (codes - 1).leading_zeros();
                 Storage::Dictionary(entries, fewest + more_bits)
             }),
+            1 => (entries(column_type), 0u32..8).prop_map(move |(entries, more_bits)| {
+                // Null suppression does not shorten these.
+                if matches!(column_type, TupleType::Bool | TupleType::Float32) {
+                    return Storage::Suppressed;
+                }
+                let fewest = usize::BITS - entries.len().leading_zeros();
+                Storage::Open(entries, fewest + more_bits)
+            }),
         ];
         storage.prop_map(move |storage| column(column_type, nullable, storage))
     })
@@ -184,6 +199,11 @@ fn different(entries: Vec<Cell>) -> Vec<Cell> {
 pub fn column_cells(column: &Column) -> BoxedStrategy<Option<Cell>> {
     let present = match &column.storage {
         Storage::Dictionary(entries, _) => prop::sample::select(entries.clone()).boxed(),
+        Storage::Open(entries, _) => prop_oneof![
+            2 => prop::sample::select(entries.clone()),
+            1 => cells(column.column_type),
+        ]
+        .boxed(),
         Storage::Plain | Storage::Suppressed => cells(column.column_type),
     };
     match column.nullable {

@@ -6,6 +6,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use tokio::task::block_in_place;
 
+use super::ddl;
 use super::insert::{no_such_table, table_name};
 use super::names::folded;
 use super::parse::word;
@@ -19,6 +20,8 @@ use crate::transaction::Writer;
 pub(crate) struct Maintenance {
     /// Whether space of the file is given back.
     cleans: bool,
+    /// Whether the rows of row tables are written again.
+    rewrites: bool,
     /// Whether samples are taken.
     analyzes: bool,
     /// Tables, and columns of them; none means all tables.
@@ -34,18 +37,19 @@ impl Maintenance {
 /// Reads `VACUUM [(option, …) | FULL FREEZE VERBOSE ANALYZE] [table, …]` or `ANALYZE [VERBOSE] [table [(column, …)], …]`.
 pub(super) fn parse(parser: &mut Parser) -> Result<Maintenance, ParserError> {
     let cleans = word(&parser.next_token().token) == "vacuum";
-    let mut analyzes = !cleans;
+    let (mut analyzes, mut rewrites) = (!cleans, false);
     if parser.consume_token(&Token::LParen) {
         let options = parser.parse_comma_separated(parse_option)?;
         parser.expect_token(&Token::RParen)?;
-        analyzes |= options
-            .iter()
-            .any(|(name, is_on)| name == "analyze" && *is_on);
+        let has = |wanted: &str| options.iter().any(|(name, is_on)| name == wanted && *is_on);
+        analyzes |= has("analyze");
+        rewrites = has("full");
     } else {
         loop {
             match word(&parser.peek_token().token).as_str() {
                 "analyze" | "analyse" => analyzes = true,
-                "full" | "freeze" if cleans => {}
+                "full" if cleans => rewrites = true,
+                "freeze" if cleans => {}
                 "verbose" => {}
                 _ => break,
             }
@@ -58,6 +62,7 @@ pub(super) fn parse(parser: &mut Parser) -> Result<Maintenance, ParserError> {
     };
     Ok(Maintenance {
         cleans,
+        rewrites,
         analyzes,
         tables,
     })
@@ -103,6 +108,11 @@ pub(super) async fn run(
         return Err(Error::new("25001", text));
     }
     let tables = tables_of(session, wanted).await?;
+    if wanted.rewrites {
+        for table in &tables {
+            ddl::rewrite_rows(session, table, token).await?;
+        }
+    }
     if wanted.analyzes {
         analyze(session, &tables, token).await?;
     }

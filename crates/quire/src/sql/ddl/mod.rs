@@ -21,7 +21,7 @@ mod sequences;
 mod table_options;
 mod views;
 
-pub(super) use alter::{alter_index, alter_table};
+pub(super) use alter::{alter_index, alter_table, rewrite_rows};
 pub(super) use create_table::create_table;
 pub(super) use drop::{drop_objects, truncate};
 pub(super) use indexes::create_index;

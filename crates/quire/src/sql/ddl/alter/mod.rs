@@ -10,7 +10,7 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
-use quire_engine::{Snapshot, TableDefinition};
+use quire_engine::{Snapshot, Storage, TableDefinition};
 
 use super::super::insert::table_name;
 use super::super::reject::not_supported;
@@ -65,6 +65,28 @@ pub(in crate::sql) async fn alter_table(
         alteration.apply(operation).await?;
     }
     alteration.change.finish("ALTER TABLE")
+}
+
+/// Writes the rows of a row table again: without the room that is left in pages, and as its values want to be stored today.
+pub(in crate::sql) async fn rewrite_rows(
+    session: &Session,
+    table: &str,
+    token: &CancelToken,
+) -> Result<(), Error> {
+    let mut change = Change::begin(session, token).await?;
+    change.lock_table(table)?;
+    let mut alteration = Alteration {
+        session,
+        change,
+        table: table.to_owned(),
+        token,
+    };
+    let definition = TableDefinition::clone(&*alteration.definition()?);
+    if definition.storage == Storage::Row {
+        let values = columns::values_of(&definition);
+        alteration.rewrite(definition, &values).await?;
+    }
+    alteration.change.finish("VACUUM").map(|_| ())
 }
 
 impl Alteration<'_, '_> {

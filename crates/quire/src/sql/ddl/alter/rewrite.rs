@@ -1,6 +1,7 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
-use quire_engine::{Snapshot, Storage, TableDefinition, default_name};
+use datafusion::arrow::array::RecordBatch;
+use quire_engine::{Snapshot, Storage, TableDefinition, choose_dictionaries, default_name};
 
 use super::super::super::parse::parse_query;
 use super::super::super::query::PlannedQuery;
@@ -9,6 +10,10 @@ use super::Alteration;
 use super::rows::quoted;
 use crate::error::Error;
 use crate::progress::Phase;
+use crate::session::next_of;
+
+/// Rows by which it is decided how columns are stored.
+const SAMPLE_ROWS: usize = 65_536;
 
 impl Alteration<'_, '_> {
     /// Gives the table another definition. A column at one of the places gets the value of an expression over the old rows, others
@@ -18,7 +23,7 @@ impl Alteration<'_, '_> {
         definition: TableDefinition,
         values: &[(usize, String)],
     ) -> Result<(), Error> {
-        let temporary = temporary(&self.snapshot(), &definition);
+        let mut temporary = temporary(&self.snapshot(), &definition);
         let name = temporary.name.clone();
         let expressions: Vec<&str> = values.iter().map(|(_, value)| value.as_str()).collect();
         let sql = format!(
@@ -26,10 +31,14 @@ impl Alteration<'_, '_> {
             expressions.join(", "),
             quoted(&self.table)
         );
+        let targets: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
+        if temporary.storage == Storage::Row {
+            let sample = self.sample(&temporary, &sql, &targets).await?;
+            choose_dictionaries(&mut temporary, &sample);
+        }
         let planned = self.planned(&sql).await?;
         self.change
             .define(|tables| tables.create_table(temporary.clone()))?;
-        let targets: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
         match temporary.storage {
             Storage::Column => self.append(&temporary, planned, &targets).await?,
             Storage::Row => {
@@ -46,11 +55,29 @@ impl Alteration<'_, '_> {
         for (column, stored) in definition.columns.iter_mut().zip(&stored.columns) {
             column.added.clone_from(&stored.added);
             column.stores_null = stored.stores_null;
+            column.dictionary.clone_from(&stored.dictionary);
         }
         for (index, stored) in definition.indexes.iter_mut().zip(&stored.indexes) {
             index.id = stored.id;
         }
         self.redefine(definition)
+    }
+
+    /// Some of the rows to be, with NULL where a default will be.
+    async fn sample(
+        &self,
+        table: &TableDefinition,
+        sql: &str,
+        targets: &[usize],
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let planned = self.planned(&format!("{sql} LIMIT {SAMPLE_ROWS}")).await?;
+        let rows = write::as_table_rows(planned.plan, &table.arrow_schema(), targets)?;
+        let mut stream = planned.context.start(&rows).await?;
+        let mut batches = Vec::new();
+        while let Some(batch) = next_of(&mut stream, self.token).await? {
+            batches.push(batch);
+        }
+        Ok(batches)
     }
 
     /// A query of ours, planned.

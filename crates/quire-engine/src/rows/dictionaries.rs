@@ -1,0 +1,214 @@
+//! Which columns of a row table have few enough values to be stored as codes (paper 1 §3.2.3).
+//!
+//! The paper gives a dictionary to columns that are known to have few values. Here a sample says what they are: the most frequent
+//! values get codes of so many bits that the bytes of all rows become fewest, and values without a code are stored as
+//! they would be without a dictionary. So the choice may be wrong for rows that come later, and they cost a few bits then.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use quire_codec::{CodecId, Scalar};
+use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue};
+
+use crate::definition::{ColumnDefinition, ColumnDictionary, Storage, TableDefinition};
+use crate::row_table::{ColumnArray, fit, tuple_type};
+use crate::types::SqlType;
+
+/// Most bits of a code that is chosen: 4,095 values.
+const CODE_BITS_MAX: u32 = 12;
+
+/// Most bytes of the values of a dictionary: they are in the catalog page.
+const ENTRY_BYTES_MAX: usize = 32 << 10;
+
+/// Most bytes of the values of all dictionaries of a table.
+const TABLE_BYTES_MAX: usize = 128 << 10;
+
+/// Longest value that gets a code.
+const VALUE_BYTES_MAX: usize = 255;
+
+/// Bits that a dictionary must save in the average row.
+const GAIN_BITS_MIN: f64 = 2.0;
+
+/// Rows without which nothing is chosen.
+const SAMPLE_ROWS_MIN: usize = 256;
+
+/// Chooses the dictionaries of the columns of a row table that is to be written, from some of its rows: batches of the table's
+/// visible columns. Dictionaries it had are forgotten. `COMPRESSION dictionary` asks for one however few rows there are,
+/// `COMPRESSION plain` forbids it; columns of the primary key have none.
+pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBatch]) {
+    let compresses = definition.options.compresses_tuples;
+    let is_row_table = definition.storage == Storage::Row;
+    let key = definition.primary_key.clone();
+    let is_key = |ordinal: usize| {
+        let mut parts = key.iter().flat_map(|key| &key.columns);
+        parts.any(|part| part.column == ordinal)
+    };
+    let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
+    let mut left_bytes = TABLE_BYTES_MAX;
+    let mut position = 0;
+    for (ordinal, column) in definition.columns.iter_mut().enumerate() {
+        column.dictionary = None;
+        if column.is_dropped {
+            continue;
+        }
+        position += 1;
+        let is_wanted = match column.compression {
+            None => compresses && row_count >= SAMPLE_ROWS_MIN,
+            Some(codec) => codec == CodecId::Dictionary,
+        };
+        if is_row_table && is_wanted && !is_key(ordinal) {
+            let found = best(column, sample, position - 1, left_bytes);
+            left_bytes -= found.as_ref().map_or(0, entry_bytes);
+            column.dictionary = found;
+        }
+    }
+}
+
+fn entry_bytes(dictionary: &ColumnDictionary) -> usize {
+    let bytes = |entry: &Scalar| match entry {
+        Scalar::Bytes(bytes) => bytes.len() + 1,
+        _ => 16,
+    };
+    dictionary.entries.iter().map(bytes).sum()
+}
+
+/// A value, how often it was met, and the bytes that it takes null-suppressed.
+struct Met<'a> {
+    value: TupleValue<'a>,
+    count: usize,
+    bytes: usize,
+}
+
+/// The dictionary with which the column's part of the tuples is smallest, if one makes it smaller.
+fn best(
+    column: &ColumnDefinition,
+    sample: &[RecordBatch],
+    position: usize,
+    left_bytes: usize,
+) -> Option<ColumnDictionary> {
+    let column_type = tuple_type(column.sql_type);
+    if matches!(
+        column_type,
+        TupleType::Bool | TupleType::Float32 | TupleType::Bytes
+    ) {
+        return None;
+    }
+    let met = met(column.sql_type, sample, position)?;
+    let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
+    let code_bits = code_bits(column.stores_null, &met, row_count, left_bytes)?;
+    let entries = met.iter().take((1 << code_bits) - 1);
+    let entries = entries.filter_map(|one| scalar(column.sql_type, one.value));
+    Some(ColumnDictionary {
+        code_bits: code_bits as u8,
+        entries: entries.collect(),
+    })
+}
+
+/// The different values of a column, the most frequent first; `None` when they cannot be counted.
+fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec<Met<'_>>> {
+    let layout = TupleLayout::new(&[TupleColumn {
+        column_type: tuple_type(sql_type),
+        nullable: true,
+        compression: TupleCompression::NullSuppressed,
+    }]);
+    let layout = layout.ok()?;
+    let bytes_of = |value: TupleValue<'_>| layout.encoded_bytes(&[value]).ok();
+    let empty_bytes = bytes_of(TupleValue::Null)?;
+    let mut numbers: HashMap<Exact<'_>, usize> = HashMap::new();
+    let mut met: Vec<Met<'_>> = Vec::new();
+    for batch in sample {
+        let array = ColumnArray::new(sql_type, batch.columns().get(position)?.as_ref())?;
+        for row in 0..batch.num_rows() {
+            // As rows have it: without trailing blanks, for example. What does not fit will be refused.
+            let Ok(value) = fit(sql_type, array.value(row)) else {
+                continue;
+            };
+            let Some(exact) = exact(value) else {
+                continue;
+            };
+            let number = *numbers.entry(exact).or_insert_with(|| {
+                let bytes = bytes_of(value).unwrap_or(empty_bytes) - empty_bytes;
+                met.push(Met {
+                    value,
+                    count: 0,
+                    bytes,
+                });
+                met.len() - 1
+            });
+            met[number].count += 1;
+        }
+    }
+    // What is as frequent keeps the order in which it was met, so that the same rows choose the same.
+    met.sort_by_key(|one| std::cmp::Reverse(one.count * one.bytes.max(1)));
+    Some(met)
+}
+
+/// A value by which equal ones are found; floats by their bits. NULL has none.
+#[derive(PartialEq, Eq, Hash)]
+enum Exact<'a> {
+    Number(i128),
+    Bytes(&'a [u8]),
+}
+
+fn exact(value: TupleValue<'_>) -> Option<Exact<'_>> {
+    Some(match value {
+        TupleValue::Null | TupleValue::Bool(_) => return None,
+        TupleValue::Integer(value) => Exact::Number(i128::from(value)),
+        TupleValue::Wide(value) => Exact::Number(value),
+        TupleValue::Float32(value) => Exact::Number(i128::from(value.to_bits())),
+        TupleValue::Float64(value) => Exact::Number(i128::from(value.to_bits())),
+        TupleValue::Bytes(bytes) => Exact::Bytes(bytes),
+    })
+}
+
+/// Bits of the codes with which the sample takes fewest bits; `None` when it takes fewest without.
+fn code_bits(nullable: bool, met: &[Met<'_>], row_count: usize, left_bytes: usize) -> Option<u32> {
+    let all_bits: usize = met.iter().map(|one| 8 * one.bytes * one.count).sum();
+    let room_bytes = left_bytes.min(ENTRY_BYTES_MAX);
+    let mut best: Option<(u32, f64)> = None;
+    // One bit of the length code says whether there is a value besides the code.
+    let length_bit = f64::from(u8::from(!nullable));
+    for bits in 1..=CODE_BITS_MAX {
+        let coded = met.iter().take((1 << bits) - 1);
+        let (mut saved_bits, mut entry_bytes) = (0, 0);
+        for one in coded {
+            saved_bits += 8 * one.bytes * one.count;
+            entry_bytes += match one.value {
+                TupleValue::Bytes(bytes) if bytes.len() > VALUE_BYTES_MAX => ENTRY_BYTES_MAX + 1,
+                TupleValue::Bytes(bytes) => bytes.len() + 1,
+                _ => 16,
+            };
+        }
+        if entry_bytes > room_bytes {
+            break;
+        }
+        let gain = saved_bits as f64 / row_count.max(1) as f64 - f64::from(bits) - length_bit;
+        if best.is_none_or(|(_, known)| gain > known) {
+            best = Some((bits, gain));
+        }
+        if saved_bits == all_bits {
+            break;
+        }
+    }
+    let (bits, gain) = best?;
+    (gain >= GAIN_BITS_MIN).then_some(bits)
+}
+
+fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<Scalar> {
+    Some(match (value, sql_type) {
+        (TupleValue::Integer(value), SqlType::SmallInt) => Scalar::Int16(value as i16),
+        (TupleValue::Integer(value), SqlType::Integer | SqlType::Date) => {
+            Scalar::Int32(value as i32)
+        }
+        (TupleValue::Integer(value), _) => Scalar::Int64(value),
+        (TupleValue::Wide(value), _)
+            if sql_type.physical_type() == quire_codec::PhysicalType::Int64 =>
+        {
+            Scalar::Int64(i64::try_from(value).ok()?)
+        }
+        (TupleValue::Wide(value), _) => Scalar::Int128(value),
+        (TupleValue::Float64(value), _) => Scalar::Float64(value),
+        (TupleValue::Bytes(bytes), _) => Scalar::Bytes(bytes.to_vec()),
+        (TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_), _) => return None,
+    })
+}
