@@ -170,7 +170,11 @@ fn a_load_is_never_there_without_the_rows_committed_before_it() {
     });
     insert_row(&mut transaction, 1);
     transaction.commit().unwrap();
-    assert_eq!(read_rows(&engine_on(copy(&disk))), [], "in memory only");
+    assert_eq!(
+        read_rows(&engine_on(copy(&disk))),
+        Vec::<i64>::new(),
+        "in memory only"
+    );
     load(&engine, "loaded", &[5]).commit().unwrap();
     let after = engine_on(copy(&disk));
     assert_eq!(read(&after.snapshot(), "loaded"), [5]);

@@ -71,7 +71,12 @@ impl Alteration<'_, '_> {
         targets: &[usize],
     ) -> Result<Vec<RecordBatch>, Error> {
         let planned = self.planned(&format!("{sql} LIMIT {SAMPLE_ROWS}")).await?;
-        let rows = write::as_table_rows(planned.plan, &table.arrow_schema(), targets)?;
+        let position = |place: &usize| {
+            let mut visible = table.visible_columns();
+            visible.position(|(known, _)| known == *place)
+        };
+        let targets: Vec<usize> = targets.iter().filter_map(position).collect();
+        let rows = write::as_table_rows(planned.plan, &table.arrow_schema(), &targets)?;
         let mut stream = planned.context.start(&rows).await?;
         let mut batches = Vec::new();
         while let Some(batch) = next_of(&mut stream, self.token).await? {
