@@ -51,7 +51,11 @@ impl Transaction {
             is_read_only,
         } = *self
         {
-            *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
+            // It begins with its first statement.
+            let open = OpenTransaction::begin(session, isolation, is_read_only);
+            let snapshot = open.engine.snapshot();
+            *self = Transaction::Open(open);
+            return Ok(snapshot);
         }
         match self {
             Transaction::Idle => Ok(session.database.engine.snapshot()),
@@ -301,7 +305,10 @@ impl<'s> Writer<'s> {
         let mut slot = session.transaction.lock().await;
         let is_explicit = !matches!(*slot, Transaction::Idle);
         let mut open = match mem::take(&mut *slot) {
-            Transaction::Open(open) => open,
+            Transaction::Open(mut open) => {
+                open.engine.begin_statement();
+                open
+            }
             Transaction::Aborted(open) => {
                 *slot = Transaction::Aborted(open);
                 return Err(aborted());
@@ -320,7 +327,6 @@ impl<'s> Writer<'s> {
             let text = "cannot change anything in a read-only transaction";
             return Err(Error::new("25006", text));
         }
-        open.engine.begin_statement();
         let flag = token.flag();
         open.engine.options_mut().cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
         Ok(Self {

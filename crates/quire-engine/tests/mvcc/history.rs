@@ -17,22 +17,26 @@ use quire_engine::mvcc::{
 
 use super::fixture::*;
 
-const TREE: TreeId = TreeId::new(1);
+pub(super) const TREE: TreeId = TreeId::new(1);
 const KEYS: usize = 12;
-const THREADS: u64 = 4;
+pub(super) const THREADS: u64 = 4;
 
 type List = Vec<u32>;
 
 /// A transaction that was committed, or not.
 #[derive(Default)]
-struct Record {
-    is_committed: bool,
+pub(super) struct Record {
+    pub(super) is_committed: bool,
+    pub(super) synchronous: Synchronous,
+    /// Operations of the disk when the commit was called, and when it returned.
+    pub(super) called_at: usize,
+    pub(super) returned_at: usize,
     began: u64,
     returned: u64,
     /// Lists of committed appends, as they were read; the own ones are taken off.
-    reads: Vec<(usize, List)>,
+    pub(super) reads: Vec<(usize, List)>,
     /// In order: key and number.
-    appends: Vec<(usize, u32)>,
+    pub(super) appends: Vec<(usize, u32)>,
 }
 
 fn encode(list: &[u32]) -> Vec<u8> {
@@ -41,35 +45,38 @@ fn encode(list: &[u32]) -> Vec<u8> {
         .collect()
 }
 
-fn decode(value: &[u8]) -> List {
+pub(super) fn decode(value: &[u8]) -> List {
     let numbers = value
         .chunks(4)
         .map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
     numbers.collect()
 }
 
-struct Workload<'a> {
-    setup: &'a Setup,
-    clock: &'a AtomicU64,
-    next: &'a AtomicU64,
-    isolation: Isolation,
+pub(super) struct Workload<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) clock: &'a AtomicU64,
+    pub(super) next: &'a AtomicU64,
+    pub(super) isolation: Isolation,
+    /// Operations of the disk up to now.
+    pub(super) journal_len: &'a (dyn Fn() -> usize + Sync),
 }
 
 impl Workload<'_> {
-    fn run(&self, seed: u64, count: usize) -> Vec<Record> {
+    pub(super) fn run(&self, seed: u64, count: usize) -> Vec<Record> {
         let mut random = Random(seed);
         (0..count).map(|_| self.transaction(&mut random)).collect()
     }
 
     fn transaction(&self, random: &mut Random) -> Record {
         let mut record = Record {
+            synchronous: [Synchronous::Full, Synchronous::Normal, Synchronous::Off]
+                [random.below(3)],
             began: self.clock.fetch_add(1, Ordering::SeqCst),
             ..Record::default()
         };
         let options = TransactionOptions {
             isolation: self.isolation,
-            synchronous: [Synchronous::Full, Synchronous::Normal, Synchronous::Off]
-                [random.below(3)],
+            synchronous: record.synchronous,
             ..TransactionOptions::default()
         };
         let mut transaction = self.setup.mvcc.begin(options);
@@ -91,7 +98,10 @@ impl Workload<'_> {
         if random.below(12) == 0 {
             return record;
         }
-        match transaction.commit() {
+        record.called_at = (self.journal_len)();
+        let committed = transaction.commit();
+        record.returned_at = (self.journal_len)();
+        match committed {
             Ok(_) => record.is_committed = true,
             Err(CommitError::Conflict) => {}
             Err(error) => panic!("{error}"),
@@ -211,7 +221,7 @@ fn order(records: &[Record], last: &Entries) -> Vec<List> {
     lists
 }
 
-fn check(records: &[Record], last: &Entries, isolation: Isolation) {
+pub(super) fn check(records: &[Record], last: &Entries, isolation: Isolation) {
     let lists = order(records, last);
     let mut writers = HashMap::new();
     for (index, record) in records.iter().enumerate() {
@@ -332,6 +342,7 @@ fn run(isolation: Isolation, seed: u64) -> (Vec<Record>, Entries) {
                 clock: &clock,
                 next: &next,
                 isolation,
+                journal_len: &|| 0,
             };
             let records = &records;
             scope.spawn(move || {

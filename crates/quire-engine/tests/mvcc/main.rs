@@ -5,6 +5,7 @@ mod anomalies;
 mod crash;
 mod fixture;
 mod history;
+mod history_crash;
 mod large;
 mod locks;
 mod model;
