@@ -113,6 +113,31 @@ fn a_table_in_use_is_not_dropped() {
     assert_eq!(two.error("SELECT * FROM account"), "42P01");
 }
 
+/// Rows are written again beside those who read them; their place is taken when nobody does.
+#[test]
+fn a_table_in_use_is_rewritten_but_not_replaced() {
+    for statement in [
+        "VACUUM FULL account",
+        "ALTER TABLE account SET (compression = none)",
+    ] {
+        let database = database();
+        let (one, two) = (
+            Session::begun(&database, "READ COMMITTED"),
+            Session::new(&database),
+        );
+        assert_eq!(one.ok("SELECT count(*) FROM account"), "3");
+        two.ok("SET lock_timeout = '50ms'");
+        assert_eq!(two.error(statement), "55P03");
+        two.ok("UPDATE account SET balance = 7 WHERE id = 1");
+        two.ok("SET lock_timeout = 0");
+        two.blocks(statement);
+        assert_eq!(one.ok("SELECT balance FROM account WHERE id = 1"), "7");
+        one.ok("COMMIT");
+        two.answer().unwrap();
+        assert_eq!(one.ok("SELECT balance FROM account WHERE id = 1"), "7");
+    }
+}
+
 /// Two insertions of one key: the second waits, and then fails or not, as the first ends.
 #[test]
 fn a_key_is_inserted_once() {

@@ -43,11 +43,20 @@ impl<'s> Change<'s> {
 
     /// Waits until nobody else uses the table, and sees it as it is then.
     pub(super) fn lock_table(&mut self, name: &str) -> Result<(), Error> {
+        self.lock_table_for(name, TableLockMode::AccessExclusive)
+    }
+
+    /// Waits until nobody else changes the table, and sees it as it is then. Others may read it.
+    pub(super) fn lock_table_for_rewriting(&mut self, name: &str) -> Result<(), Error> {
+        self.lock_table_for(name, TableLockMode::Exclusive)
+    }
+
+    fn lock_table_for(&mut self, name: &str, mode: TableLockMode) -> Result<(), Error> {
         let Some(id) = self.snapshot.id_of(name) else {
             return Ok(());
         };
         self.run(|transaction| {
-            transaction.lock_table(id, TableLockMode::AccessExclusive, LockWait::Wait)?;
+            transaction.lock_table(id, mode, LockWait::Wait)?;
             transaction.begin_statement();
             Ok(())
         })

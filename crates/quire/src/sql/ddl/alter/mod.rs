@@ -43,7 +43,13 @@ pub(in crate::sql) async fn alter_table(
     }
     let mut change = Change::begin(session, token).await?;
     let table = table_name(&alter.name)?;
-    change.lock_table(&table)?;
+    let keeps_shape = |operation: &AlterTableOperation| {
+        matches!(operation, AlterTableOperation::SetOptionsParens { .. })
+    };
+    match alter.operations.iter().all(keeps_shape) {
+        true => change.lock_table_for_rewriting(&table)?,
+        false => change.lock_table(&table)?,
+    }
     let snapshot = change.snapshot();
     let mut alteration = Alteration {
         session,
@@ -74,7 +80,7 @@ pub(in crate::sql) async fn rewrite_rows(
     token: &CancelToken,
 ) -> Result<(), Error> {
     let mut change = Change::begin(session, token).await?;
-    change.lock_table(table)?;
+    change.lock_table_for_rewriting(table)?;
     let mut alteration = Alteration {
         session,
         change,

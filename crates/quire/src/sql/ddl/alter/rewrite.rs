@@ -47,7 +47,9 @@ impl Alteration<'_, '_> {
                 dml::insert_plan(writer, &name, &context, plan, &targets, self.token).await?;
             }
         }
+        // Until now others may have read the table.
         let table = &self.table;
+        self.change.lock_table(table)?;
         self.change
             .define(|tables| tables.replace_table(table, &name))?;
         let stored = self.definition()?;
