@@ -9,9 +9,10 @@ PYTHON := .venv/bin/python
 CARGO := cargo
 XTASK := $(CARGO_TARGET_DIR)/release/xtask
 SCALE ?= 1
+CASES ?= 100000
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits clean-data
+.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -22,6 +23,7 @@ help:
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
+	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills"
 
 setup: .venv/ready
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
@@ -83,6 +85,12 @@ bench-files: setup build
 
 bench-bits:
 	$(CARGO) test --release --locked -p quire-engine --test bit_flips -- --ignored --nocapture
+
+# Says how far it is and which seeds it has tried. A seed that failed is tried alone by QUIRE_SEED=… QUIRE_ROW_CASES=1 QUIRE_WORKERS=1.
+nightly:
+	QUIRE_ROW_CASES=$(CASES) $(CARGO) test --release --locked -p quire-testkit --test row_crashes -- --nocapture
+	QUIRE_ENGINE_CASES=20000 $(CARGO) test --release --locked -p quire-testkit --test engine_crashes -- --nocapture
+	QUIRE_KILLS=500 $(CARGO) test --release --locked -p quire-testkit --test row_kills -- --nocapture
 
 clean-data:
 	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo

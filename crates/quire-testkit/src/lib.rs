@@ -4,4 +4,5 @@
 pub mod engine;
 pub mod log;
 pub mod random;
+pub mod rows;
 pub mod store;

@@ -8,3 +8,4 @@ mod workload;
 
 pub use campaign::{EngineReport, run_crashes, run_faults};
 pub use rows::{Contents, Tables};
+pub(crate) use rows::{batch, definition as load_definition, random_rows, read_tables};

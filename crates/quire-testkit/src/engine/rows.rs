@@ -29,7 +29,7 @@ pub struct Contents {
 }
 
 /// Every table has these two columns.
-pub(super) fn definition(name: &str) -> TableDefinition {
+pub(crate) fn definition(name: &str) -> TableDefinition {
     let column = |name: &str, sql_type, nullable| ColumnDefinition {
         nullable,
         ..ColumnDefinition::new(name, sql_type)
@@ -79,7 +79,7 @@ pub(super) fn insert_row(transaction: &mut Transaction, number: u64) -> Result<(
     }
 }
 
-pub(super) fn random_rows(random: &mut Random) -> Vec<Row> {
+pub(crate) fn random_rows(random: &mut Random) -> Vec<Row> {
     let bound = [3, 40, 400][random.below(3) as usize];
     let count = 1 + random.below(bound);
     let base = random.below(1_000_000) as i64;
@@ -95,7 +95,7 @@ pub(super) fn random_rows(random: &mut Random) -> Vec<Row> {
         .collect()
 }
 
-pub(super) fn batch(rows: &[Row]) -> Result<RecordBatch, String> {
+pub(crate) fn batch(rows: &[Row]) -> Result<RecordBatch, String> {
     let numbers = Int64Array::from_iter_values(rows.iter().map(|row| row.0));
     let texts: StringViewArray = rows.iter().map(|row| row.1.as_deref()).collect();
     RecordBatch::try_new(
@@ -109,7 +109,7 @@ pub(super) fn batch(rows: &[Row]) -> Result<RecordBatch, String> {
 ///
 /// # Errors
 /// The message of the engine.
-pub(super) fn read_tables(snapshot: &Snapshot) -> Result<Tables, String> {
+pub(crate) fn read_tables(snapshot: &Snapshot) -> Result<Tables, String> {
     let mut tables = Tables::new();
     for table in snapshot.tables().map_err(|error| error.to_string())? {
         let options = ScanOptions {

@@ -1,0 +1,174 @@
+//! What the database holds, and what a change of one row makes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use quire_engine::ReferentialAction;
+use quire_engine::row_table::Value;
+
+use super::schema::{INDEXES, REFERRING, Row, Variant};
+use crate::engine::Tables;
+
+/// The rows of a table, each with how often it is there, and the names of its indexes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TableState {
+    /// Rows and how many are equal.
+    pub rows: BTreeMap<Arc<Row>, usize>,
+    /// Names of the indexes.
+    pub indexes: BTreeSet<String>,
+}
+
+/// What a database holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    /// Row tables.
+    pub tables: BTreeMap<String, TableState>,
+    /// Column tables.
+    pub loads: Tables,
+    /// The greatest value that a sequence had given before. Nobody sees it in the database.
+    pub given: i64,
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        self.tables == other.tables && self.loads == other.loads
+    }
+}
+
+/// A change of one row.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    Insert(Row),
+    Update(Row, Row),
+    Delete(Row),
+}
+
+impl TableState {
+    pub(super) fn add(&mut self, row: Row) {
+        *self.rows.entry(Arc::new(row)).or_default() += 1;
+    }
+
+    fn remove(&mut self, row: &Row) {
+        if let Some(count) = self.rows.get_mut(row) {
+            *count -= 1;
+            if *count == 0 {
+                self.rows.remove(row);
+            }
+        }
+    }
+
+    pub(super) fn row_count(&self) -> usize {
+        self.rows.values().sum()
+    }
+}
+
+/// Columns of the primary key.
+fn key_columns(table: &str) -> &'static [usize] {
+    match table {
+        "parent" => &[0],
+        "child" => &[0, 1],
+        _ => &[],
+    }
+}
+
+impl State {
+    /// Does a change as a statement must; false when the statement must fail, and the state is of no use any more.
+    pub(super) fn apply(&mut self, table: &str, change: &Change, variant: &Variant) -> bool {
+        match change {
+            Change::Insert(row) => self.insert(table, row) && self.refers_well(table, row),
+            Change::Update(before, after) => {
+                self.take(table, before);
+                self.insert(table, after)
+                    && self.refers_well(table, after)
+                    && (table != "parent"
+                        || before[0] == after[0]
+                        || self.parent_gone(&before[0], Some(&after[0]), variant.on_update))
+            }
+            Change::Delete(row) => {
+                self.take(table, row);
+                table != "parent" || self.parent_gone(&row[0], None, variant.on_delete)
+            }
+        }
+    }
+
+    fn take(&mut self, table: &str, row: &Row) {
+        if let Some(state) = self.tables.get_mut(table) {
+            state.remove(row);
+        }
+    }
+
+    fn insert(&mut self, table: &str, row: &Row) -> bool {
+        let Some(state) = self.tables.get_mut(table) else {
+            return false;
+        };
+        let key = key_columns(table);
+        let has_key = |other: &Row| !key.is_empty() && key.iter().all(|at| other[*at] == row[*at]);
+        let mut is_taken = state.rows.keys().any(|other| has_key(other));
+        for (of, name, column, is_unique, _) in INDEXES {
+            if of == table && is_unique && state.indexes.contains(name) && !row[column].is_null() {
+                let mut others = state.rows.keys();
+                is_taken |= others.any(|other| other[column] == row[column]);
+            }
+        }
+        state.add(row.clone());
+        !is_taken
+    }
+
+    fn refers_well(&self, table: &str, row: &Row) -> bool {
+        table != "child" || row[REFERRING].is_null() || self.has_parent(&row[REFERRING])
+    }
+
+    fn has_parent(&self, id: &Value) -> bool {
+        let parents = self.tables.get("parent");
+        parents.is_some_and(|parents| parents.rows.keys().any(|row| row[0] == *id))
+    }
+
+    /// What becomes of the rows that referred to a row whose key is gone.
+    fn parent_gone(
+        &mut self,
+        id: &Value,
+        new_id: Option<&Value>,
+        action: ReferentialAction,
+    ) -> bool {
+        let Some(children) = self.tables.get_mut("child") else {
+            return true;
+        };
+        let rows = children.rows.keys();
+        let referring: Vec<Arc<Row>> = rows.filter(|row| row[REFERRING] == *id).cloned().collect();
+        if action == ReferentialAction::NoAction {
+            return referring.is_empty();
+        }
+        for row in referring {
+            children.remove(&row);
+            let replacement = match action {
+                ReferentialAction::SetNull => Some(Value::Null),
+                _ => new_id.cloned(),
+            };
+            if let Some(replacement) = replacement {
+                let mut row = Row::clone(&row);
+                row[REFERRING] = replacement;
+                children.add(row);
+            }
+        }
+        true
+    }
+
+    /// Whether a unique index on a column can be made.
+    pub(super) fn is_unique(&self, table: &str, column: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let rows = self.tables.get(table).map(|state| &state.rows);
+        let mut rows = rows.into_iter().flatten();
+        rows.all(|(row, count)| row[column].is_null() || (*count == 1 && seen.insert(&row[column])))
+    }
+
+    /// A few words for messages.
+    pub(super) fn describe(&self) -> String {
+        let table = |(name, state): (&String, &TableState)| {
+            let indexes: Vec<&str> = state.indexes.iter().map(String::as_str).collect();
+            format!("{name}: {} rows, {}", state.row_count(), indexes.join(" "))
+        };
+        let loads = self.loads.values().map(Vec::len).sum::<usize>();
+        let tables: Vec<String> = self.tables.iter().map(table).collect();
+        format!("[{}; {loads} rows loaded]", tables.join("; "))
+    }
+}

@@ -1,0 +1,188 @@
+//! The tables that transactions use, and rows for them.
+
+use quire_engine::row_table::Value;
+use quire_engine::{
+    BlockCodecId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
+    ReferentialAction, SqlType, Storage, TableDefinition, TableOptions,
+};
+
+use crate::random::Random;
+
+/// A row: the values of all columns.
+pub type Row = Vec<Value>;
+
+/// Row tables, those that are referred to first.
+pub(super) const TABLES: [&str; 3] = ["parent", "child", "heap"];
+/// Indexes: table, name, column, whether it is unique, whether it is descending.
+pub(super) const INDEXES: [(&str, &str, usize, bool, bool); 4] = [
+    ("parent", "parent_name", 1, true, false),
+    ("parent", "parent_amount", 2, false, true),
+    ("child", "child_parent", 2, false, false),
+    ("heap", "heap_value", 0, false, false),
+];
+/// Position of the column of `child` that refers to `parent`.
+pub(super) const REFERRING: usize = 2;
+
+/// What differs from run to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variant {
+    options: TableOptions,
+    pub(super) on_delete: ReferentialAction,
+    pub(super) on_update: ReferentialAction,
+}
+
+impl Variant {
+    pub(super) fn new(random: &mut Random) -> Self {
+        let codecs = [
+            BlockCodecId::Lz4,
+            BlockCodecId::None,
+            BlockCodecId::Zstd,
+            BlockCodecId::Lz4,
+        ];
+        let on_delete = [
+            ReferentialAction::Cascade,
+            ReferentialAction::SetNull,
+            ReferentialAction::NoAction,
+        ];
+        let on_update = [ReferentialAction::Cascade, ReferentialAction::NoAction];
+        Self {
+            options: TableOptions {
+                page_bytes: [4_096, 4_096, 8_192][random.below(3) as usize],
+                page_codec: codecs[random.below(4) as usize],
+                compresses_tuples: random.chance(70),
+                ..TableOptions::default()
+            },
+            on_delete: on_delete[random.below(3) as usize],
+            on_update: on_update[random.below(2) as usize],
+        }
+    }
+}
+
+fn column(name: &str, sql_type: SqlType, nullable: bool) -> ColumnDefinition {
+    ColumnDefinition {
+        nullable,
+        ..ColumnDefinition::new(name, sql_type)
+    }
+}
+
+fn key(name: &str, columns: &[(usize, bool)]) -> KeyDefinition {
+    let part = |(column, is_descending): &(usize, bool)| KeyPart {
+        column: *column,
+        is_descending: *is_descending,
+    };
+    KeyDefinition {
+        name: name.to_owned(),
+        columns: columns.iter().map(part).collect(),
+    }
+}
+
+/// The definition of a table, without indexes.
+pub(super) fn definition(table: &str, variant: &Variant) -> TableDefinition {
+    let (columns, primary_key) = match table {
+        "parent" => (
+            vec![
+                column("id", SqlType::BigInt, false),
+                column("name", SqlType::Text, true),
+                column("amount", SqlType::Integer, true),
+                column("note", SqlType::Text, true),
+            ],
+            Some(key("parent_pkey", &[(0, false)])),
+        ),
+        "child" => (
+            vec![
+                column("a", SqlType::Integer, false),
+                column("b", SqlType::Text, false),
+                column("parent", SqlType::BigInt, true),
+                column("note", SqlType::Bytea, true),
+            ],
+            Some(key("child_pkey", &[(0, false), (1, true)])),
+        ),
+        _ => (
+            vec![
+                column("value", SqlType::BigInt, true),
+                column("note", SqlType::Text, true),
+            ],
+            None,
+        ),
+    };
+    let mut definition = TableDefinition::new(table, columns);
+    definition.storage = Storage::Row;
+    definition.primary_key = primary_key;
+    definition.options = variant.options;
+    if table == "child" {
+        definition.foreign_keys = vec![ForeignKeyDefinition {
+            name: "child_parent_fkey".to_owned(),
+            columns: vec![REFERRING],
+            referenced_table: "parent".to_owned(),
+            referenced_columns: vec![0],
+            on_delete: variant.on_delete,
+            on_update: variant.on_update,
+        }];
+    }
+    definition
+}
+
+/// The definition of an index of [`INDEXES`].
+pub(super) fn index_definition(position: usize) -> IndexDefinition {
+    let (_, name, column, is_unique, is_descending) = INDEXES[position];
+    IndexDefinition {
+        id: 0,
+        key: key(name, &[(column, is_descending)]),
+        is_unique,
+        is_constraint: false,
+    }
+}
+
+fn number(random: &mut Random, limit: u64) -> Value {
+    Value::Integer(random.below(limit) as i64)
+}
+
+fn text(random: &mut Random, distinct: u64) -> Value {
+    match random.below(5) {
+        0 => Value::Null,
+        _ => {
+            let number = random.below(distinct);
+            Value::Text(format!("name {number} {}", "x".repeat(number as usize % 40)).into())
+        }
+    }
+}
+
+/// Mostly short, sometimes longer than a page, that is in pieces in a tree of its own.
+fn note(random: &mut Random) -> String {
+    let limit = match random.below(24) {
+        0 => 20_000,
+        1 => 4_000,
+        2..8 => 300,
+        _ => 30,
+    };
+    let length = random.below(limit) as usize / 2;
+    let bytes = random.bytes(length);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A random row of a table.
+pub(super) fn random_row(table: &str, random: &mut Random) -> Row {
+    let long = match random.below(6) {
+        0 => None,
+        _ => Some(note(random)),
+    };
+    let as_text = |long: Option<String>| long.map_or(Value::Null, |text| Value::Text(text.into()));
+    match table {
+        "parent" => vec![
+            number(random, 400),
+            text(random, 300),
+            number(random, 20),
+            as_text(long),
+        ],
+        "child" => {
+            let parent = match random.below(5) {
+                0 => Value::Null,
+                _ => number(random, 400),
+            };
+            let note = long.map_or(Value::Null, |text| Value::Bytes(text.into_bytes().into()));
+            let b = format!("b{}", random.below(30));
+            vec![number(random, 30), Value::Text(b.into()), parent, note]
+        }
+        _ => vec![number(random, 1_000), as_text(long)],
+    }
+}

@@ -1,0 +1,151 @@
+//! Statements on the engine's side.
+
+use arrow::array::AsArray;
+use quire_engine::mvcc::{LockError, WriteError};
+use quire_engine::row_table::{KeyRange, TupleValue, Value};
+use quire_engine::{
+    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowScanOptions, RowSource,
+    RowTable, RowWriteError, Snapshot, Transaction,
+};
+
+use super::model::{Change, State, TableState};
+use super::schema::Row;
+use crate::engine::read_tables;
+
+/// A row's key in its table, and the row.
+pub type KeyedRow = (Box<[u8]>, Row);
+
+/// What became of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It has been done.
+    Done,
+    /// A constraint forbids it.
+    Refused,
+    /// Another transaction keeps what it needs.
+    Locked,
+}
+
+/// All rows of a source with their keys, in its order.
+///
+/// # Errors
+/// The message of the engine.
+pub fn read_rows(
+    table: &RowTable,
+    source: RowSource,
+    direction: Direction,
+) -> Result<Vec<KeyedRow>, String> {
+    let columns = &table.definition().columns;
+    let options = RowScanOptions {
+        projection: (0..columns.len()).collect(),
+        with_row_key: true,
+        source,
+        direction,
+        batch_rows: 64,
+    };
+    let mut scan = table.scan(&options).map_err(|error| error.to_string())?;
+    let mut rows = Vec::new();
+    while let Some(batch) = scan.next_batch().map_err(|error| error.to_string())? {
+        let keys = batch.column(columns.len()).as_binary_view();
+        for row in 0..batch.num_rows() {
+            let arrays = batch.columns().iter().zip(columns);
+            let values = arrays.map(|(array, column)| Value::of_array(array, row, column.sql_type));
+            let values: Option<Row> = values.collect();
+            rows.push((
+                keys.value(row).into(),
+                values.ok_or("a column of another type")?,
+            ));
+        }
+    }
+    Ok(rows)
+}
+
+/// Everything a snapshot has.
+///
+/// # Errors
+/// The message of the engine.
+pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
+    let mut state = State {
+        loads: read_tables(snapshot)?,
+        ..State::default()
+    };
+    for table in snapshot.row_tables().map_err(|error| error.to_string())? {
+        let mut found = TableState::default();
+        let all = RowSource::Range(KeyRange::all());
+        for (_, row) in read_rows(&table, all, Direction::Forward)? {
+            found.add(row);
+        }
+        let indexes = table.indexes().iter();
+        found.indexes = indexes
+            .map(|index| index.definition.key.name.clone())
+            .collect();
+        state.tables.insert(table.definition().name.clone(), found);
+    }
+    Ok(state)
+}
+
+/// Does a change of one row as a statement does.
+///
+/// # Errors
+/// Anything but a violated constraint.
+pub(super) fn perform(
+    transaction: &mut Transaction,
+    name: &str,
+    row_key: &[u8],
+    change: &Change,
+) -> Result<Outcome, String> {
+    match try_perform(transaction, name, row_key, change) {
+        Ok(outcome) => Ok(outcome),
+        Err(
+            RowWriteError::Duplicate { .. }
+            | RowWriteError::NoReferenced { .. }
+            | RowWriteError::StillReferenced { .. },
+        ) => Ok(Outcome::Refused),
+        Err(
+            RowWriteError::Lock(LockError::Timeout)
+            | RowWriteError::Write(WriteError::Lock(LockError::Timeout)),
+        ) => Ok(Outcome::Locked),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
+fn try_perform(
+    transaction: &mut Transaction,
+    name: &str,
+    row_key: &[u8],
+    change: &Change,
+) -> Result<Outcome, RowWriteError> {
+    let table = transaction.snapshot().row_table(name)?;
+    let missing = || RowWriteError::Reference(format!("table {name} is not there"));
+    let parts = table.ok_or_else(missing)?.parts().clone();
+    let is_referenced = transaction.is_referenced(name);
+    let mut checks = ReferenceChecks::default();
+    let mut writer = transaction.row_writer(&parts);
+    if !matches!(change, Change::Insert(_)) {
+        writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+    }
+    match change {
+        Change::Insert(row) => {
+            let values = tuple_values(row);
+            if let Insertion::Conflict(_) = writer.insert(&values)? {
+                return Ok(Outcome::Refused);
+            }
+            checks.inserted(&parts, &values);
+        }
+        Change::Update(_, row) => {
+            let values = tuple_values(row);
+            let before = writer.update(row_key, &values)?;
+            checks.updated(&parts, before, &values, is_referenced);
+        }
+        Change::Delete(_) => {
+            let before = writer.delete(row_key)?;
+            checks.deleted(&parts, before, is_referenced);
+        }
+    }
+    transaction.check_references(checks)?;
+    Ok(Outcome::Done)
+}
+
+fn tuple_values(row: &Row) -> Vec<TupleValue<'_>> {
+    row.iter().map(Value::as_tuple_value).collect()
+}

@@ -1,0 +1,157 @@
+//! Is the database what a crash may have left of it?
+
+use std::sync::Arc;
+
+use quire_engine::row_table::{KeyRange, Value};
+use quire_engine::{Direction, Engine, RowSource, TransactionOptions};
+use quire_store::{Disk, MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+
+use super::definitions::next_value;
+use super::model::{Change, State};
+use super::schema::{Row, Variant, definition};
+use super::session::{Outcome, perform, read_rows, read_state};
+use super::workload::{engine_options, text, volume_options};
+use crate::random::Random;
+
+/// What a recovery found.
+pub(super) struct Recovered {
+    /// Which of the allowed states.
+    pub(super) position: usize,
+    /// A transaction had written pages ahead.
+    pub(super) was_staged: bool,
+}
+
+/// Opens what a crash left, compares it with what is allowed, checks every invariant, commits something, and opens the file
+/// again.
+pub(super) fn verify(
+    image: Vec<u8>,
+    allowed: &[Arc<State>],
+    may_be_blank: bool,
+    seed: u64,
+) -> Result<Recovered, String> {
+    let disk = Arc::new(MemDisk::from_bytes(image));
+    let volume = open_volume(disk.clone(), may_be_blank, seed)?;
+    let was_staged = volume.pin().contains(STAGING_PAGE);
+    let engine = open_engine(volume, seed)?;
+    let found = read_state(&engine.snapshot())?;
+    let position = allowed.iter().position(|state| **state == found);
+    let position = position.ok_or_else(|| describe_difference(&found, allowed))?;
+    verify_engine(&engine)?;
+    engine.checkpoint().map_err(text)?;
+    verify_engine(&engine)?;
+    if allowed[position].given > 0 {
+        next_value(&engine, allowed[position].given)?;
+    }
+    let expected = commit_something(&engine, found)?;
+    drop(engine);
+    let volume = Volume::open(disk, OpenMode::ReadOnly);
+    let volume = volume.map_err(|error| format!("reopen: {error}"))?;
+    if let Some(finding) = Engine::check(&volume).first() {
+        return Err(format!("check of the reopened file: {finding}"));
+    }
+    let engine = open_engine(volume, seed)?;
+    if read_state(&engine.snapshot())? != expected {
+        return Err("what was committed after the recovery is not there".to_owned());
+    }
+    Ok(Recovered {
+        position,
+        was_staged,
+    })
+}
+
+/// Recovers on a disk that records what is written meanwhile, and writes everything into pages.
+pub(super) fn recover(disk: Arc<SimDisk>, seed: u64) -> Result<(), String> {
+    let engine = open_engine(open_volume(disk, false, seed)?, seed)?;
+    engine.checkpoint().map_err(text)
+}
+
+fn open_volume(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, String> {
+    let opened = if may_be_blank {
+        Volume::open_or_create(disk, volume_options(seed))
+    } else {
+        Volume::open_with(disk, OpenMode::ReadWrite, volume_options(seed))
+    };
+    opened.map_err(|error| format!("open: {error}"))
+}
+
+fn open_engine(volume: Volume, seed: u64) -> Result<Engine, String> {
+    let engine = Engine::open_with(volume, engine_options(seed, false));
+    engine.map_err(|error| format!("open the tables: {error}"))
+}
+
+/// Every page belongs to something, every index says what its table says, in either direction.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn verify_engine(engine: &Engine) -> Result<(), String> {
+    if engine.volume().pin().contains(STAGING_PAGE) {
+        return Err("the staging mark is still there".to_owned());
+    }
+    let mut findings = engine.check_rows();
+    findings.extend(Engine::check(engine.volume()));
+    if let Some(finding) = findings.first() {
+        return Err(format!("check: {finding}"));
+    }
+    let pages = engine.volume().check().findings;
+    // A crash may tear the older superblock, and only that.
+    let mut pages = pages.iter();
+    if let Some(finding) = pages.find(|finding| !finding.invariant.contains("superblock")) {
+        return Err(format!("check of the volume: {finding}"));
+    }
+    let snapshot = engine.snapshot();
+    for table in snapshot.row_tables().map_err(text)? {
+        let range = KeyRange::all;
+        let mut rows = read_rows(&table, RowSource::Range(range()), Direction::Forward)?;
+        let mut backward = read_rows(&table, RowSource::Range(range()), Direction::Backward)?;
+        backward.reverse();
+        if rows != backward {
+            return Err("a table has other rows backwards".to_owned());
+        }
+        rows.sort();
+        for index in 0..table.indexes().len() {
+            let range = range();
+            let source = RowSource::Index { index, range };
+            let mut forward = read_rows(&table, source.clone(), Direction::Forward)?;
+            let mut backward = read_rows(&table, source, Direction::Backward)?;
+            backward.reverse();
+            if forward != backward {
+                return Err(format!("index {index} has other rows backwards"));
+            }
+            forward.sort();
+            if forward != rows {
+                let name = &table.definition().name;
+                return Err(format!("index {index} of {name} has other rows"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A row for `heap`, which is made if it is not there.
+fn commit_something(engine: &Engine, mut state: State) -> Result<State, String> {
+    let variant = Variant::new(&mut Random::new(7));
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    if !state.tables.contains_key("heap") {
+        let made = transaction.define(|tables| tables.create_table(definition("heap", &variant)));
+        made.map_err(text)?;
+        state.tables.insert("heap".to_owned(), Default::default());
+    }
+    let long = "after the crash ".repeat(1_000);
+    let row: Row = vec![Value::Integer(7), Value::Text(long.into())];
+    let change = Change::Insert(row);
+    if perform(&mut transaction, "heap", &[], &change)? != Outcome::Done {
+        return Err("a row was refused after the crash".to_owned());
+    }
+    state.apply("heap", &change, &variant);
+    transaction.commit().map_err(text)?;
+    Ok(state)
+}
+
+fn describe_difference(found: &State, allowed: &[Arc<State>]) -> String {
+    let allowed: Vec<String> = allowed.iter().map(|state| state.describe()).collect();
+    format!(
+        "found {}, allowed {}",
+        found.describe(),
+        allowed.join(" or ")
+    )
+}

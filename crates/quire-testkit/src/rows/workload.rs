@@ -1,0 +1,302 @@
+//! A random sequence of transactions, checkpoints, cleanings and reopenings, with a model beside it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quire_engine::{
+    Engine, EngineOptions, Savepoint, Snapshot, Synchronous, Transaction, TransactionOptions,
+};
+use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
+
+use super::history::{Activity, History};
+use super::model::State;
+use super::schema::Variant;
+use super::session::read_state;
+use crate::random::Random;
+
+/// Options of the volumes, all repeatable from a seed.
+#[must_use]
+pub fn volume_options(seed: u64) -> VolumeOptions {
+    VolumeOptions {
+        cache_bytes: 1 << 20,
+        growth_bytes: [0, 16 << 10][(seed % 2) as usize],
+        salt_seed: Some(seed),
+        ..VolumeOptions::default()
+    }
+}
+
+/// A small pool, and small staged batches. Without threads, what happens depends on the seed alone.
+#[must_use]
+pub fn engine_options(seed: u64, has_threads: bool) -> EngineOptions {
+    let mut random = Random::new(seed);
+    let mut options = EngineOptions {
+        staging_bytes: [1, 600, 5_000, 4 << 20][random.below(4) as usize],
+        ..EngineOptions::default()
+    };
+    options.pool.budget_bytes = [32 << 10, 128 << 10, 1 << 20][random.below(3) as usize];
+    options.pool.compression_threads = usize::from(has_threads);
+    options.mvcc.has_background_thread = has_threads;
+    options.mvcc.checkpoint_log_bytes = [4 << 10, 64 << 10][random.below(2) as usize];
+    options.mvcc.row_locks_per_tree = [5, 20_000][random.below(2) as usize];
+    // With the first, changes of most transactions go into a file, and their redo into parts.
+    options.mvcc.write_set_bytes = [300, 8 << 10, 64 << 20, 64 << 20][random.below(4) as usize];
+    options.mvcc.sync_interval = Duration::from_millis(random.below(4));
+    options
+}
+
+/// Runs until it ends or the disk fails.
+pub(super) struct Workload {
+    disk: Arc<SimDisk>,
+    pub(super) random: Random,
+    pub(super) variant: Variant,
+    /// What is committed.
+    pub(super) state: Arc<State>,
+    history: History,
+    has_threads: bool,
+    sessions: u64,
+    /// Absent while it is closed.
+    engine: Option<Engine>,
+    held: Option<(Snapshot, Arc<State>)>,
+}
+
+/// A transaction, and what it must see.
+pub(super) struct Open {
+    pub(super) transaction: Transaction,
+    pub(super) state: State,
+    pub(super) savepoints: Vec<(Savepoint, State)>,
+}
+
+impl Workload {
+    pub(super) fn new(disk: Arc<SimDisk>, seed: u64, has_threads: bool) -> Self {
+        let mut random = Random::new(seed);
+        Self {
+            disk,
+            variant: Variant::new(&mut random),
+            random,
+            state: Arc::default(),
+            history: History::default(),
+            has_threads,
+            sessions: 0,
+            engine: None,
+            held: None,
+        }
+    }
+
+    /// Does so many things.
+    pub(super) fn run(&mut self, steps: u64) -> Result<(), String> {
+        if self.engine.is_none() {
+            self.open()?;
+            self.history.created_at = Some(self.now());
+        }
+        for _ in 0..steps {
+            self.step()?;
+        }
+        self.release_snapshot()
+    }
+
+    /// The same after a failure that has taken nothing.
+    pub(super) fn go_on(&mut self, steps: u64) -> Result<(), String> {
+        if let Some(engine) = &self.engine {
+            self.compare(&engine.snapshot(), &self.state, "after the failure")?;
+            self.release_snapshot()?;
+        }
+        self.run(steps)
+    }
+
+    /// What has happened. The process ends here.
+    pub(super) fn end(self) -> History {
+        self.history
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        let Some(engine) = self.engine.clone() else {
+            // It could not be opened before.
+            return self.open();
+        };
+        match self.random.below(24) {
+            0 => {
+                self.enter(Activity::Cleaning);
+                engine.clean().map_err(text)?;
+                self.history.all_is_durable(self.now());
+                Ok(())
+            }
+            1..4 => self.checkpoint(&engine),
+            4 => {
+                self.enter(Activity::VolumeCheckpoint);
+                engine.volume().checkpoint().map_err(text)?;
+                self.history.written_is_durable(self.now());
+                Ok(())
+            }
+            5 => self.reopen(engine),
+            6 => {
+                self.release_snapshot()?;
+                self.held = Some((engine.snapshot(), Arc::clone(&self.state)));
+                Ok(())
+            }
+            7 => {
+                self.enter(Activity::Statements);
+                self.use_sequence(&engine)
+            }
+            _ => self.transaction(&engine),
+        }
+    }
+
+    fn checkpoint(&mut self, engine: &Engine) -> Result<(), String> {
+        self.enter(Activity::Checkpoint);
+        engine.checkpoint().map_err(text)?;
+        self.history.all_is_durable(self.now());
+        Ok(())
+    }
+
+    fn reopen(&mut self, engine: Engine) -> Result<(), String> {
+        self.release_snapshot()?;
+        self.enter(Activity::Closing);
+        let volume = engine.volume().clone();
+        self.engine = None;
+        drop(engine);
+        self.history.all_is_written(self.now());
+        if self.random.chance(50) {
+            volume.close().map_err(text)?;
+            self.history.all_is_durable(self.now());
+        } else {
+            drop(volume);
+        }
+        self.open()
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        self.enter(Activity::Opening);
+        self.sessions += 1;
+        let seed = self.random.next_u64().wrapping_add(self.sessions);
+        let volume = if self.history.created_at.is_none() {
+            Volume::create(self.disk.clone(), volume_options(seed))
+        } else {
+            Volume::open_with(self.disk.clone(), OpenMode::ReadWrite, volume_options(seed))
+        };
+        let options = engine_options(seed, self.has_threads);
+        let engine = Engine::open_with(volume.map_err(text)?, options).map_err(text)?;
+        self.compare(&engine.snapshot(), &self.state, "after reopening")?;
+        self.engine = Some(engine);
+        Ok(())
+    }
+
+    fn compare(&self, snapshot: &Snapshot, state: &State, when: &str) -> Result<(), String> {
+        let found = read_state(snapshot)?;
+        if found == *state {
+            return Ok(());
+        }
+        let (found, state) = (found.describe(), state.describe());
+        Err(format!("{when}: found {found}, expected {state}"))
+    }
+
+    fn release_snapshot(&mut self) -> Result<(), String> {
+        match self.held.take() {
+            Some((snapshot, state)) => self.compare(&snapshot, &state, "an old snapshot"),
+            None => Ok(()),
+        }
+    }
+
+    fn transaction(&mut self, engine: &Engine) -> Result<(), String> {
+        let synchronous = self.random_synchronous();
+        let options = TransactionOptions {
+            synchronous,
+            ..TransactionOptions::default()
+        };
+        let mut open = Open {
+            transaction: engine.transaction(options),
+            state: State::clone(&self.state),
+            savepoints: Vec::new(),
+        };
+        for _ in 0..1 + self.random.below(4) {
+            self.enter(Activity::Statements);
+            match self.random.below(15) {
+                0 | 1 => self.change_definitions(&mut open)?,
+                2 => self.load(&mut open)?,
+                3 => {
+                    let savepoint = open.transaction.savepoint();
+                    open.savepoints.push((savepoint, open.state.clone()));
+                }
+                4 => self.roll_back(&mut open),
+                5 if self.random.chance(30) => self.checkpoint(engine)?,
+                6 => self.commit_beside(engine, &mut open)?,
+                7 if self.random.chance(4) => self.insert_many(&mut open)?,
+                _ => self.change_rows(&mut open)?,
+            }
+        }
+        if self.random.chance(30) {
+            open.transaction.begin_statement();
+            self.compare(
+                &open.transaction.snapshot(),
+                &open.state,
+                "in a transaction",
+            )?;
+        }
+        if self.random.chance(12) {
+            self.enter(Activity::Statements);
+            drop(open.transaction);
+            return self.compare(&engine.snapshot(), &self.state, "after a rollback");
+        }
+        // What changes no rows is synced, whatever was asked for; noting less is right too.
+        let durability = match open.state == *self.state {
+            true => Synchronous::Off,
+            false => synchronous,
+        };
+        let Open {
+            transaction, state, ..
+        } = open;
+        self.commit(state, durability, || transaction.commit().map_err(text))
+    }
+
+    fn roll_back(&mut self, open: &mut Open) {
+        if open.savepoints.is_empty() {
+            return;
+        }
+        let place = self.random.below(open.savepoints.len() as u64) as usize;
+        open.savepoints.truncate(place + 1);
+        let (savepoint, state) = &open.savepoints[place];
+        open.transaction.roll_back_to(savepoint);
+        open.state = state.clone();
+    }
+
+    pub(super) fn random_synchronous(&mut self) -> Synchronous {
+        [
+            Synchronous::Full,
+            Synchronous::Full,
+            Synchronous::Normal,
+            Synchronous::Off,
+        ][self.random.below(4) as usize]
+    }
+
+    fn enter(&mut self, activity: Activity) {
+        self.history.enter(self.now(), activity);
+    }
+
+    fn now(&self) -> usize {
+        self.disk.journal_len()
+    }
+
+    /// Notes a commit and when it happens.
+    pub(super) fn commit(
+        &mut self,
+        state: State,
+        durability: Synchronous,
+        act: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        let state = Arc::new(state);
+        self.enter(Activity::Commit);
+        self.history.begin(self.now(), &state);
+        act()?;
+        self.history.returned();
+        match durability {
+            Synchronous::Full => self.history.all_is_durable(self.now()),
+            Synchronous::Normal => self.history.all_is_written(self.now()),
+            Synchronous::Off => {}
+        }
+        self.state = state;
+        Ok(())
+    }
+}
+
+pub(super) fn text(error: impl ToString) -> String {
+    error.to_string()
+}
