@@ -6,6 +6,7 @@
 //! medians.
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod measure;
 mod parts;
 mod quire;
@@ -46,7 +47,7 @@ fn main() -> Result<(), Failure> {
         parts::memory(&folder)?;
     }
     if is_wanted("bulk") {
-        parts::bulk(&folder)?;
+        bulk::bulk(&folder)?;
     }
     if is_wanted("large") {
         parts::large(&folder)?;

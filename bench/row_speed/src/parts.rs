@@ -19,9 +19,9 @@ const ROUND: Duration = Duration::from_millis(1_000);
 /// About what a row takes in a file that is not compressed.
 const ROW_BYTES: u64 = 210;
 
-const CODECS: [BlockCodecId; 3] = [BlockCodecId::None, BlockCodecId::Lz4, BlockCodecId::Zstd];
+pub const CODECS: [BlockCodecId; 3] = [BlockCodecId::None, BlockCodecId::Lz4, BlockCodecId::Zstd];
 
-fn file(folder: &Path, name: &str) -> PathBuf {
+pub fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("row_speed.{name}"))
 }
 
@@ -66,6 +66,14 @@ fn select(worker: &mut dyn Worker, id: u64) -> Result<(), Failure> {
 
 fn update_durably(worker: &mut dyn Worker, id: u64) -> Result<(), Failure> {
     worker.update(id as i64, true)
+}
+
+/// Three rows are read, and one is changed without waiting for the disk.
+fn read_write(worker: &mut dyn Worker, id: u64) -> Result<(), Failure> {
+    for other in [id / 2, id / 3, id] {
+        worker.select(other as i64)?;
+    }
+    worker.update(id as i64, false)
 }
 
 type Work = fn(&mut dyn Worker, u64) -> Result<(), Failure>;
@@ -165,43 +173,14 @@ pub fn memory(folder: &Path) -> Result<(), Failure> {
         let selects = compare(peers, 200_000, select)?;
         print("point select", peers, &selects, "SQLite");
         print("point select", &peers[..3], &selects[..3], "none");
+        let changes = compare(peers, 200_000, read_write)?;
+        print("read-write", peers, &changes, "SQLite");
+        print("read-write", &peers[..3], &changes[..3], "none");
         let updates = compare(peers, 200_000, update_durably)?;
         print("durable update", peers, &updates, "SQLite");
         print("durable update", &peers[..3], &updates[..3], "none");
         Ok(())
     })
-}
-
-/// Bulk insert by one thread, in the order of the key, to a closed file: in transactions of 10,000 rows here, in one there.
-pub fn bulk(folder: &Path) -> Result<(), Failure> {
-    const COUNT: u64 = 100_000;
-    let mut rates: Vec<Vec<f64>> = vec![Vec::new(); 4];
-    for _ in 0..3 {
-        remove_files(folder)?;
-        for (codec, rates) in CODECS.into_iter().zip(&mut rates) {
-            let path = file(folder, codec.name());
-            let table = Quire::open(&path, &setup(256 << 20, codec)?)?;
-            let start = Instant::now();
-            load(&table, COUNT, 10_000)?;
-            table.close()?;
-            rates.push(COUNT as f64 / start.elapsed().as_secs_f64());
-            std::fs::remove_file(path)?;
-        }
-        let sqlite = Sqlite::open(&file(folder, "sqlite"), 256 << 20)?;
-        let start = Instant::now();
-        load(&sqlite, COUNT, COUNT)?;
-        drop(sqlite);
-        rates[3].push(COUNT as f64 / start.elapsed().as_secs_f64());
-    }
-    let medians: Vec<f64> = rates.into_iter().map(median).collect();
-    for (name, rate) in ["none", "lz4", "zstd", "SQLite"].iter().zip(&medians) {
-        let ratio = rate / medians[3];
-        println!(
-            "{:24} {name:12} {rate:>10.0} rows/s, closed  {ratio:>6.2} x SQLite",
-            "bulk insert"
-        );
-    }
-    Ok(())
 }
 
 pub fn large(folder: &Path) -> Result<(), Failure> {
@@ -214,6 +193,8 @@ pub fn large(folder: &Path) -> Result<(), Failure> {
     with_tables(folder, count, POOL_BYTES, None, |peers| {
         let selects = compare(peers, count, select)?;
         print("point select", peers, &selects, "SQLite");
+        let changes = compare(peers, count, read_write)?;
+        print("read-write", peers, &changes, "SQLite");
         let updates = compare(peers, count, update_durably)?;
         print("durable update", peers, &updates, "SQLite");
         Ok(())
@@ -231,6 +212,8 @@ pub fn throttled(folder: &Path) -> Result<(), Failure> {
     with_tables(folder, count, POOL_BYTES, device, |peers| {
         let selects = compare(peers, count, select)?;
         print("point select", peers, &selects, "none");
+        let changes = compare(peers, count, read_write)?;
+        print("read-write", peers, &changes, "none");
         let updates = compare(peers, count, update_durably)?;
         print("durable update", peers, &updates, "none");
         Ok(())

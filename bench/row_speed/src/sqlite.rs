@@ -26,7 +26,7 @@ impl Sqlite {
         Ok(sqlite)
     }
 
-    fn connect(&self, is_durable: bool) -> Result<Connection, Failure> {
+    pub fn connect(&self, is_durable: bool) -> Result<Connection, Failure> {
         let connection = Connection::open(&self.path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = if is_durable { "FULL" } else { "NORMAL" };

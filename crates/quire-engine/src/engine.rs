@@ -194,6 +194,11 @@ impl Engine {
         &self.shared.rows.mvcc
     }
 
+    /// How transactions on rows run.
+    pub(crate) fn mvcc_options(&self) -> &MvccOptions {
+        &self.shared.options.mvcc
+    }
+
     pub(crate) fn row_half(&self) -> &Arc<RowHalf> {
         &self.shared.rows
     }
@@ -213,7 +218,22 @@ impl Engine {
     /// # Errors
     /// The volume takes no writes.
     pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
-        let ticket = self.wait_for_turn();
+        self.begin_with(self.wait_for_turn())
+    }
+
+    /// The same, if there is no other.
+    pub(crate) fn try_begin(&self) -> Result<Option<WriteTransaction>, TransactionError> {
+        let active = self.shared.writer_active.lock();
+        let mut active = active.unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *active, true) {
+            return Ok(None);
+        }
+        drop(active);
+        let engine = self.clone();
+        self.begin_with(WriterTicket { engine }).map(Some)
+    }
+
+    fn begin_with(&self, ticket: WriterTicket) -> Result<WriteTransaction, TransactionError> {
         let shared = &self.shared;
         // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
         let is_marked = || shared.volume.pin().contains(STAGING_PAGE);

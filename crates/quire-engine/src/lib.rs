@@ -50,7 +50,7 @@ pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_R
 pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
 pub use rows::{
-    Conflict, Insertion, ReferenceChecks, RowParts, RowScan, RowScanError, RowScanOptions,
+    Conflict, Insertion, ReferenceChecks, RowFill, RowParts, RowScan, RowScanError, RowScanOptions,
     RowSource, RowTable, RowWriteError, RowWriter, TableIndex, TreeSize, choose_dictionaries,
 };
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};

@@ -86,6 +86,26 @@ impl TransactionPages {
         })
     }
 
+    /// Names a page that [`TransactionPages::write_at`] is to write.
+    pub(crate) fn name_page(&self) -> Result<PageId, EngineError> {
+        self.with(Staging::name_page)
+    }
+
+    /// Writes a page that has been named.
+    pub(crate) fn write_at(
+        &self,
+        page: PageId,
+        kind: PageKind,
+        payload: Arc<[u8]>,
+    ) -> Result<(), EngineError> {
+        self.with(|staging| staging.write_at(page, kind, payload))
+    }
+
+    /// Has all pages that were written in the volume.
+    pub(crate) fn write_buffer(&self) -> Result<(), EngineError> {
+        self.with(Staging::write_buffer)
+    }
+
     pub(crate) fn free(&self, ids: &[PageId]) -> Result<(), EngineError> {
         self.with(|staging| ids.iter().try_for_each(|&id| staging.free(id)))
     }

@@ -120,9 +120,23 @@ impl Staging {
 
     /// Writes a new page.
     pub(crate) fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, WriteError> {
-        let page = self.volume.allocate_page();
-        let page = page.ok_or(WriteError::BatchFailed)?;
-        let payload: Arc<[u8]> = payload.into();
+        let page = self.name_page()?;
+        self.write_at(page, kind, payload.into())?;
+        Ok(page)
+    }
+
+    /// Names a page that [`Staging::write_at`] is to write.
+    pub(crate) fn name_page(&self) -> Result<PageId, WriteError> {
+        self.volume.allocate_page().ok_or(WriteError::BatchFailed)
+    }
+
+    /// Writes a new page that this transaction has named.
+    pub(crate) fn write_at(
+        &self,
+        page: PageId,
+        kind: PageKind,
+        payload: Arc<[u8]>,
+    ) -> Result<(), WriteError> {
         let mut state = self.lock();
         state.filling.bytes += payload.len();
         state.filling.pages.insert(page, (kind, payload));
@@ -131,7 +145,21 @@ impl Staging {
             false if state.failed => return Err(WriteError::BatchFailed),
             false => {}
         }
-        Ok(page)
+        Ok(())
+    }
+
+    /// Writes what is in the buffer, so that all pages are in the volume.
+    pub(crate) fn write_buffer(&self) -> Result<(), WriteError> {
+        let mut state = self.lock();
+        while state.writing.is_some() {
+            let woken = self.written.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        match (state.failed, state.filling.pages.is_empty()) {
+            (true, _) => Err(WriteError::BatchFailed),
+            (false, true) => Ok(()),
+            (false, false) => self.write_out(state),
+        }
     }
 
     /// Frees a page: one of this transaction at once, unless a savepoint has it, others when it commits.
@@ -210,6 +238,11 @@ impl Staging {
             // Another thread was here meanwhile.
             return Ok(());
         }
+        self.write_out(state)
+    }
+
+    /// The same, when no other thread does.
+    fn write_out(&self, mut state: MutexGuard<'_, State>) -> Result<(), WriteError> {
         let buffer = Arc::new(std::mem::take(&mut state.filling));
         state.writing = Some(Arc::clone(&buffer));
         let marks = !state.is_marked;

@@ -1,6 +1,7 @@
 //! The write transaction: changes that become durable and visible together, or not at all.
 
 mod alter;
+mod fill;
 mod indexes;
 mod replace;
 mod tables;

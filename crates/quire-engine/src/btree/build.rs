@@ -1,26 +1,21 @@
-//! A tree from entries that come in order, and the end of a tree.
+//! A tree from entries that come in order, in the pool, and the end of a tree.
 
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
-use quire_format::row_page::{BuildOptions, BuiltPage, ChildPointer, LevelBuilder};
 use quire_store::PageId;
 use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
 
 use super::error::TreeError;
+use super::levels::TreeLevels;
 use super::pages::{Pages, free, read};
 use super::tree::{BTree, TreeOptions};
-
-/// How full pages are built, in hundredths: rows come later, too.
-const FILL_PERCENT: u8 = 90;
 
 /// Builds a tree from entries by ascending key, level by level at once; it has one page of each level in memory besides
 /// those in the pool. Nothing refers to the pages until [`finish`](Self::finish); [`abandon`](Self::abandon) frees them.
 pub struct TreeBuilder {
     pages: Pages,
-    options: TreeOptions,
-    lsn: u64,
-    levels: Vec<LevelBuilder>,
+    levels: TreeLevels,
     made: Vec<PageId>,
 }
 
@@ -35,15 +30,11 @@ impl TreeBuilder {
         options: TreeOptions,
         lsn: u64,
     ) -> Result<Self, TreeError> {
-        let mut builder = Self {
+        Ok(Self {
             pages: Pages::new(pool.clone(), codec),
-            options,
-            lsn,
-            levels: Vec::new(),
+            levels: TreeLevels::new(options, lsn)?,
             made: Vec::new(),
-        };
-        builder.add_level()?;
-        Ok(builder)
+        })
     }
 
     /// Adds an entry.
@@ -54,32 +45,23 @@ impl TreeBuilder {
         &mut self,
         key: &[u8],
         value: &[u8],
-        guard: &ChangeGuard<'_>,
+        _guard: &ChangeGuard<'_>,
     ) -> Result<(), TreeError> {
-        self.push_at(0, key, value, guard)
+        let (pages, made) = (&self.pages, &mut self.made);
+        self.levels
+            .push(key, value, &mut |bytes| add(pages, made, &bytes))
     }
 
     /// Ends the tree.
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub fn finish(mut self, guard: &ChangeGuard<'_>) -> Result<BTree, TreeError> {
-        let mut level = 0;
-        loop {
-            let last_pages = self.take_level(level)?.finish()?;
-            // Nothing above, and one page: the root, unless it is a leaf.
-            if let [root] = last_pages.as_slice()
-                && level > 0
-                && level + 1 == self.levels.len()
-            {
-                let root = self.add(root, guard)?;
-                return Ok(BTree::with_root(self.pages, root, self.options.page_bytes));
-            }
-            for page in last_pages {
-                self.place(level, &page, guard)?;
-            }
-            level += 1;
-        }
+    pub fn finish(mut self, _guard: &ChangeGuard<'_>) -> Result<BTree, TreeError> {
+        let (pages, made) = (&self.pages, &mut self.made);
+        let page_bytes = self.levels.page_bytes();
+        let root = self.levels.finish(&mut |bytes| add(pages, made, &bytes))?;
+        let root = add(pages, made, &root)?;
+        Ok(BTree::with_root(self.pages, root, page_bytes))
     }
 
     /// Frees all pages.
@@ -94,69 +76,12 @@ impl TreeBuilder {
         }
         Ok(())
     }
+}
 
-    fn push_at(
-        &mut self,
-        level: usize,
-        key: &[u8],
-        value: &[u8],
-        guard: &ChangeGuard<'_>,
-    ) -> Result<(), TreeError> {
-        if level == self.levels.len() {
-            self.add_level()?;
-        }
-        let built = match self.levels.get_mut(level) {
-            Some(builder) => builder.push(key, value, false)?,
-            None => None,
-        };
-        match built {
-            Some(page) => self.place(level, &page, guard),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds a page of a level to the pool, and to the level above.
-    fn place(
-        &mut self,
-        level: usize,
-        built: &BuiltPage,
-        guard: &ChangeGuard<'_>,
-    ) -> Result<(), TreeError> {
-        let page = self.add(built, guard)?;
-        let pointer = ChildPointer::new(page);
-        self.push_at(level + 1, &built.lower_fence, pointer.as_bytes(), guard)
-    }
-
-    fn add(&mut self, built: &BuiltPage, _guard: &ChangeGuard<'_>) -> Result<PageId, TreeError> {
-        let page = self.pages.add(&built.bytes)?.page();
-        self.made.push(page);
-        Ok(page)
-    }
-
-    fn add_level(&mut self) -> Result<(), TreeError> {
-        let options = self.level_options(self.levels.len());
-        self.levels.push(LevelBuilder::new(options)?);
-        Ok(())
-    }
-
-    /// What has been built of a level; an empty one is left in its place.
-    fn take_level(&mut self, level: usize) -> Result<LevelBuilder, TreeError> {
-        let empty = LevelBuilder::new(self.level_options(level))?;
-        Ok(match self.levels.get_mut(level) {
-            Some(builder) => std::mem::replace(builder, empty),
-            None => empty,
-        })
-    }
-
-    fn level_options(&self, level: usize) -> BuildOptions {
-        BuildOptions {
-            page_bytes: self.options.page_bytes,
-            level: level.try_into().unwrap_or(u8::MAX),
-            layout: self.options.layout,
-            lsn: self.lsn,
-            fill_percent: FILL_PERCENT,
-        }
-    }
+fn add(pages: &Pages, made: &mut Vec<PageId>, bytes: &[u8]) -> Result<PageId, TreeError> {
+    let page = pages.add(bytes)?.page();
+    made.push(page);
+    Ok(page)
 }
 
 impl BTree {

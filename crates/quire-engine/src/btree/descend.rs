@@ -91,21 +91,25 @@ impl BTree {
 
     /// The leaf where `key` is, or was a moment ago: the leaf itself is not read.
     pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<Frame>>, TreeError> {
-        let mut frame = self.root_frame()?;
+        let mut below = self.start()?;
         let mut level = None;
         loop {
-            let (child, child_level) = match look(&frame, level, key)? {
+            let frame = self.here(&below)?;
+            let (child, child_level) = match look(frame, level, key)? {
                 Descent::Arrived(child) => child,
                 Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
             };
-            frame = match self.pages.get(child)? {
-                Some(frame) => frame,
-                None => return Ok(lost(child, FREED)),
+            let Some(frame) = self.pages.get(child)? else {
+                return Ok(lost(child, FREED));
             };
             if child_level == 0 {
                 return Ok(Descent::Arrived(frame));
             }
+            if level.is_none() {
+                self.pin_root(&below, child_level);
+            }
             level = Some(child_level);
+            below = Some(frame);
         }
     }
 
@@ -141,9 +145,34 @@ impl BTree {
     }
 
     fn root_frame(&self) -> Result<Arc<Frame>, TreeError> {
-        self.pages
-            .get(self.root)?
-            .ok_or(TreeError::freed(self.root))
+        if let Some(frame) = self.pinned_root.get() {
+            return Ok(Arc::clone(frame));
+        }
+        let frame = self.pages.get(self.root)?;
+        frame.ok_or(TreeError::freed(self.root))
+    }
+
+    /// Where a way begins: nothing if that is the pinned root, which needs no look-up and no count of its users.
+    fn start(&self) -> Result<Option<Arc<Frame>>, TreeError> {
+        match self.pinned_root.get() {
+            Some(_) => Ok(None),
+            None => self.root_frame().map(Some),
+        }
+    }
+
+    /// The page on a way that begins with [`Self::start`].
+    fn here<'f>(&'f self, below: &'f Option<Arc<Frame>>) -> Result<&'f Arc<Frame>, TreeError> {
+        let frame = below.as_ref().or_else(|| self.pinned_root.get());
+        frame.ok_or(TreeError::freed(self.root))
+    }
+
+    /// Keeps the root in memory if there are two levels above the leaves: then it is little beside what it leads to.
+    fn pin_root(&self, root: &Option<Arc<Frame>>, child_level: u8) {
+        if let Some(frame) = root
+            && child_level > 0
+        {
+            self.pinned_root.get_or_init(|| Arc::clone(frame));
+        }
     }
 
     fn visit_leaf<R>(
@@ -151,19 +180,23 @@ impl BTree {
         target: Target<'_>,
         visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<Descent<R>, TreeError> {
-        let mut frame = self.root_frame()?;
+        let mut below = self.start()?;
         let mut level = None;
         loop {
-            let (child, child_level) = match read_sign(&frame, level, target, visit)? {
+            let frame = self.here(&below)?;
+            let (child, child_level) = match read_sign(frame, level, target, visit)? {
                 Sign::Leaf(result) => return Ok(Descent::Arrived(result)),
                 Sign::Child { page, level } => (page, level),
                 Sign::Lost(what) => return Ok(lost(frame.page(), what)),
             };
-            frame = match self.pages.get(child)? {
-                Some(frame) => frame,
-                None => return Ok(lost(child, FREED)),
+            let Some(frame) = self.pages.get(child)? else {
+                return Ok(lost(child, FREED));
             };
+            if level.is_none() {
+                self.pin_root(&below, child_level);
+            }
             level = Some(child_level);
+            below = Some(frame);
         }
     }
 }

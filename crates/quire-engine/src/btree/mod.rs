@@ -7,7 +7,7 @@
 //! | `grow`, `shrink` | when pages become two, or one |
 //! | `cursor` | what is between two keys, in both directions |
 //! | `estimate` | how much is between two keys, and where to cut it |
-//! | `build` | a tree from sorted entries; the end of a tree |
+//! | `levels`, `build` | a tree from sorted entries; the end of a tree |
 //! | `check` | is the tree what it must be |
 //!
 //! Pages are frames of the pool. Changes of entries are page operations, which the caller logs. What the tree does with its pages
@@ -47,6 +47,7 @@ mod descend;
 mod error;
 mod estimate;
 mod grow;
+mod levels;
 mod pages;
 mod shrink;
 mod stored;
@@ -58,5 +59,7 @@ pub use counters::TreeStatistics;
 pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
+pub(crate) use levels::TreeLevels;
 pub(crate) use stored::add_stored_pages;
+pub(crate) use tree::check_size;
 pub use tree::{BTree, TreeOptions};

@@ -1,6 +1,6 @@
 //! A tree: one entry, or one change of one entry, at a time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use quire_format::row_page::{
     Applied, ApplyError, ChildPointer, PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPageMut, space,
@@ -39,6 +39,8 @@ impl Default for TreeOptions {
 pub struct BTree {
     pub(super) pages: Pages,
     pub(super) root: PageId,
+    /// The root of a large tree, where every way begins.
+    pub(super) pinned_root: OnceLock<Arc<Frame>>,
     pub(super) page_bytes: usize,
     structure: Mutex<()>,
     pub(super) counters: Counters,
@@ -159,6 +161,7 @@ impl BTree {
         Self {
             pages,
             root,
+            pinned_root: OnceLock::new(),
             page_bytes,
             structure: Mutex::new(()),
             counters: Counters::default(),
@@ -330,29 +333,32 @@ impl BTree {
         }
     }
 
-    /// Refuses what no leaf can hold, before leaves are split in vain.
     pub(crate) fn check_size(&self, op: &PageOp<'_>) -> Result<(), TreeError> {
-        let page_bytes = self.page_bytes;
-        let key_bytes = op.key().len();
-        if key_bytes > space::key_bytes_max(page_bytes) {
-            let bytes = key_bytes;
-            return Err(TreeError::KeyTooLong { bytes, page_bytes });
-        }
-        let PageOp::Put {
-            value, overflow, ..
-        } = op
-        else {
-            return Ok(());
-        };
-        let bytes = key_bytes + value.len();
-        if bytes > space::entry_bytes_max(page_bytes) {
-            return Err(TreeError::EntryTooLong { bytes, page_bytes });
-        }
-        if *overflow {
-            return Err(TreeError::Overflow);
-        }
-        Ok(())
+        check_size(op, self.page_bytes)
     }
+}
+
+/// Refuses what no leaf of that length can hold, before leaves are split in vain.
+pub(crate) fn check_size(op: &PageOp<'_>, page_bytes: usize) -> Result<(), TreeError> {
+    let key_bytes = op.key().len();
+    if key_bytes > space::key_bytes_max(page_bytes) {
+        let bytes = key_bytes;
+        return Err(TreeError::KeyTooLong { bytes, page_bytes });
+    }
+    let PageOp::Put {
+        value, overflow, ..
+    } = op
+    else {
+        return Ok(());
+    };
+    let bytes = key_bytes + value.len();
+    if bytes > space::entry_bytes_max(page_bytes) {
+        return Err(TreeError::EntryTooLong { bytes, page_bytes });
+    }
+    if *overflow {
+        return Err(TreeError::Overflow);
+    }
+    Ok(())
 }
 
 /// Carries out an operation on a page that was found as a leaf; `None` when it has been freed.

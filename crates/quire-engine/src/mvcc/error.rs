@@ -91,6 +91,7 @@ macro_rules! spill_error_from {
 }
 
 spill_error_from!(
+    std::io::Error,
     TreeError,
     FlushError,
     VolumeError,

@@ -17,12 +17,15 @@ use crate::btree::{Direction, TreeError};
 pub(super) struct Snapshot {
     shared: Arc<Shared>,
     at: u64,
+    /// The trees that there were then: later ones may have taken their places since.
+    trees: Arc<TreeMap>,
 }
 
 impl Snapshot {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             at: shared.snapshots.register(&shared.clock),
+            trees: shared.trees.now(),
             shared: Arc::clone(shared),
         }
     }
@@ -123,6 +126,7 @@ impl ReadView {
 
     fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, ReadError> {
         let open = self.trees.get(&tree);
+        let open = open.or_else(|| self.snapshot.trees.get(&tree));
         open.ok_or(ReadError::UnknownTree { tree })
     }
 }

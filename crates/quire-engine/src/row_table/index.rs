@@ -139,6 +139,19 @@ impl IndexLayout {
         Ok(row_key)
     }
 
+    /// The value of column number `column` of the index in the key of an entry.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the key of the entry is not what an encoder writes.
+    pub(crate) fn value_of<'a>(
+        &self,
+        key: &'a [u8],
+        column: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<TupleValue<'a>, Corrupt> {
+        self.layout.field(key, column, scratch)
+    }
+
     /// The entries of rows with the values `equal` in the first columns of the index (NULL means `IS NULL`), and `next` in the
     /// one after them.
     ///

@@ -6,16 +6,19 @@ use arrow_array::cast::AsArray;
 use quire_format::tuple::TupleValue;
 
 use super::error::RowWriteError;
+use super::fill::{FillContext, IndexFill};
 use super::parts::RowParts;
 use super::scan::{RowScanOptions, RowSource};
 use super::table::RowTable;
 use crate::btree::Direction;
-use crate::mvcc::Transaction;
+use crate::definition::TreeRecord;
+use crate::mvcc::{Transaction, TreeSpec};
 use crate::row_table::{ColumnArray, KeyRange};
 
 const BATCH_ROWS: usize = 8192;
 
-/// Adds the entries of the index at `position` for all rows, as they are now; nobody else changes the table meanwhile.
+/// Builds the tree of the index at `position` of all rows, as they are now; nobody else changes the table meanwhile. False when
+/// there are no rows, and no pages.
 ///
 /// # Errors
 /// Two rows have a key that only one may have; or rows cannot be read, or entries not written.
@@ -23,10 +26,13 @@ pub(crate) fn build_index(
     parts: &Arc<RowParts>,
     position: usize,
     rows: &mut Transaction,
-) -> Result<(), RowWriteError> {
+    context: &FillContext<'_>,
+    (tree, spec): (&TreeRecord, &TreeSpec),
+) -> Result<bool, RowWriteError> {
     let Some(index) = parts.indexes.get(position) else {
-        return Ok(());
+        return Ok(false);
     };
+    let mut fill = IndexFill::new(parts, position, context, spec);
     let table = RowTable::new(Arc::clone(parts), rows.latest_view());
     let ordinals = index.layout.ordinals();
     let live = parts.layout.live_ordinals();
@@ -44,7 +50,7 @@ pub(crate) fn build_index(
     let (mut key, mut value) = (Vec::new(), Vec::new());
     while let Some(batch) = scan.next_batch()? {
         let Some((keys, arrays)) = batch.columns().split_last() else {
-            return Ok(());
+            break;
         };
         let keys = keys.as_binary_view();
         let columns: Vec<(usize, ColumnArray<'_>)> = ordinals
@@ -60,23 +66,11 @@ pub(crate) fn build_index(
             for (ordinal, array) in &columns {
                 row_values[*ordinal] = array.value(row);
             }
-            let is_exclusive =
-                index
-                    .layout
-                    .encode_entry(&row_values, keys.value(row), &mut key, &mut value)?;
-            if is_exclusive && rows.get_latest(index.tree, &key, |_| ())?.is_some() {
-                return Err(RowWriteError::Duplicate {
-                    table: parts.definition.name.clone(),
-                    constraint: index.definition.key.name.clone(),
-                    detail: format!(
-                        "Key {} is duplicated.",
-                        parts.described(ordinals, &row_values)
-                    ),
-                });
-            }
-            rows.put(index.tree, &key, &value)?;
+            let layout = &index.layout;
+            layout.encode_entry(&row_values, keys.value(row), &mut key, &mut value)?;
+            fill.push(&key, &value)?;
         }
         values.fill(TupleValue::Null);
     }
-    Ok(())
+    fill.finish(tree)
 }

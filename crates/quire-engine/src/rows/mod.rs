@@ -9,6 +9,7 @@
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
 //! | `references` | foreign keys, at the end of a statement |
 //! | `sizes` | what its trees take in the file |
+//! | `fill` | many rows into an empty table: trees built from below |
 //! | `build` | an index on rows that are there |
 //!
 //! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
@@ -17,6 +18,7 @@ mod build;
 mod cache;
 mod dictionaries;
 mod error;
+mod fill;
 mod parts;
 mod references;
 mod scan;
@@ -29,6 +31,8 @@ pub(crate) use build::build_index;
 pub(crate) use cache::PartsCache;
 pub use dictionaries::choose_dictionaries;
 pub use error::{RowScanError, RowWriteError};
+pub(crate) use fill::FillContext;
+pub use fill::RowFill;
 pub(crate) use parts::row_layout;
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;

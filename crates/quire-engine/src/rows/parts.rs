@@ -29,7 +29,7 @@ pub struct RowParts {
     pub(crate) indexes: Vec<TableIndex>,
     /// For tables without primary key, the number of the next row; 0 as long as nobody has looked.
     next_row_id: Arc<AtomicU64>,
-    pub(super) trees: Vec<TreeRecord>,
+    pub(crate) trees: Vec<TreeRecord>,
 }
 
 /// An index of a table.

@@ -10,23 +10,25 @@ use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
 use super::{TablesPoint, WriteTransaction};
-use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::definition::{TableDefinition, TreeRecord, TreeRole};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
 };
-use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, build_index};
+use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter};
 use crate::samples;
 use crate::snapshot::Snapshot;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
 pub struct Transaction {
-    engine: Engine,
-    rows: mvcc::Transaction,
-    tables: Option<WriteTransaction>,
+    pub(super) engine: Engine,
+    pub(super) rows: mvcc::Transaction,
+    pub(super) tables: Option<WriteTransaction>,
     /// Trees that this transaction has made; they go when it is rolled back.
     new_trees: Vec<TreeRecord>,
+    /// Trees whose pages were staged, which are freed with all that was when it is rolled back.
+    pub(super) filled_trees: Vec<TreeRecord>,
     /// Trees that there were when its half for tables began.
     old_trees: Vec<TreeRecord>,
     /// What the current statement reads.
@@ -52,6 +54,7 @@ impl Transaction {
             rows,
             tables: None,
             new_trees: Vec::new(),
+            filled_trees: Vec::new(),
             old_trees: Vec::new(),
             view,
             snapshot,
@@ -113,12 +116,26 @@ impl Transaction {
     pub fn tables(&mut self) -> Result<&mut WriteTransaction, TransactionError> {
         if self.tables.is_none() {
             let tables = self.engine.begin()?;
-            self.old_trees = tables.catalog_now().live_trees().copied().collect();
-            self.tables = Some(tables);
+            self.set_tables(tables);
         }
         self.tables
             .as_mut()
             .ok_or(EngineError::TransactionEnded.into())
+    }
+
+    /// The same without waiting; says whether there is such a half now.
+    pub(super) fn try_tables(&mut self) -> Result<bool, TransactionError> {
+        if self.tables.is_none()
+            && let Some(tables) = self.engine.try_begin()?
+        {
+            self.set_tables(tables);
+        }
+        Ok(self.tables.is_some())
+    }
+
+    fn set_tables(&mut self, tables: WriteTransaction) {
+        self.old_trees = tables.catalog_now().live_trees().copied().collect();
+        self.tables = Some(tables);
     }
 
     /// Changes definitions. Statements of this transaction see them at once.
@@ -137,11 +154,12 @@ impl Transaction {
 
     /// Makes trees known that the definitions have now. Their pages may reach the file before the commit, so the file says that
     /// something is under way.
-    fn add_new_trees(&mut self) -> Result<(), TransactionError> {
+    pub(super) fn add_new_trees(&mut self) -> Result<(), TransactionError> {
         let catalog = self.tables()?.catalog_now().clone();
         let live: Vec<TreeRecord> = catalog.live_trees().copied().collect();
         for tree in live {
-            if self.old_trees.contains(&tree) || self.new_trees.contains(&tree) {
+            let known = [&self.old_trees, &self.new_trees, &self.filled_trees];
+            if known.iter().any(|trees| trees.contains(&tree)) {
                 continue;
             }
             self.tables()?.mark_staging()?;
@@ -193,31 +211,6 @@ impl Transaction {
     pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
         self.lock_name(name, TableLockMode::AccessExclusive)?;
         self.define(|tables| tables.truncate_table(name))
-    }
-
-    /// Creates an index and fills it, while others may only read the table.
-    ///
-    /// # Errors
-    /// As [`WriteTransaction::create_index`]; two rows have a key that only one may have.
-    pub fn create_index(
-        &mut self,
-        table: &str,
-        index: IndexDefinition,
-    ) -> Result<(), TransactionError> {
-        self.lock_name(table, TableLockMode::Share)?;
-        let name = index.key.name.clone();
-        self.define(|tables| tables.create_index(table, index))?;
-        let Some(parts) = self.snapshot().row_parts(table)? else {
-            return Err(TransactionError::TableNotFound(table.to_owned()));
-        };
-        let position = parts
-            .indexes
-            .iter()
-            .position(|known| known.definition.key.name == name);
-        if let Some(position) = position {
-            build_index(&parts, position, &mut self.rows)?;
-        }
-        Ok(())
     }
 
     /// Takes a sample of a row table's rows and keeps what it says of the columns, for estimates.
@@ -306,14 +299,19 @@ impl Transaction {
             tables.commit()?;
         }
         let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
-        let trees = self.new_trees.drain(..).chain(self.old_trees.drain(..));
+        let made = self.new_trees.drain(..).chain(self.filled_trees.drain(..));
+        let trees = made.chain(self.old_trees.drain(..));
         for tree in trees.filter(|tree| !live.contains(tree)) {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
         Ok(())
     }
 
-    fn lock_name(&mut self, name: &str, mode: TableLockMode) -> Result<(), TransactionError> {
+    pub(super) fn lock_name(
+        &mut self,
+        name: &str,
+        mode: TableLockMode,
+    ) -> Result<(), TransactionError> {
         if let Some(id) = self.snapshot().id_of(name) {
             self.rows.lock_table(id, mode, LockWait::Wait)?;
         }
@@ -332,7 +330,9 @@ impl Transaction {
         };
         let entry = catalog.row_tables.get(&table.definition().name);
         entry.is_some_and(|entry| {
-            entry.id == table.id() && Arc::ptr_eq(&entry.definition, table.definition())
+            entry.id == table.id()
+                && Arc::ptr_eq(&entry.definition, table.definition())
+                && entry.trees == table.parts().trees
         })
     }
 
@@ -352,6 +352,11 @@ impl Drop for Transaction {
             && self.engine.has_pages_of(&self.new_trees)
         {
             tables.leave_trees();
+        }
+        // What was staged is freed here, before others find that nobody uses the trees any more.
+        self.tables = None;
+        for tree in &self.filled_trees {
+            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
     }
 }

@@ -3,10 +3,11 @@
 use quire_codec::Corrupt;
 use thiserror::Error;
 
+use super::child::ChildPointer;
 use super::create::{PageSetup, SetupError};
 use super::layout::{ROW_PAGE_HEADER_BYTES, SLOT_BYTES};
 use super::space::{self, shared_bytes};
-use super::write::{ApplyError, RowPageMut};
+use super::write::{ApplyError, RowPageMut, push};
 
 /// What the pages of a level have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,11 +119,17 @@ impl LevelBuilder {
             }
             .into());
         }
-        let upper = self.separator(self.entries.last(), key);
-        let built = if self.entries.len() > 1 && self.bytes_with(&upper) > self.page_bytes_most {
-            Some(self.build_all_but_last()?)
-        } else {
-            None
+        if self.options.level > 0 {
+            self.check_child(key, value, overflow)?;
+        }
+        // Most entries fit even where their keys share nothing, and need no separator.
+        let may_be_full =
+            self.entries.len() > 1 && self.bytes_at_most(key_bytes) > self.page_bytes_most;
+        let is_full = may_be_full
+            && self.bytes_with(self.separator(self.entries.last(), key)) > self.page_bytes_most;
+        let built = match is_full {
+            true => Some(self.build_all_but_last()?),
+            false => None,
         };
         let start = self.staged.len();
         self.staged.extend_from_slice(key);
@@ -149,35 +156,51 @@ impl LevelBuilder {
         Ok(pages)
     }
 
+    /// An inner page has numbers of pages, and begins at its lower fence.
+    fn check_child(&self, key: &[u8], value: &[u8], overflow: bool) -> Result<(), ApplyError> {
+        if overflow || ChildPointer::page(value).is_err() {
+            return Err(ApplyError::NotAChild);
+        }
+        if self.entries.is_empty() && key != self.lower_fence {
+            return Err(ApplyError::FirstChild);
+        }
+        Ok(())
+    }
+
     fn key(&self, entry: &StagedEntry) -> &[u8] {
         &self.staged[entry.start..entry.start + entry.key_bytes]
     }
 
     /// What is to stand between an entry and the next key.
-    fn separator(&self, last: Option<&StagedEntry>, next: &[u8]) -> Vec<u8> {
+    fn separator<'k>(&self, last: Option<&StagedEntry>, next: &'k [u8]) -> &'k [u8] {
+        if self.options.level > 0 {
+            return next;
+        }
         let shared = last.map_or(0, |last| shared_bytes(self.key(last), next));
-        let whole = self.options.level > 0;
-        next.iter()
-            .copied()
-            .take(if whole { next.len() } else { shared + 1 })
-            .collect()
+        &next[..next.len().min(shared + 1)]
+    }
+
+    /// Bytes of a page of all staged entries with an upper fence of so many, if their keys share nothing.
+    fn bytes_at_most(&self, upper_bytes: usize) -> usize {
+        let fixed = ROW_PAGE_HEADER_BYTES + self.lower_fence.len() + upper_bytes;
+        fixed + self.staged.len() + self.entries.len() * SLOT_BYTES
     }
 
     /// Bytes of a page of all staged entries with that upper fence.
     fn bytes_with(&self, upper: &[u8]) -> usize {
         let prefix_bytes = shared_bytes(&self.lower_fence, upper);
-        let fixed = ROW_PAGE_HEADER_BYTES + self.lower_fence.len() + upper.len();
-        fixed + self.staged.len() + self.entries.len() * SLOT_BYTES
-            - self.entries.len() * prefix_bytes
+        self.bytes_at_most(upper.len()) - self.entries.len() * prefix_bytes
     }
 
     fn build_all_but_last(&mut self) -> Result<BuiltPage, BuildError> {
         let count = self.entries.len() - 1;
         let last = self.entries[count];
         let upper = self.separator(self.entries[..count].last(), self.key(&last));
+        let upper = upper.to_vec();
         let built = self.build(count, &upper)?;
         self.staged.drain(..last.start);
-        self.entries = vec![StagedEntry { start: 0, ..last }];
+        self.entries.clear();
+        self.entries.push(StagedEntry { start: 0, ..last });
         self.lower_fence = upper;
         Ok(built)
     }
@@ -191,12 +214,23 @@ impl LevelBuilder {
             lower: &self.lower_fence,
             upper,
         };
-        let mut page = RowPageMut::create(&mut bytes, &setup)?;
+        let page = RowPageMut::create(&mut bytes, &setup)?;
+        let mut header = page.page()?.header();
+        let prefix_bytes = usize::from(header.prefix_bytes);
         for entry in &self.entries[..count] {
             let value_start = entry.start + entry.key_bytes;
             let value = &self.staged[value_start..value_start + entry.value_bytes];
-            page.insert(self.key(entry), value, entry.overflow)?;
+            let suffix = self.key(entry).get(prefix_bytes..).unwrap_or_default();
+            push(
+                page.bytes,
+                &mut header,
+                [&[], suffix],
+                value,
+                entry.overflow,
+            )?;
         }
+        header.append_run = header.slot_count;
+        header.write(page.bytes)?;
         Ok(BuiltPage {
             bytes,
             lower_fence: self.lower_fence.clone(),

@@ -122,12 +122,25 @@ fn cut_strings<'a>(
     Some(rest)
 }
 
+/// Writes `bytes` behind the first `end` bytes of a buffer that grows if it must. Returns their end.
+fn append(buffer: &mut Vec<u8>, end: usize, bytes: &[u8]) -> usize {
+    let new_end = end + bytes.len();
+    if buffer.len() < new_end {
+        buffer.resize(new_end, 0);
+    }
+    if let Some(target) = buffer.get_mut(end..new_end) {
+        target.copy_from_slice(bytes);
+    }
+    new_end
+}
+
 /// Puts values together again, in the order of their rows.
 pub(super) struct Values<'a> {
     shape: &'a PageShape,
     /// What is left of the strings of each column, and of what follows them.
     columns: Vec<&'a [u8]>,
     tails: &'a [u8],
+    /// The value in its first bytes, the rest from values before.
     value: Vec<u8>,
 }
 
@@ -157,39 +170,37 @@ impl<'a> Values<'a> {
             shape,
             columns,
             tails: rest,
-            value: Vec::new(),
+            value: vec![0; shape.expanded.row_bytes() + COPY_BYTES],
         })
     }
 
     /// The value of the next row and its stored length, given what that is above what the row says. Of `rows` the row is the first;
     /// what follows it is not part of the value.
     pub(super) fn next(&mut self, rows: &[u8], surplus: u16) -> Result<(&[u8], u16), Corrupt> {
-        self.put_row(rows).ok_or_else(wrong_lengths)?;
+        let mut end = self.put_row(rows).ok_or_else(wrong_lengths)?;
         for (place, column) in self.shape.string_lengths().zip(&mut self.columns) {
             let length = length_at(rows, place).ok_or_else(wrong_lengths)?;
             let (string, others) = column.split_at_checked(length).ok_or_else(wrong_lengths)?;
-            self.value.extend_from_slice(string);
+            end = append(&mut self.value, end, string);
             *column = others;
         }
-        let told = u16::try_from(self.value.len()).map_err(|_| wrong_lengths())?;
+        let told = u16::try_from(end).map_err(|_| wrong_lengths())?;
         let field = told.wrapping_add(surplus);
         let (value_bytes, _) = Slot::split_value_field(field);
-        let tail_bytes = usize::from(value_bytes).checked_sub(self.value.len());
+        let tail_bytes = usize::from(value_bytes).checked_sub(end);
         let parts = tail_bytes.and_then(|bytes| self.tails.split_at_checked(bytes));
         let (tail, others) = parts.ok_or_else(wrong_lengths)?;
-        self.value.extend_from_slice(tail);
+        end = append(&mut self.value, end, tail);
         self.tails = others;
-        Ok((&self.value, field))
+        let value = self.value.get(..end).ok_or_else(wrong_lengths)?;
+        Ok((value, field))
     }
 
-    /// Writes the fixed part and the fields of a row to the value. A field is copied with what follows it, in one step of a length known
-    /// beforehand; the next field overwrites that.
-    fn put_row(&mut self, rows: &[u8]) -> Option<()> {
+    /// Writes the fixed part and the fields of a row to the value, and tells their length. A field is copied with what follows it, in
+    /// one step of a length known beforehand; the next field overwrites that.
+    fn put_row(&mut self, rows: &[u8]) -> Option<usize> {
         let (fixed, mut expanded) = rows.split_at_checked(self.shape.fixed_bytes)?;
-        self.value.clear();
-        self.value.extend_from_slice(fixed);
-        self.value
-            .resize(self.shape.expanded.row_bytes() + COPY_BYTES, 0);
+        self.value.get_mut(..fixed.len())?.copy_from_slice(fixed);
         let mut end = fixed.len();
         for field in &self.shape.field_codes {
             let length = field.length(fixed)?;
@@ -203,8 +214,7 @@ impl<'a> Values<'a> {
             end += length;
             expanded = expanded.get(field.width..)?;
         }
-        self.value.truncate(end);
-        Some(())
+        Some(end)
     }
 
     /// Whether everything was used.

@@ -192,18 +192,16 @@ impl Mode {
     pub(super) fn unpack(self, numbers: &mut [i64], packed: &mut BitReader<'_>) {
         match self {
             Self::Planes => {}
-            Self::Frame { base, bits } => {
-                for number in numbers {
-                    *number = (packed.next(bits) as i64).wrapping_add(base);
-                }
-            }
+            Self::Frame { base, bits } => packed.fill(numbers, base, bits),
             Self::Differences { first, base, bits } => {
+                let Some((start, differences)) = numbers.split_first_mut() else {
+                    return;
+                };
+                *start = first;
+                packed.fill(differences, base, bits);
                 let mut before = first;
-                for (index, number) in numbers.iter_mut().enumerate() {
-                    if index > 0 {
-                        let difference = (packed.next(bits) as i64).wrapping_add(base);
-                        before = before.wrapping_add(difference);
-                    }
+                for number in differences {
+                    before = before.wrapping_add(*number);
                     *number = before;
                 }
             }
@@ -250,6 +248,38 @@ pub(super) struct BitReader<'a> {
 impl<'a> BitReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
+    }
+
+    /// The next numbers, each with `base` added.
+    fn fill(&mut self, numbers: &mut [i64], base: i64, bits: u32) {
+        if bits == 0 {
+            return numbers.fill(base);
+        }
+        let mask = u64::MAX >> (u64::BITS - bits);
+        let (quick, slow) = numbers.split_at_mut(self.quick_count(bits).min(numbers.len()));
+        let mut position = self.position;
+        for number in quick {
+            let word = self.bytes.get(position / 8..).and_then(<[u8]>::first_chunk);
+            let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+            *number = (((word >> (position % 8)) & mask) as i64).wrapping_add(base);
+            position += bits as usize;
+        }
+        self.position = position;
+        for number in slow {
+            *number = (self.next(bits) as i64).wrapping_add(base);
+        }
+    }
+
+    /// How many of the next numbers are each within eight bytes that are there.
+    fn quick_count(&self, bits: u32) -> usize {
+        // It may begin in the last bit of the first byte.
+        let is_narrow = bits <= u64::BITS - 7;
+        match self.bytes.len().checked_sub(size_of::<u64>()) {
+            Some(last) if is_narrow && last >= self.position / 8 => {
+                (8 * last + 7 - self.position) / bits as usize + 1
+            }
+            _ => 0,
+        }
     }
 
     #[inline]

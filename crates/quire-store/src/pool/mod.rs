@@ -224,6 +224,21 @@ impl Pool {
         self.inner.add(page, bytes, codec)
     }
 
+    /// The image of a page that is not in the pool, and that the caller writes into the volume: it can be had from there by
+    /// [`get`](Self::get) when it is. For trees that are built, whose pages would only drive out others.
+    ///
+    /// # Errors
+    /// [`FlushError::Image`]: bytes that are no page, or a codec that fails.
+    pub fn image(
+        &self,
+        page: PageId,
+        bytes: &[u8],
+        codec: PageCodec,
+    ) -> Result<Arc<[u8]>, FlushError> {
+        let image = self.inner.upkeep.encode(bytes, codec);
+        image.map_err(|detail| FlushError::Image { page, detail })
+    }
+
     /// Keeps flushes out until the guard is dropped. For changes of several frames that belong together: a split, a
     /// merge, what a transaction did. A thread must not hold two.
     #[must_use]

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    Insertion, ReferenceChecks, RowTable, TableDefinition, TableLockMode, Transaction,
+    Insertion, ReferenceChecks, RowFill, RowTable, TableDefinition, TableLockMode, Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -26,6 +27,9 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;
+
+/// An empty table that gets so many rows at once is filled from below, which nobody else may change meanwhile.
+const FILL_ROWS_MIN: usize = 10_000;
 
 /// Inserts all rows or none.
 pub(in crate::sql) async fn insert(
@@ -106,19 +110,27 @@ impl Target<'_> {
         let mut progress = Progress::default();
         progress.returned.set_schema(planned.returned);
         let mut stream = context.start(&planned.plan).await?;
-        while let Some(batch) = next_of(&mut stream, token).await? {
-            let transaction = writer.transaction()?;
-            let (table, columns) = (self.table, &planned.columns);
-            let conflicts =
-                block_in_place(|| progress.insert(transaction, table, columns, &batch, self.rule))?;
-            let Some(rule) = self.rule.filter(|_| !conflicts.is_empty()) else {
-                continue;
+        let columns = &planned.columns;
+        let first = self.first_rows(&mut stream, token).await?;
+        if let Some(mut fill) = self.begin_fill(writer, &first)? {
+            let mut insert = |batch: &RecordBatch| {
+                block_in_place(|| progress.fill(&mut fill, self.table, columns, batch))
             };
-            let update = conflicts.plan(context, table, self.alias, rule, self.returning)?;
-            let mut changed = context.start(&update.plan).await?;
-            while let Some(batch) = next_of(&mut changed, token).await? {
-                let transaction = writer.transaction()?;
-                block_in_place(|| progress.update(transaction, table, &update.columns, &batch))?;
+            first.iter().try_for_each(&mut insert)?;
+            drop(first);
+            while let Some(batch) = next_of(&mut stream, token).await? {
+                insert(&batch)?;
+            }
+            let transaction = writer.transaction()?;
+            progress.count = block_in_place(|| transaction.finish_fill(fill))?;
+        } else {
+            for batch in first {
+                self.insert(writer, context, columns, &mut progress, &batch, token)
+                    .await?;
+            }
+            while let Some(batch) = next_of(&mut stream, token).await? {
+                self.insert(writer, context, columns, &mut progress, &batch, token)
+                    .await?;
             }
         }
         drop(stream);
@@ -127,6 +139,64 @@ impl Target<'_> {
             Ok(writer.transaction()?.check_references(references)?)
         })?;
         Ok(progress)
+    }
+
+    /// As many rows as tell that a table should be filled from below, or all; none if it cannot be.
+    async fn first_rows(
+        &self,
+        stream: &mut SendableRecordBatchStream,
+        token: &CancelToken,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let (mut first, mut row_count) = (Vec::new(), 0);
+        if self.rule.is_some() || self.returning.is_some() {
+            return Ok(first);
+        }
+        while row_count < FILL_ROWS_MIN
+            && let Some(batch) = next_of(stream, token).await?
+        {
+            row_count += batch.num_rows();
+            first.push(batch);
+        }
+        Ok(first)
+    }
+
+    fn begin_fill(
+        &self,
+        writer: &mut Writer<'_>,
+        first: &[RecordBatch],
+    ) -> Result<Option<RowFill>, Error> {
+        let row_count: usize = first.iter().map(RecordBatch::num_rows).sum();
+        if row_count < FILL_ROWS_MIN {
+            return Ok(None);
+        }
+        let transaction = writer.transaction()?;
+        Ok(block_in_place(|| transaction.begin_fill(self.table))?)
+    }
+
+    /// Inserts the rows of a batch one by one.
+    async fn insert(
+        &self,
+        writer: &mut Writer<'_>,
+        context: &StatementContext,
+        columns: &ChangeColumns,
+        progress: &mut Progress,
+        batch: &RecordBatch,
+        token: &CancelToken,
+    ) -> Result<(), Error> {
+        let transaction = writer.transaction()?;
+        let table = self.table;
+        let conflicts =
+            block_in_place(|| progress.insert(transaction, table, columns, batch, self.rule))?;
+        let Some(rule) = self.rule.filter(|_| !conflicts.is_empty()) else {
+            return Ok(());
+        };
+        let update = conflicts.plan(context, table, self.alias, rule, self.returning)?;
+        let mut changed = context.start(&update.plan).await?;
+        while let Some(batch) = next_of(&mut changed, token).await? {
+            let transaction = writer.transaction()?;
+            block_in_place(|| progress.update(transaction, table, &update.columns, &batch))?;
+        }
+        Ok(())
     }
 }
 
@@ -269,6 +339,25 @@ struct Progress {
 }
 
 impl Progress {
+    /// Adds the rows of a batch to a table that is filled.
+    fn fill(
+        &mut self,
+        fill: &mut RowFill,
+        table: &RowTable,
+        columns: &ChangeColumns,
+        batch: &RecordBatch,
+    ) -> Result<(), Error> {
+        let rows = RowValues::new(table.definition(), batch, columns.after.clone())?;
+        let mut values: Vec<TupleValue<'_>> = Vec::new();
+        for row in 0..batch.num_rows() {
+            rows.read(row, &mut values)?;
+            rows.check(row, &columns.checks, batch)?;
+            fill.insert(&values)?;
+            self.references.inserted(table.parts(), &values);
+        }
+        Ok(())
+    }
+
     /// Inserts the rows of a batch; returns those that must be updates instead.
     fn insert(
         &mut self,

@@ -1,0 +1,132 @@
+//! Tables and indexes whose trees are built from below.
+
+use std::sync::Arc;
+
+use super::Transaction;
+use crate::btree::Direction;
+use crate::definition::{IndexDefinition, TreeRecord, TreeRole};
+use crate::error::{EngineError, TransactionError};
+use crate::mvcc::{Isolation, LockWait, ReadError, TableLockMode};
+use crate::rows::{FillContext, RowFill, RowTable, RowWriteError, build_index};
+
+impl Transaction {
+    /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
+    /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
+    /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row.
+    ///
+    /// # Errors
+    /// Pages cannot be read, or the volume takes no writes.
+    pub fn begin_fill(&mut self, table: &RowTable) -> Result<Option<RowFill>, TransactionError> {
+        if self.isolation() != Isolation::ReadCommitted
+            || !self.is_current(table)
+            || !self.is_empty(table)?
+        {
+            return Ok(None);
+        }
+        // Nobody is waited for: who has one of both may wait for the other.
+        let could_define = self.tables.is_some();
+        let (mode, wait) = (TableLockMode::Exclusive, LockWait::Skip);
+        let is_free = self.try_tables()? && self.rows.lock_table(table.id(), mode, wait)?;
+        // Somebody may have inserted rows before we had the lock.
+        if !is_free || !self.is_empty(table)? {
+            if !could_define {
+                self.tables = None;
+            }
+            return Ok(None);
+        }
+        let catalog = self.tables()?.catalog_now().clone();
+        let pages = Arc::clone(self.tables()?.pages());
+        let row_half = self.engine.row_half();
+        let context = FillContext {
+            pool: &row_half.pool,
+            pages: &pages,
+            options: self.engine.mvcc_options(),
+        };
+        let parts = table.parts();
+        let fill = RowFill::new(parts, &context, |role: TreeRole| {
+            let tree = parts.trees.iter().find(|tree| tree.role == role);
+            row_half.tree_spec(&catalog, tree.ok_or(EngineError::TransactionEnded)?)
+        })?;
+        Ok(Some(fill))
+    }
+
+    /// The table has the rows from now on, for this transaction. Returns their number.
+    ///
+    /// # Errors
+    /// Two rows have a key that only one may have; or the pages cannot be written. What the statement has done must then be rolled back.
+    pub fn finish_fill(&mut self, fill: RowFill) -> Result<u64, TransactionError> {
+        let name = fill.parts().definition.name.clone();
+        let tables = self.tables()?;
+        tables.truncate_table(&name)?;
+        let entry = tables.catalog_now().row_tables.get(&name);
+        let trees = entry
+            .map(|entry| entry.trees.clone())
+            .ok_or(TransactionError::TableNotFound(name))?;
+        let (filled, row_count) = fill.finish(&trees)?;
+        self.add_filled_trees(&filled)?;
+        self.add_new_trees()?;
+        self.begin_statement();
+        Ok(row_count)
+    }
+
+    /// Creates an index and fills it, while others may only read the table.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::create_index`](super::WriteTransaction::create_index); two rows have a key that only one may have.
+    pub fn create_index(
+        &mut self,
+        table: &str,
+        index: IndexDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(table, TableLockMode::Share)?;
+        let name = index.key.name.clone();
+        let tree = self.tables()?.create_index(table, index)?;
+        let Some(parts) = self.snapshot().row_parts(table)? else {
+            return Err(TransactionError::TableNotFound(table.to_owned()));
+        };
+        let position = parts
+            .indexes
+            .iter()
+            .position(|known| known.definition.key.name == name);
+        if let Some(position) = position {
+            let pages = Arc::clone(self.tables()?.pages());
+            let catalog = self.tables()?.catalog_now().clone();
+            let row_half = self.engine.row_half();
+            let spec = row_half.tree_spec(&catalog, &tree)?;
+            let context = FillContext {
+                pool: &row_half.pool,
+                pages: &pages,
+                options: self.engine.mvcc_options(),
+            };
+            let target = (&tree, &spec);
+            if build_index(&parts, position, &mut self.rows, &context, target)? {
+                self.add_filled_trees(&[tree])?;
+            }
+        }
+        self.add_new_trees()?;
+        self.begin_statement();
+        Ok(())
+    }
+
+    /// Makes trees known whose pages are staged.
+    fn add_filled_trees(&mut self, trees: &[TreeRecord]) -> Result<(), TransactionError> {
+        let catalog = self.tables()?.catalog_now().clone();
+        for tree in trees {
+            let spec = self.engine.row_half().tree_spec(&catalog, tree)?;
+            self.engine.mvcc().add_tree(&spec)?;
+            self.filled_trees.push(*tree);
+        }
+        Ok(())
+    }
+
+    /// Whether the table has no rows now.
+    fn is_empty(&mut self, table: &RowTable) -> Result<bool, RowWriteError> {
+        let view = self.rows.latest_view();
+        let first = |view: &crate::mvcc::ReadView| -> Result<bool, ReadError> {
+            let rows = table.parts().rows;
+            let mut scan = view.scan(rows, &[], &[], Direction::Forward)?;
+            Ok(scan.next_entry()?.is_none())
+        };
+        Ok(first(&view)?)
+    }
+}

@@ -1,0 +1,513 @@
+//! Tables that are filled from below are what inserting one row after the other makes of them.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use quire_engine::mvcc::MvccOptions;
+use quire_engine::row_table::{KeyRange, TupleValue, Value};
+use quire_engine::{
+    ColumnDefinition, Direction, Engine, EngineOptions, IndexDefinition, Insertion, Isolation,
+    KeyDefinition, KeyPart, RowScanOptions, RowSource, RowWriteError, Snapshot, SqlType, Storage,
+    TableDefinition, Transaction, TransactionError, TransactionOptions,
+};
+use quire_store::disk::CrashImages;
+use quire_store::{LOG_ROOT_PAGE, MemDisk, STAGING_PAGE, SimDisk, Volume, VolumeOptions};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+}
+
+/// Little memory, so that rows out of order are sorted in a file, and pages are staged in many batches.
+fn options(write_set_bytes: usize) -> EngineOptions {
+    EngineOptions {
+        staging_bytes: 50_000,
+        mvcc: MvccOptions {
+            write_set_bytes,
+            has_background_thread: false,
+            ..MvccOptions::default()
+        },
+        ..EngineOptions::default()
+    }
+}
+
+fn engine_on(disk: Arc<dyn quire_store::Disk>, write_set_bytes: usize) -> Engine {
+    let volume = Volume::open_or_create(disk, VolumeOptions::default()).unwrap();
+    Engine::open_with(volume, options(write_set_bytes)).unwrap()
+}
+
+fn key(name: &str, columns: &[(usize, bool)]) -> KeyDefinition {
+    let part = |&(column, is_descending): &(usize, bool)| KeyPart {
+        column,
+        is_descending,
+    };
+    KeyDefinition {
+        name: name.to_owned(),
+        columns: columns.iter().map(part).collect(),
+    }
+}
+
+fn index(name: &str, columns: &[(usize, bool)], is_unique: bool) -> IndexDefinition {
+    IndexDefinition {
+        id: 0,
+        key: key(name, columns),
+        is_unique,
+        is_constraint: false,
+    }
+}
+
+/// a BIGINT, b INTEGER, c TEXT, d TEXT: with or without a primary key of b and a, a unique index on c, and one on b.
+fn definition(has_key: bool) -> TableDefinition {
+    let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
+    let columns = vec![
+        column("a", SqlType::BigInt),
+        column("b", SqlType::Integer),
+        column("c", SqlType::Text),
+        column("d", SqlType::Text),
+    ];
+    let mut definition = TableDefinition::new("t", columns);
+    definition.storage = Storage::Row;
+    definition.primary_key = has_key.then(|| key("t_pkey", &[(1, false), (0, true)]));
+    definition.indexes = vec![
+        index("t_c", &[(2, false)], true),
+        index("t_b", &[(1, true)], false),
+    ];
+    definition.options.page_bytes = 4_096;
+    definition
+}
+
+fn create(engine: &Engine, definition: TableDefinition) {
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction
+        .define(|tables| tables.create_table(definition))
+        .unwrap();
+    transaction.commit().unwrap();
+}
+
+type Row = [Value; 4];
+
+fn values(row: &Row) -> Vec<TupleValue<'_>> {
+    row.iter().map(Value::as_tuple_value).collect()
+}
+
+/// Rows with keys of their own; some NULL in c, some long values in d.
+fn rows(random: &mut Random, count: usize) -> Vec<Row> {
+    let row = |number: usize| {
+        let c = match random.below(5) {
+            0 => Value::Null,
+            _ => Value::Text(format!("{:x}-{number}", random.below(1 << 30)).into()),
+        };
+        let length = match random.below(200) {
+            0 => 20_000,
+            _ => random.below(120),
+        };
+        let d = Value::Text("words and numbers ".repeat(length / 18 + 1)[..length].into());
+        let a = Value::Integer((number * 7) as i64);
+        [a, Value::Integer((number / 10) as i64), c, d]
+    };
+    (0..count).map(row).collect()
+}
+
+fn fill(transaction: &mut Transaction, rows: &[Row]) -> Result<u64, TransactionError> {
+    let table = transaction.snapshot().row_table("t").unwrap().unwrap();
+    let mut fill = transaction.begin_fill(&table)?.expect("it is empty");
+    for row in rows {
+        fill.insert(&values(row))?;
+    }
+    transaction.finish_fill(fill)
+}
+
+/// What one row after the other makes of it.
+fn insert(transaction: &mut Transaction, rows: &[Row]) -> Result<(), RowWriteError> {
+    let table = transaction.snapshot().row_table("t").unwrap().unwrap();
+    let mut writer = transaction.row_writer(table.parts());
+    for row in rows {
+        let inserted = writer.insert(&values(row))?;
+        if let Insertion::Conflict(conflict) = inserted {
+            return Err(writer.duplicate(conflict.index, &values(row)));
+        }
+    }
+    transaction.begin_statement();
+    Ok(())
+}
+
+fn scan(snapshot: &Snapshot, source: RowSource, with_row_key: bool) -> RecordBatch {
+    let table = snapshot.row_table("t").unwrap().unwrap();
+    let options = RowScanOptions {
+        projection: vec![0, 1, 2, 3],
+        with_row_key,
+        source,
+        direction: Direction::Forward,
+        batch_rows: 1_000,
+    };
+    let mut scan = table.scan(&options).unwrap();
+    let mut batches = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        batches.push(batch);
+    }
+    match batches.first() {
+        Some(first) => concat_batches(&first.schema(), &batches).unwrap(),
+        None => RecordBatch::new_empty(table.arrow_schema().clone()),
+    }
+}
+
+fn all(snapshot: &Snapshot) -> Vec<RecordBatch> {
+    let range = KeyRange::all();
+    let by_index = |index| RowSource::Index {
+        index,
+        range: KeyRange::all(),
+    };
+    vec![
+        scan(snapshot, RowSource::Range(range), true),
+        scan(snapshot, by_index(0), true),
+        scan(snapshot, by_index(1), true),
+    ]
+}
+
+fn row_count(snapshot: &Snapshot) -> usize {
+    scan(snapshot, RowSource::Range(KeyRange::all()), false).num_rows()
+}
+
+fn no_findings(engine: &Engine) {
+    assert_eq!(Engine::check(engine.volume()), []);
+    assert_eq!(engine.volume().check().findings, []);
+    assert_eq!(engine.check_rows(), []);
+}
+
+fn page_count(engine: &Engine) -> usize {
+    engine.checkpoint().unwrap();
+    let pages = engine.volume().pin().pages();
+    pages.iter().filter(|page| **page != LOG_ROOT_PAGE).count()
+}
+
+/// Orders in which rows come.
+fn ordered(rows: &[Row], order: usize, random: &mut Random) -> Vec<Row> {
+    let mut ordered = rows.to_vec();
+    let shuffle = |rows: &mut [Row], random: &mut Random| {
+        for end in (1..rows.len()).rev() {
+            rows.swap(end, random.below(end + 1));
+        }
+    };
+    match order {
+        // That of the key: by b, and by a from above.
+        0 => ordered.sort_by(|one, other| (&one[1], &other[0]).cmp(&(&other[1], &one[0]))),
+        1 => shuffle(&mut ordered, random),
+        // In order at first.
+        _ => {
+            ordered.sort_by(|one, other| (&one[1], &other[0]).cmp(&(&other[1], &one[0])));
+            let first = ordered.len() * 4 / 5;
+            let tenth = ordered.len() / 10;
+            ordered.rotate_left(tenth);
+            shuffle(&mut ordered[first..], random);
+        }
+    }
+    ordered
+}
+
+#[test]
+fn a_table_that_is_filled_is_as_if_rows_were_inserted_one_by_one() {
+    for seed in 0..18 {
+        let mut random = Random(seed);
+        let (has_key, order) = (seed % 2 == 0, seed as usize / 2 % 3);
+        let count = [3, 800, 22_000][seed as usize / 6];
+        let made = rows(&mut random, count);
+        let rows = ordered(&made, order, &mut random);
+        let write_set_bytes = [300_000, 64 << 20][random.below(2)];
+        let disk = Arc::new(MemDisk::new());
+        let engine = engine_on(disk.clone(), write_set_bytes);
+        let twin = engine_on(Arc::new(MemDisk::new()), 64 << 20);
+        for engine in [&engine, &twin] {
+            create(engine, definition(has_key));
+        }
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        assert_eq!(fill(&mut transaction, &rows).unwrap(), count as u64);
+        assert_eq!(row_count(&transaction.snapshot()), count);
+        assert_eq!(row_count(&engine.snapshot()), 0, "it is not committed");
+        let mut one_by_one = twin.transaction(TransactionOptions::default());
+        insert(&mut one_by_one, &rows).unwrap();
+        one_by_one.commit().unwrap();
+        let expected = all(&twin.snapshot());
+        assert_eq!(all(&transaction.snapshot()), expected, "seed {seed}");
+        transaction.commit().unwrap();
+        assert_eq!(all(&engine.snapshot()), expected, "seed {seed}");
+        no_findings(&engine);
+        // The table can be changed, and is there again after the end of the process.
+        let more = [
+            Value::Integer(-1),
+            Value::Integer(0),
+            Value::Null,
+            Value::Null,
+        ];
+        for engine in [&engine, &twin] {
+            let mut transaction = engine.transaction(TransactionOptions::default());
+            insert(&mut transaction, std::slice::from_ref(&more)).unwrap();
+            transaction.commit().unwrap();
+        }
+        let expected = all(&twin.snapshot());
+        assert_eq!(all(&engine.snapshot()), expected);
+        let again = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())), 64 << 20);
+        assert_eq!(all(&again.snapshot()), expected);
+        no_findings(&again);
+    }
+}
+
+fn told(error: &TransactionError) -> String {
+    match error {
+        TransactionError::Rows(error) => told_of_rows(error),
+        other => panic!("{other}"),
+    }
+}
+
+fn told_of_rows(error: &RowWriteError) -> String {
+    match error {
+        RowWriteError::Duplicate { detail, .. } => format!("{error}: {detail}"),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_violation_is_the_same_error_and_leaves_nothing() {
+    for seed in 0..12 {
+        let mut random = Random(100 + seed);
+        let (order, count) = (seed as usize % 3, [50, 9_000][seed as usize % 2]);
+        let mut made = rows(&mut random, count);
+        let (one, other) = (random.below(count), random.below(count));
+        if one == other {
+            continue;
+        }
+        if seed % 2 == 0 {
+            made[one][2] = Value::Text("the same".into());
+            made[other][2] = Value::Text("the same".into());
+        } else {
+            let key = [made[other][0].clone(), made[other][1].clone()];
+            made[one][..2].clone_from_slice(&key);
+        }
+        let rows = ordered(&made, order, &mut random);
+        let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+        create(&engine, definition(true));
+        let pages = page_count(&engine);
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        let expected = told_of_rows(&insert(&mut transaction, &rows).unwrap_err());
+        drop(transaction);
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        assert_eq!(told(&fill(&mut transaction, &rows).unwrap_err()), expected);
+        drop(transaction);
+        assert_eq!(row_count(&engine.snapshot()), 0);
+        assert_eq!(page_count(&engine), pages, "seed {seed}");
+        assert!(!engine.volume().pin().contains(STAGING_PAGE));
+        no_findings(&engine);
+    }
+}
+
+#[test]
+fn what_is_rolled_back_leaves_nothing() {
+    let mut random = Random(7);
+    let rows = rows(&mut random, 5_000);
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    create(&engine, definition(true));
+    let pages = page_count(&engine);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    drop(transaction);
+    assert_eq!(page_count(&engine), pages);
+    no_findings(&engine);
+
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let savepoint = transaction.savepoint();
+    fill(&mut transaction, &rows).unwrap();
+    transaction.roll_back_to(&savepoint);
+    assert_eq!(row_count(&transaction.snapshot()), 0);
+    fill(&mut transaction, &rows[..3_000]).unwrap();
+    let savepoint = transaction.savepoint();
+    insert(&mut transaction, &rows[3_000..]).unwrap();
+    assert_eq!(row_count(&transaction.snapshot()), 5_000);
+    transaction.roll_back_to(&savepoint);
+    transaction.commit().unwrap();
+    assert_eq!(row_count(&engine.snapshot()), 3_000);
+    no_findings(&engine);
+
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction.truncate_table("t").unwrap();
+    fill(&mut transaction, &rows[..2_000]).unwrap();
+    let savepoint = transaction.savepoint();
+    transaction.truncate_table("t").unwrap();
+    fill(&mut transaction, &rows).unwrap();
+    transaction.roll_back_to(&savepoint);
+    assert_eq!(row_count(&transaction.snapshot()), 2_000);
+    transaction.commit().unwrap();
+    assert_eq!(row_count(&engine.snapshot()), 2_000);
+    no_findings(&engine);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction.truncate_table("t").unwrap();
+    transaction.commit().unwrap();
+    // The first checkpoint frees the trees, the next transaction over tables forgets them.
+    engine.checkpoint().unwrap();
+    assert_eq!(page_count(&engine), pages);
+    no_findings(&engine);
+}
+
+#[test]
+fn others_see_the_old_state_until_the_commit_and_older_snapshots_for_ever() {
+    let mut random = Random(8);
+    let rows = rows(&mut random, 2_000);
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    create(&engine, definition(true));
+    let isolation = Isolation::RepeatableRead;
+    let mut reader = engine.transaction(TransactionOptions {
+        isolation,
+        ..TransactionOptions::default()
+    });
+    reader.begin_statement();
+    let before = engine.snapshot();
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    assert_eq!(row_count(&reader.snapshot()), 0);
+    transaction.commit().unwrap();
+    reader.begin_statement();
+    assert_eq!(row_count(&reader.snapshot()), 0, "as of before");
+    assert_eq!(row_count(&before), 0);
+    engine.checkpoint().unwrap();
+    reader.begin_statement();
+    assert_eq!(row_count(&reader.snapshot()), 0);
+    assert_eq!(row_count(&engine.snapshot()), 2_000);
+    drop((reader, before));
+    no_findings(&engine);
+}
+
+#[test]
+fn a_table_is_not_filled_where_that_would_be_seen() {
+    let mut random = Random(9);
+    let rows = rows(&mut random, 100);
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    create(&engine, definition(true));
+    let begins = |transaction: &mut Transaction| {
+        let table = transaction.snapshot().row_table("t").unwrap().unwrap();
+        transaction.begin_fill(&table).unwrap().is_some()
+    };
+    let of = |isolation| {
+        engine.transaction(TransactionOptions {
+            isolation,
+            ..TransactionOptions::default()
+        })
+    };
+    assert!(!begins(&mut of(Isolation::RepeatableRead)));
+    assert!(!begins(&mut of(Isolation::Serializable)));
+    // Another has changed the table.
+    let mut other = of(Isolation::ReadCommitted);
+    let table = other.snapshot().row_table("t").unwrap().unwrap();
+    let (mode, wait) = (
+        quire_engine::TableLockMode::RowExclusive,
+        quire_engine::LockWait::Wait,
+    );
+    assert!(other.lock_table(table.id(), mode, wait).unwrap());
+    assert!(!begins(&mut of(Isolation::ReadCommitted)));
+    drop(other);
+    // Another defines something.
+    let mut other = of(Isolation::ReadCommitted);
+    other.tables().unwrap();
+    assert!(!begins(&mut of(Isolation::ReadCommitted)));
+    drop(other);
+    assert!(begins(&mut of(Isolation::ReadCommitted)));
+    // Rows are there.
+    let mut transaction = of(Isolation::ReadCommitted);
+    insert(&mut transaction, &rows).unwrap();
+    assert!(!begins(&mut transaction));
+    transaction.commit().unwrap();
+    assert!(!begins(&mut of(Isolation::ReadCommitted)));
+}
+
+#[test]
+fn an_index_on_rows_that_are_there_is_built_from_below() {
+    let mut random = Random(10);
+    let mut rows = rows(&mut random, 20_000);
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    let mut without = definition(true);
+    let indexes = std::mem::take(&mut without.indexes);
+    create(&engine, without);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    for index in &indexes {
+        transaction.create_index("t", index.clone()).unwrap();
+    }
+    transaction.commit().unwrap();
+    let twin = engine_on(Arc::new(MemDisk::new()), 64 << 20);
+    create(&twin, definition(true));
+    let mut transaction = twin.transaction(TransactionOptions::default());
+    insert(&mut transaction, &rows).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(all(&engine.snapshot()), all(&twin.snapshot()));
+    no_findings(&engine);
+
+    rows[17][2] = Value::Text("twice".into());
+    rows[19_000][2] = Value::Text("twice".into());
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    let mut without = definition(true);
+    without.indexes.clear();
+    create(&engine, without);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    transaction.commit().unwrap();
+    let pages = page_count(&engine);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let error = transaction
+        .create_index("t", indexes[0].clone())
+        .unwrap_err();
+    assert!(
+        told(&error).ends_with("Key (c)=(twice) is duplicated."),
+        "{}",
+        told(&error)
+    );
+    drop(transaction);
+    assert_eq!(page_count(&engine), pages);
+    no_findings(&engine);
+}
+
+#[test]
+fn a_crash_leaves_all_or_nothing() {
+    let mut random = Random(11);
+    let rows = rows(&mut random, 1_500);
+    let disk = Arc::new(SimDisk::recording(Vec::new()));
+    let created_at;
+    {
+        let engine = engine_on(disk.clone(), 100_000);
+        create(&engine, definition(true));
+        engine.checkpoint().unwrap();
+        created_at = disk.journal().len();
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        fill(&mut transaction, &rows[..1_000]).unwrap();
+        transaction.commit().unwrap();
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        insert(&mut transaction, &rows[1_000..]).unwrap();
+        transaction.commit().unwrap();
+        engine.checkpoint().unwrap();
+    }
+    let journal = disk.journal();
+    let mut crashes = CrashImages::new(Vec::new(), &journal);
+    let mut seen = [false; 3];
+    while crashes.advance() {
+        if crashes.position() < created_at {
+            continue;
+        }
+        let image = crashes.image(random.next());
+        let engine = engine_on(Arc::new(MemDisk::from_bytes(image)), 100_000);
+        let count = row_count(&engine.snapshot());
+        let place = [0, 1_000, 1_500].iter().position(|known| *known == count);
+        seen[place.unwrap_or_else(|| panic!("{count} rows"))] = true;
+        no_findings(&engine);
+        let staged = engine.volume().pin().contains(STAGING_PAGE);
+        assert!(!staged, "what was staged has been swept");
+    }
+    assert_eq!(seen, [true; 3]);
+}
