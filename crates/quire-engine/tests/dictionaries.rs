@@ -115,6 +115,15 @@ fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
     assert_eq!(chosen(&definition), [None; 6]);
 }
 
+/// Each value of the sample is another: those of later rows will be too.
+#[test]
+fn values_that_are_met_once_get_no_codes() {
+    let mut definition = definition();
+    choose_dictionaries(&mut definition, &[sample(400)]);
+    let (flag, mode, far) = (Some((2, 3)), Some((3, 7)), Some((3, 4)));
+    assert_eq!(chosen(&definition), [None, flag, mode, None, None, far]);
+}
+
 #[test]
 fn dictionaries_are_bounded() {
     let mut definition = definition();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use quire_engine::mvcc::MvccOptions;
-use quire_engine::row_table::{KeyRange, TupleValue, Value};
+use quire_engine::row_table::{KeyRange, TupleValue, Value, array_of_values};
 use quire_engine::{
     ColumnDefinition, Direction, Engine, EngineOptions, IndexDefinition, Insertion, Isolation,
     KeyDefinition, KeyPart, RowScanOptions, RowSource, RowWriteError, Snapshot, SqlType, Storage,
@@ -120,9 +120,29 @@ fn rows(random: &mut Random, count: usize) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
+/// The first rows as a batch.
+fn sample(rows: &[Row]) -> RecordBatch {
+    let schema = definition(false).arrow_schema();
+    let types = [
+        SqlType::BigInt,
+        SqlType::Integer,
+        SqlType::Text,
+        SqlType::Text,
+    ];
+    let column = |(at, sql_type): (usize, &SqlType)| {
+        let values = rows.iter().take(500).map(|row| row[at].as_tuple_value());
+        array_of_values(*sql_type, values).unwrap()
+    };
+    let columns = types.iter().enumerate().map(column).collect();
+    RecordBatch::try_new(schema, columns).unwrap()
+}
+
 fn fill(transaction: &mut Transaction, rows: &[Row]) -> Result<u64, TransactionError> {
     let table = transaction.snapshot().row_table("t").unwrap().unwrap();
-    let mut fill = transaction.begin_fill(&table)?.expect("it is empty");
+    let sample = sample(rows);
+    let mut fill = transaction
+        .begin_fill(&table, &[sample])?
+        .expect("it is empty");
     for row in rows {
         fill.insert(&values(row))?;
     }
@@ -387,6 +407,41 @@ fn others_see_the_old_state_until_the_commit_and_older_snapshots_for_ever() {
 }
 
 #[test]
+fn frequent_values_have_codes_from_the_first_row_on() {
+    let mut random = Random(3);
+    let rows = rows(&mut random, 2_000);
+    let engine = engine_on(Arc::new(MemDisk::new()), 300_000);
+    create(&engine, definition(true));
+    let codes = || {
+        let snapshot = engine.snapshot();
+        let columns = snapshot.definition("t").unwrap().columns.iter();
+        let has_codes = columns.map(|column| column.dictionary.is_some());
+        has_codes.collect::<Vec<_>>()
+    };
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    drop(transaction);
+    assert_eq!(codes(), [false; 4], "rolled back");
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    fill(&mut transaction, &rows).unwrap();
+    transaction.commit().unwrap();
+    // d has 120 values; c is another in each row; a and b are the key.
+    assert_eq!(codes(), [false, false, false, true]);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let more = [
+        Value::Integer(-1),
+        Value::Integer(0),
+        Value::Null,
+        Value::Text("no code".into()),
+    ];
+    insert(&mut transaction, &[more]).unwrap();
+    transaction.commit().unwrap();
+    let found = scan(&engine.snapshot(), RowSource::Range(KeyRange::all()), false);
+    assert_eq!(found.num_rows(), rows.len() + 1);
+    no_findings(&engine);
+}
+
+#[test]
 fn a_table_is_not_filled_where_that_would_be_seen() {
     let mut random = Random(9);
     let rows = rows(&mut random, 100);
@@ -394,7 +449,7 @@ fn a_table_is_not_filled_where_that_would_be_seen() {
     create(&engine, definition(true));
     let begins = |transaction: &mut Transaction| {
         let table = transaction.snapshot().row_table("t").unwrap().unwrap();
-        transaction.begin_fill(&table).unwrap().is_some()
+        transaction.begin_fill(&table, &[]).unwrap().is_some()
     };
     let of = |isolation| {
         engine.transaction(TransactionOptions {

@@ -72,11 +72,25 @@ fn entry_bytes(dictionary: &ColumnDictionary) -> usize {
     dictionary.entries.iter().map(bytes).sum()
 }
 
-/// A value, how often it was met, and the bytes that it takes null-suppressed.
+/// A value, how often it was met after the first time, and the bytes that it takes null-suppressed.
 struct Met<'a> {
     value: TupleValue<'a>,
-    count: usize,
+    again: usize,
     bytes: usize,
+}
+
+impl Met<'_> {
+    /// Bits that a code saves in all rows of the sample. A value that was met once says nothing of the rows to come.
+    fn saved_bits(&self) -> usize {
+        8 * self.bytes * self.again
+    }
+
+    fn entry_bytes(&self) -> usize {
+        match self.value {
+            TupleValue::Bytes(bytes) => bytes.len() + 1,
+            _ => 16,
+        }
+    }
 }
 
 /// The dictionary with which the column's part of the tuples is smallest, if one makes it smaller.
@@ -104,7 +118,7 @@ fn best(
     })
 }
 
-/// The different values of a column, the most frequent first; `None` when they cannot be counted.
+/// The values of a column that may get codes, those first that save most; `None` when they cannot be counted.
 fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec<Met<'_>>> {
     let layout = TupleLayout::new(&[TupleColumn {
         column_type: tuple_type(sql_type),
@@ -130,16 +144,18 @@ fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec
                 let bytes = bytes_of(value).unwrap_or(empty_bytes) - empty_bytes;
                 met.push(Met {
                     value,
-                    count: 0,
+                    again: 0,
                     bytes,
                 });
                 met.len() - 1
             });
-            met[number].count += 1;
+            met[number].again += 1;
         }
     }
-    // What is as frequent keeps the order in which it was met, so that the same rows choose the same.
-    met.sort_by_key(|one| std::cmp::Reverse(one.count * one.bytes.max(1)));
+    met.iter_mut().for_each(|one| one.again -= 1);
+    met.retain(|one| one.again > 0 && one.entry_bytes() <= VALUE_BYTES_MAX);
+    // What saves as much keeps the order in which it was met, so that the same rows choose the same.
+    met.sort_by_key(|one| std::cmp::Reverse(one.saved_bits()));
     Some(met)
 }
 
@@ -163,30 +179,22 @@ fn exact(value: TupleValue<'_>) -> Option<Exact<'_>> {
 
 /// Bits of the codes with which the sample takes fewest bits; `None` when it takes fewest without.
 fn code_bits(nullable: bool, met: &[Met<'_>], row_count: usize, left_bytes: usize) -> Option<u32> {
-    let all_bits: usize = met.iter().map(|one| 8 * one.bytes * one.count).sum();
     let room_bytes = left_bytes.min(ENTRY_BYTES_MAX);
     let mut best: Option<(u32, f64)> = None;
     // One bit of the length code says whether there is a value besides the code.
     let length_bit = f64::from(u8::from(!nullable));
     for bits in 1..=CODE_BITS_MAX {
         let coded = met.iter().take((1 << bits) - 1);
-        let (mut saved_bits, mut entry_bytes) = (0, 0);
-        for one in coded {
-            saved_bits += 8 * one.bytes * one.count;
-            entry_bytes += match one.value {
-                TupleValue::Bytes(bytes) if bytes.len() > VALUE_BYTES_MAX => ENTRY_BYTES_MAX + 1,
-                TupleValue::Bytes(bytes) => bytes.len() + 1,
-                _ => 16,
-            };
-        }
+        let entry_bytes: usize = coded.clone().map(Met::entry_bytes).sum();
         if entry_bytes > room_bytes {
             break;
         }
+        let saved_bits: usize = coded.map(Met::saved_bits).sum();
         let gain = saved_bits as f64 / row_count.max(1) as f64 - f64::from(bits) - length_bit;
         if best.is_none_or(|(_, known)| gain > known) {
             best = Some((bits, gain));
         }
-        if saved_bits == all_bits {
+        if met.len() < 1 << bits {
             break;
         }
     }

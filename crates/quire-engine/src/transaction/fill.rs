@@ -2,21 +2,31 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+
 use super::Transaction;
 use crate::btree::Direction;
-use crate::definition::{IndexDefinition, TreeRecord, TreeRole};
+use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::error::{EngineError, TransactionError};
 use crate::mvcc::{Isolation, LockWait, ReadError, TableLockMode};
-use crate::rows::{FillContext, RowFill, RowTable, RowWriteError, build_index};
+use crate::rows::{
+    FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
+};
 
 impl Transaction {
     /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
     /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
     /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row.
     ///
+    /// `sample` is some of the rows to come, in batches of the table's visible columns: by it is chosen how they are stored.
+    ///
     /// # Errors
     /// Pages cannot be read, or the volume takes no writes.
-    pub fn begin_fill(&mut self, table: &RowTable) -> Result<Option<RowFill>, TransactionError> {
+    pub fn begin_fill(
+        &mut self,
+        table: &RowTable,
+        sample: &[RecordBatch],
+    ) -> Result<Option<RowFill>, TransactionError> {
         if self.isolation() != Isolation::ReadCommitted
             || !self.is_current(table)
             || !self.is_empty(table)?
@@ -34,6 +44,7 @@ impl Transaction {
             }
             return Ok(None);
         }
+        let parts = self.parts_for(table, sample)?;
         let catalog = self.tables()?.catalog_now().clone();
         let pages = Arc::clone(self.tables()?.pages());
         let row_half = self.engine.row_half();
@@ -42,12 +53,28 @@ impl Transaction {
             pages: &pages,
             options: self.engine.mvcc_options(),
         };
-        let parts = table.parts();
-        let fill = RowFill::new(parts, &context, |role: TreeRole| {
+        let fill = RowFill::new(&parts, &context, |role: TreeRole| {
             let tree = parts.trees.iter().find(|tree| tree.role == role);
             row_half.tree_spec(&catalog, tree.ok_or(EngineError::TransactionEnded)?)
         })?;
         Ok(Some(fill))
+    }
+
+    /// An empty table as rows like those of the sample are best stored.
+    fn parts_for(
+        &mut self,
+        table: &RowTable,
+        sample: &[RecordBatch],
+    ) -> Result<Arc<RowParts>, TransactionError> {
+        let mut definition = TableDefinition::clone(table.definition());
+        choose_dictionaries(&mut definition, sample);
+        if definition == **table.definition() {
+            return Ok(Arc::clone(table.parts()));
+        }
+        let name = definition.name.clone();
+        self.tables()?.redefine_empty(definition)?;
+        let parts = self.snapshot().row_parts(&name)?;
+        parts.ok_or(TransactionError::TableNotFound(name))
     }
 
     /// The table has the rows from now on, for this transaction. Returns their number.

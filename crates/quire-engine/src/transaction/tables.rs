@@ -168,6 +168,18 @@ impl WriteTransaction {
         Ok(())
     }
 
+    /// Another definition for a row table without rows, which are to be stored in another way.
+    pub(super) fn redefine_empty(
+        &mut self,
+        definition: TableDefinition,
+    ) -> Result<(), TransactionError> {
+        let name = definition.name.clone();
+        let entry = self.catalog.row_tables.get(&name).cloned();
+        let entry = entry.ok_or(TransactionError::TableNotFound(name))?;
+        self.put_row_table(entry.id, definition, entry.trees.clone());
+        Ok(())
+    }
+
     pub(super) fn table_id(&self, name: &str) -> Result<u64, TransactionError> {
         let columnar = self.catalog.tables.get(name).map(|table| table.id);
         let rows = || self.catalog.row_tables.get(name).map(|table| table.id);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::arrow::error::ArrowError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
@@ -112,7 +113,7 @@ impl Target<'_> {
         let mut stream = context.start(&planned.plan).await?;
         let columns = &planned.columns;
         let first = self.first_rows(&mut stream, token).await?;
-        if let Some(mut fill) = self.begin_fill(writer, &first)? {
+        if let Some(mut fill) = self.begin_fill(writer, columns, &first)? {
             let mut insert = |batch: &RecordBatch| {
                 block_in_place(|| progress.fill(&mut fill, self.table, columns, batch))
             };
@@ -163,14 +164,20 @@ impl Target<'_> {
     fn begin_fill(
         &self,
         writer: &mut Writer<'_>,
+        columns: &ChangeColumns,
         first: &[RecordBatch],
     ) -> Result<Option<RowFill>, Error> {
         let row_count: usize = first.iter().map(RecordBatch::num_rows).sum();
         if row_count < FILL_ROWS_MIN {
             return Ok(None);
         }
+        let positions: Vec<usize> = columns.after.clone().collect();
+        let rows = first.iter().map(|batch| batch.project(&positions));
+        let rows = rows.collect::<Result<Vec<_>, ArrowError>>()?;
         let transaction = writer.transaction()?;
-        Ok(block_in_place(|| transaction.begin_fill(self.table))?)
+        Ok(block_in_place(|| {
+            transaction.begin_fill(self.table, &rows)
+        })?)
     }
 
     /// Inserts the rows of a batch one by one.
