@@ -6,13 +6,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use quire_codec::block::Dictionary;
+use quire_format::page_dictionary::decode_dictionary;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::staging_mark::StagingMark;
 use quire_format::zone::{Zone, compare};
-use quire_store::{CATALOG_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume};
+use quire_store::{
+    CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume,
+};
 
 use crate::append::chunk_zones;
-use crate::btree::add_stored_pages;
+use crate::btree::{add_stored_pages, stored_dictionaries};
 use crate::catalog::{TableEntry, TableState};
 use crate::error::{EngineError, ScanError};
 use crate::scan::{Scan, ScanOptions};
@@ -294,12 +298,20 @@ impl Checker {
 
     /// Notes the pages of trees; whether all inner pages could be read.
     fn trees(&mut self, pin: &Pin, snapshot: &Snapshot) -> bool {
-        let mut all_read = true;
+        let list = stored_dictionaries(pin);
+        let page = Some(DICTIONARY_LIST_PAGE);
+        let list = self.readable("dictionary_list_is_readable", "", page, list);
+        let mut all_read = list.is_some();
+        let mut dictionaries = list.unwrap_or_default().trees;
         for tree in snapshot.catalog().all_trees() {
             let mut pages = HashSet::new();
             let added = add_stored_pages(pin, tree.root, &mut pages);
             let added = self.readable("tree_is_readable", "", Some(tree.root), added);
             all_read &= added.is_some();
+            for page in dictionaries.remove(&tree.id).unwrap_or_default() {
+                self.dictionary_is_readable(pin, tree.id, page);
+                pages.insert(page);
+            }
             for page in pages {
                 let owner = format!("tree {}", tree.id);
                 if let Some(other) = self.owners.insert(page, owner.clone()) {
@@ -311,6 +323,18 @@ impl Checker {
         all_read
     }
 
+    fn dictionary_is_readable(&mut self, pin: &Pin, tree: u64, page: PageId) {
+        let payload = pin.read(page).map_err(|error| error.to_string());
+        let content = payload.and_then(|payload| {
+            let content = decode_dictionary(&payload).map_err(|error| error.to_string())?;
+            Dictionary::from_bytes(content).map_err(|error| error.to_string())
+        });
+        if let Err(what) = content {
+            let what = format!("dictionary of tree {tree}: {what}");
+            self.find("dictionary_is_readable", "", Some(page), what);
+        }
+    }
+
     /// A page belongs to a table, to the log, or to a transaction that has left the staging mark.
     fn live_pages_are_referenced(&mut self, pin: &Pin) {
         let Some(mark) = self.staging_mark_is_readable(pin) else {
@@ -318,7 +342,7 @@ impl Checker {
         };
         let is_staged = |page: PageId| mark.is_some_and(|mark| page >= mark.first_page);
         for page in pin.pages() {
-            let is_known = [LOG_ROOT_PAGE, STAGING_PAGE].contains(&page)
+            let is_known = [LOG_ROOT_PAGE, STAGING_PAGE, DICTIONARY_LIST_PAGE].contains(&page)
                 || self.owners.contains_key(&page)
                 || is_staged(page);
             // What the log makes of its pages is seen when it is opened.

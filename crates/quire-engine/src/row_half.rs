@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_codec::Corrupt;
-use quire_codec::transform::Transform;
-use quire_format::row_page::PageTransform;
+use quire_format::row_page::{PageShape, PageTransform};
 use quire_store::Volume;
 use quire_store::log::Log;
 use quire_store::pool::Pool;
@@ -126,20 +125,25 @@ impl RowHalf {
 /// How the pages of a tree are kept: leaves with rows by columns, where the table says so.
 fn tree_spec(pool: &Pool, catalog: &Catalog, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
     let mut spec = catalog.tree_spec(tree)?;
-    let Some(definition) = catalog.definition_of_rows(tree) else {
-        return Ok(spec);
-    };
+    if let Some((shape, transform)) = columns_of_leaves(catalog, tree) {
+        spec.codec = pool.by_columns(spec.codec, shape, transform);
+    }
+    spec.codec = pool.with_dictionaries(spec.codec, tree.id);
+    Ok(spec)
+}
+
+/// Where the columns of the rows in a tree are, and which transform was asked for, if they are stored by columns.
+fn columns_of_leaves(
+    catalog: &Catalog,
+    tree: &TreeRecord,
+) -> Option<(PageShape, Option<PageTransform>)> {
+    let definition = catalog.definition_of_rows(tree)?;
     let transform = match definition.options.storage_format {
-        StorageFormat::Fixed(Transform::Rows) => return Ok(spec),
-        StorageFormat::Fixed(transform) => Some(PageTransform::Columns(transform)),
+        StorageFormat::Fixed(PageTransform::ROWS) => return None,
+        StorageFormat::Fixed(transform) => Some(transform),
         StorageFormat::Auto => None,
     };
     // A layout that cannot be is found when the table is opened.
-    let shape = row_layout(definition)
-        .ok()
-        .and_then(|layout| layout.page_shape());
-    if let Some(shape) = shape {
-        spec.codec = pool.by_columns(spec.codec, shape, transform);
-    }
-    Ok(spec)
+    let shape = row_layout(definition).ok()?.page_shape()?;
+    Some((shape, transform))
 }

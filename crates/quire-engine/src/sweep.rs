@@ -6,7 +6,7 @@ use quire_format::staging_mark::StagingMark;
 use quire_format::volume::FIRST_FREE_PAGE;
 use quire_store::{Durability, PageId, PageKind, Pin, STAGING_PAGE, Volume};
 
-use crate::btree::add_stored_pages;
+use crate::btree::{add_stored_pages, stored_dictionaries};
 use crate::error::{EngineError, TransactionError};
 use crate::snapshot::Snapshot;
 
@@ -89,8 +89,10 @@ fn column_tables(
 }
 
 fn trees(pin: &Pin, snapshot: &Snapshot, pages: &mut HashSet<PageId>) -> Result<(), EngineError> {
+    let dictionaries = stored_dictionaries(pin)?.trees;
     for tree in snapshot.catalog().all_trees() {
         add_stored_pages(pin, tree.root, pages)?;
+        pages.extend(dictionaries.get(&tree.id).into_iter().flatten());
     }
     Ok(())
 }

@@ -68,6 +68,8 @@ pub fn structures() -> Vec<&'static Structure> {
         &crate::distinct_sketch::STRUCTURE,
         &crate::staging_mark::STRUCTURE,
         &crate::column_sample::STRUCTURE,
+        &crate::page_dictionary::LIST_STRUCTURE,
+        &crate::page_dictionary::STRUCTURE,
     ];
     [
         crate::volume::STRUCTURES,

@@ -7,6 +7,7 @@ pub mod distinct_sketch;
 pub mod document;
 pub mod key;
 pub mod log;
+pub mod page_dictionary;
 pub mod redo;
 pub mod relation;
 pub mod row_group;

@@ -25,7 +25,8 @@ mod volume;
 pub use disk::{Disk, FileDisk, MemDisk, SimDisk};
 pub use error::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
 pub use quire_format::volume::{
-    CATALOG_PAGE, LOG_ROOT_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind, STAGING_PAGE,
+    CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind,
+    STAGING_PAGE,
 };
 pub use volume::{
     CheckReport, CleanReport, Durability, Finding, OpenMode, Pin, RebuildReport, Volume,

@@ -26,6 +26,7 @@ const TRIAL_LEVEL: i32 = 3;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Dictionary {
     bytes: Arc<[u8]>,
+    id: u64,
 }
 
 impl std::fmt::Debug for Dictionary {
@@ -39,10 +40,21 @@ impl Dictionary {
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self, OpenError> {
         let bytes = bytes.into();
         if (STRING_BYTES..=DICTIONARY_BYTES_MAX).contains(&bytes.len()) {
-            Ok(Self { bytes })
+            Ok(Self { bytes, id: 0 })
         } else {
             Err(OpenError::DictionaryLength { bytes: bytes.len() })
         }
+    }
+
+    /// The same under a name, so that what is stored can say which dictionary it needs. 0 is no name.
+    #[must_use]
+    pub fn with_id(self, id: u64) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Its name; 0 if it has none.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// What to store.

@@ -50,6 +50,11 @@ pub trait BlockCodec: Debug + Send {
     /// The number to store beside a block.
     fn id(&self) -> BlockCodecId;
 
+    /// The name of its dictionary ([`Dictionary::with_id`]); 0 if it has none, or one without a name.
+    fn dictionary_id(&self) -> u64 {
+        0
+    }
+
     /// Writes `input`, compressed, to the start of `output`, and returns how many bytes it took.
     ///
     /// `None` when it would take more than `limit` bytes, more than `output` holds, or more time than the

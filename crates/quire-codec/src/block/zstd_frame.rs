@@ -73,6 +73,10 @@ impl BlockCodec for Zstd {
         BlockCodecId::Zstd
     }
 
+    fn dictionary_id(&self) -> u64 {
+        self.dictionary.as_ref().map_or(0, Dictionary::id)
+    }
+
     fn compress(&mut self, input: &[u8], output: &mut [u8], limit: usize) -> Option<usize> {
         let output = block_bounds(input, output, limit)?;
         // Without a dictionary only: a block may repeat what is in the dictionary, but nothing of itself.

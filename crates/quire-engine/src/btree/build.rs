@@ -74,6 +74,7 @@ impl TreeBuilder {
                 free(&frame, guard)?;
             }
         }
+        self.pages.forget_dictionaries(guard);
         Ok(())
     }
 }
@@ -91,10 +92,11 @@ impl BTree {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub fn free(self, guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
-        match self.pages.get(self.root)? {
-            Some(root) => self.free_below(&root, None, guard),
-            None => Ok(()),
+        if let Some(root) = self.pages.get(self.root)? {
+            self.free_below(&root, None, guard)?;
         }
+        self.pages.forget_dictionaries(guard);
+        Ok(())
     }
 
     /// Frees a page that is no leaf, and what is below it. `level` is what the page above it says.

@@ -60,6 +60,6 @@ pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
 pub(crate) use levels::TreeLevels;
-pub(crate) use stored::add_stored_pages;
+pub(crate) use stored::{add_stored_pages, stored_dictionaries};
 pub(crate) use tree::check_size;
 pub use tree::{BTree, TreeOptions};

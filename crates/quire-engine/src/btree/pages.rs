@@ -19,6 +19,11 @@ impl Pages {
         Self { pool, codec }
     }
 
+    /// The pages are gone, as of the guard.
+    pub(super) fn forget_dictionaries(&self, guard: &ChangeGuard<'_>) {
+        self.pool.forget_dictionaries(self.codec, guard);
+    }
+
     /// The frame of a page; `None` when the page has been freed, or never was.
     pub(super) fn get(&self, page: PageId) -> Result<Option<Arc<Frame>>, TreeError> {
         match self.pool.get(page, self.codec) {

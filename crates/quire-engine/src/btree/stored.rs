@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockOptions, open};
+use quire_format::page_dictionary::DictionaryList;
 use quire_format::row_page::{PageImage, RowPage};
-use quire_store::{PageId, Pin};
+use quire_store::{DICTIONARY_LIST_PAGE, PageId, Pin};
 
 use crate::error::EngineError;
 
@@ -34,6 +35,21 @@ pub(crate) fn add_stored_pages(
         }
     }
     Ok(())
+}
+
+/// The pages of the dictionaries of trees, by the numbers of the trees.
+///
+/// # Errors
+/// The list cannot be read or understood.
+pub(crate) fn stored_dictionaries(pin: &Pin) -> Result<DictionaryList, EngineError> {
+    if !pin.contains(DICTIONARY_LIST_PAGE) {
+        return Ok(DictionaryList::default());
+    }
+    let list = DictionaryList::decode(&pin.read(DICTIONARY_LIST_PAGE)?);
+    list.map_err(|source| EngineError::Corrupt {
+        what: "the list of dictionaries".to_owned(),
+        source,
+    })
 }
 
 fn damaged(page: PageId, source: Corrupt) -> EngineError {

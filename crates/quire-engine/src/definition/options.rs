@@ -4,8 +4,7 @@ use std::fmt;
 
 use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
-use quire_codec::transform::Transform;
-use quire_format::row_page::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT};
+use quire_format::row_page::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, PageTransform};
 
 const PAGE_BYTES: u8 = 1;
 const PAGE_CODEC: u8 = 2;
@@ -36,7 +35,7 @@ pub enum StorageFormat {
     /// As a sample of the table says.
     Auto,
     /// Always so.
-    Fixed(Transform),
+    Fixed(PageTransform),
 }
 
 impl Default for TableOptions {
@@ -52,14 +51,14 @@ impl Default for TableOptions {
 }
 
 impl StorageFormat {
-    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, the last four also with `r2c_` before
-    /// them; in any letter case, with `-` or `_`.
+    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, `packed`, the four before the last also with
+    /// `r2c_` before them; in any letter case, with `-` or `_`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase().replace('-', "_");
         match name.as_str() {
             "auto" => Some(StorageFormat::Auto),
-            "none" => Some(StorageFormat::Fixed(Transform::Rows)),
-            name => Transform::from_name(name.strip_prefix("r2c_").unwrap_or(name))
+            "none" => Some(StorageFormat::Fixed(PageTransform::ROWS)),
+            name => PageTransform::from_name(name.strip_prefix("r2c_").unwrap_or(name))
                 .map(StorageFormat::Fixed),
         }
     }
@@ -69,7 +68,7 @@ impl fmt::Display for StorageFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             StorageFormat::Auto => "auto",
-            StorageFormat::Fixed(Transform::Rows) => "none",
+            StorageFormat::Fixed(PageTransform::ROWS) => "none",
             StorageFormat::Fixed(transform) => transform.name(),
         })
     }
@@ -108,7 +107,7 @@ impl TableOptions {
         );
         let format = match self.storage_format {
             StorageFormat::Auto => CHOSEN,
-            StorageFormat::Fixed(transform) => i64::from(transform as u8),
+            StorageFormat::Fixed(transform) => i64::from(transform.number()),
         };
         options.push((STORAGE_FORMAT, format));
         options.push((TUPLE_COMPRESSION, i64::from(self.compresses_tuples)));
@@ -133,7 +132,8 @@ impl TableOptions {
                     true
                 }
                 STORAGE_FORMAT => {
-                    let transform = u8::try_from(value).ok().and_then(Transform::from_u8);
+                    let number = u8::try_from(value).ok();
+                    let transform = number.and_then(PageTransform::from_number);
                     set(
                         &mut options.storage_format,
                         transform.map(StorageFormat::Fixed),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn options_are_read_as_they_were_written() {
-        let formats = Transform::ALL.map(StorageFormat::Fixed);
+        let formats = PageTransform::ALL.map(StorageFormat::Fixed);
         for storage_format in formats.into_iter().chain([StorageFormat::Auto]) {
             let options = TableOptions {
                 page_bytes: 4096,
@@ -187,7 +187,8 @@ mod tests {
             assert_eq!(StorageFormat::from_name(&name), Some(storage_format));
         }
         for name in ["R2C-XOR-RLT", "r2c_xor_rlt", "xor-rlt"] {
-            let expected = Some(StorageFormat::Fixed(Transform::XorRlt));
+            let xor_rlt = PageTransform::from_name("xor_rlt").unwrap();
+            let expected = Some(StorageFormat::Fixed(xor_rlt));
             assert_eq!(StorageFormat::from_name(name), expected);
         }
         assert_eq!(StorageFormat::from_name("zigzag"), None);
@@ -199,7 +200,7 @@ mod tests {
             (0, 0),
             (6, 1),
             (2, 99),
-            (4, 6),
+            (4, 7),
             (5, 2),
             (1, -1),
             (3, 1 << 40),

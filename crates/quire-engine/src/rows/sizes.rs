@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::btree::add_stored_pages;
+use crate::btree::{add_stored_pages, stored_dictionaries};
 use crate::definition::TreeRole;
 use crate::error::EngineError;
 use crate::pages::PageSource;
@@ -17,7 +17,7 @@ pub struct TreeSize {
     pub page_count: u64,
     /// Bytes of these pages in memory.
     pub page_bytes: u64,
-    /// Bytes of their compressed images.
+    /// Bytes of their compressed images, and of the dictionaries.
     pub stored_bytes: u64,
 }
 
@@ -25,10 +25,13 @@ impl RowParts {
     /// The sizes of all trees of the table.
     pub(crate) fn tree_sizes(&self, source: &PageSource) -> Result<Vec<TreeSize>, EngineError> {
         let pin = source.newest_pin();
+        let dictionaries = stored_dictionaries(&pin)?.trees;
         let mut sizes = Vec::with_capacity(self.trees.len());
         for tree in &self.trees {
             let mut pages = HashSet::new();
             add_stored_pages(&pin, tree.root, &mut pages)?;
+            let page_count = pages.len() as u64;
+            pages.extend(dictionaries.get(&tree.id).into_iter().flatten());
             let index = |id: u64| self.definition.indexes.iter().find(|index| index.id == id);
             let name = match tree.role {
                 TreeRole::Rows => "rows".to_owned(),
@@ -41,8 +44,8 @@ impl RowParts {
             let stored = pages.iter().filter_map(|page| pin.payload_bytes(*page));
             sizes.push(TreeSize {
                 name,
-                page_count: pages.len() as u64,
-                page_bytes: pages.len() as u64 * self.definition.options.page_bytes as u64,
+                page_count,
+                page_bytes: page_count * self.definition.options.page_bytes as u64,
                 stored_bytes: stored.map(u64::from).sum(),
             });
         }

@@ -57,7 +57,9 @@ keys and columns that are not packed, and the packed ones are in front of what t
             "… each",
             "modes",
             "transform 6: of keys that are numbers, and of each number of at most 8 bytes. 255 planes; 0–64 bits of the distance \
-             from a base (signed); 128–192 bits of that of the differences, the first number (signed), a base (signed)",
+             from a base (signed); 128–192 bits of that of the differences, the first number (signed), a base (signed); 254 a base (signed) \
+             and a radix (varint, 3 at least): distances less than the radix, of which a word of as few bits as its values need has as many \
+             as 64 bits hold, the first in the lowest digit",
         ),
         Field::next("…", "keys", "of each entry, without the prefix"),
         Field::next("…", "columns", "as the transform has them"),

@@ -37,6 +37,9 @@ const OP_COUNT: usize = 16;
 const OP_BYTES_MAX: usize = 18;
 const LSN: usize = 20;
 
+/// In the byte of the codec: the dictionary is named behind the header.
+const HAS_DICTIONARY: u8 = 0x80;
+
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Image of a row page",
     about: "Header, base, modification log; nothing follows. The checksum is that of the volume's image.",
@@ -47,7 +50,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             CODEC,
             "1",
             "codec",
-            "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd",
+            "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd; and 128 if a dictionary is needed",
         ),
         Field::at(
             TRANSFORM,
@@ -87,6 +90,12 @@ pub(crate) const STRUCTURE: Structure = Structure {
             "length of the longest of them",
         ),
         Field::at(LSN, "8", "lsn", "of the last change, the log included"),
+        Field::at(
+            PAGE_IMAGE_HEADER_BYTES,
+            "8, or none",
+            "dictionary",
+            "if one is needed: number of the page that has it",
+        ),
     ],
 };
 
@@ -110,6 +119,7 @@ pub enum AppendError {
 #[derive(Clone, Copy, Debug)]
 pub struct PageImage<'a> {
     codec: BlockCodecId,
+    dictionary: u64,
     transform: PageTransform,
     page_bytes: usize,
     raw_bytes: usize,
@@ -136,8 +146,9 @@ impl<'a> PageImage<'a> {
             );
             return Err(Corrupt::new(what, VERSION));
         }
-        let codec = BlockCodecId::from_u8(header[CODEC])
+        let codec = BlockCodecId::from_u8(header[CODEC] & !HAS_DICTIONARY)
             .ok_or_else(|| Corrupt::new("unknown block codec", CODEC))?;
+        let (dictionary, rest) = dictionary_of(header, rest)?;
         let transform = PageTransform::from_number(header[TRANSFORM])
             .ok_or_else(|| Corrupt::new("unknown transform of a row page", TRANSFORM))?;
         let page_bytes = 1_usize.checked_shl(header[PAGE_BITS].into()).unwrap_or(0);
@@ -156,6 +167,7 @@ impl<'a> PageImage<'a> {
             .ok_or_else(|| Corrupt::new("lengths of base and log", BASE_BYTES))?;
         Ok(Self {
             codec,
+            dictionary,
             transform,
             page_bytes,
             raw_bytes,
@@ -171,6 +183,12 @@ impl<'a> PageImage<'a> {
     #[must_use]
     pub const fn codec(&self) -> BlockCodecId {
         self.codec
+    }
+
+    /// The name of the dictionary it needs ([`quire_codec::block::Dictionary::with_id`]); 0 if it needs none.
+    #[must_use]
+    pub const fn dictionary(&self) -> u64 {
+        self.dictionary
     }
 
     /// How the values lie in the base.
@@ -216,7 +234,7 @@ impl<'a> PageImage<'a> {
     }
 
     /// Restores the page: decompresses the base into `page` and carries out the log. `codec` is one of
-    /// [`codec`](Self::codec), and has the dictionary the base was compressed with, if any.
+    /// [`codec`](Self::codec), and has the [`dictionary`](Self::dictionary).
     ///
     /// # Errors
     /// An image that is not one of a row page of that length and codec; `page` is of no use then.
@@ -230,6 +248,14 @@ impl<'a> PageImage<'a> {
                 codec.id()
             );
             return Err(Corrupt::new(what, CODEC));
+        }
+        if codec.dictionary_id() != self.dictionary {
+            let what = format!(
+                "image needs dictionary {}, and not {}",
+                self.dictionary,
+                codec.dictionary_id()
+            );
+            return Err(Corrupt::new(what, PAGE_IMAGE_HEADER_BYTES));
         }
         let mut raw = vec![0; self.raw_bytes];
         let (packed, compressed) = self.split_base()?;
@@ -309,6 +335,10 @@ fn image(
     codec: &mut dyn BlockCodec,
 ) -> Vec<u8> {
     let mut image = vec![0; PAGE_IMAGE_HEADER_BYTES];
+    if codec.dictionary_id() != 0 {
+        image.extend_from_slice(&codec.dictionary_id().to_le_bytes());
+    }
+    let base_at = image.len();
     if transform == PageTransform::Packed {
         image.extend_from_slice(&(packed.len() as u32).to_le_bytes());
         image.extend_from_slice(packed);
@@ -316,23 +346,47 @@ fn image(
     let compressed_at = image.len();
     image.resize(compressed_at + raw.len(), 0);
     let (front, compressed) = image.split_at_mut(compressed_at);
-    let (codec_id, bytes) = match codec.compress(raw, compressed, raw.len().saturating_sub(1)) {
-        Some(bytes) => (codec.id(), bytes),
-        None => {
-            compressed.copy_from_slice(raw);
-            (BlockCodecId::None, raw.len())
+    let mut codec_byte = BlockCodecId::None as u8;
+    let limit = raw.len().saturating_sub(1);
+    let bytes = codec.compress(raw, compressed, limit);
+    if bytes.is_some() {
+        codec_byte = codec.id() as u8;
+        if base_at > PAGE_IMAGE_HEADER_BYTES {
+            codec_byte |= HAS_DICTIONARY;
         }
-    };
-    let base_bytes = compressed_at - PAGE_IMAGE_HEADER_BYTES + bytes;
+    } else {
+        compressed.copy_from_slice(raw);
+    }
+    let bytes = bytes.unwrap_or(raw.len());
+    let base_bytes = compressed_at - base_at + bytes;
     front[VERSION] = PAGE_IMAGE_VERSION;
-    front[CODEC] = codec_id as u8;
+    front[CODEC] = codec_byte;
     front[TRANSFORM] = transform.number();
     front[PAGE_BITS] = page.page_bytes().ilog2() as u8;
     put(front, RAW_BYTES, (raw.len() as u32).to_le_bytes());
     put(front, BASE_BYTES, (base_bytes as u32).to_le_bytes());
     put(front, LSN, page.lsn().to_le_bytes());
     image.truncate(compressed_at + bytes);
+    if codec_byte & HAS_DICTIONARY == 0 {
+        image.drain(PAGE_IMAGE_HEADER_BYTES..base_at);
+    }
     image
+}
+
+/// The dictionary that an image names, and what follows.
+fn dictionary_of<'a>(
+    header: &[u8; PAGE_IMAGE_HEADER_BYTES],
+    rest: &'a [u8],
+) -> Result<(u64, &'a [u8]), Corrupt> {
+    if header[CODEC] & HAS_DICTIONARY == 0 {
+        return Ok((0, rest));
+    }
+    let named = rest
+        .split_first_chunk()
+        .map(|(id, rest)| (u64::from_le_bytes(*id), rest));
+    named
+        .filter(|(id, _)| *id != 0)
+        .ok_or_else(|| Corrupt::new("name of a dictionary", PAGE_IMAGE_HEADER_BYTES))
 }
 
 /// Appends an operation, which the caller has applied to the page, and its LSN. The base stays as it is.

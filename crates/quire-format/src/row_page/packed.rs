@@ -4,7 +4,8 @@
 //! block codec. Numbers that are evenly spread in a range that is no power of 256 keep bits that are neither repeated nor
 //! noise to it. Here a number is stored as its distance from the smallest one of its column on the page, in the bits that the
 //! largest distance needs; or its difference from the number before it is. The bits are kept from the block codec, to which
-//! they are noise. A column whose bytes it is expected to shorten further is left to it, as in R2C-CLT.
+//! they are noise. Where size matters more than time, several distances are the digits of one number, which spares the part of a bit
+//! that each of them would leave. A column whose bytes it is expected to shorten further is left to it, as in R2C-CLT.
 
 use std::sync::OnceLock;
 
@@ -21,14 +22,18 @@ pub(super) enum Mode {
     Frame { base: i64, bits: u32 },
     /// The first number, and the distances of the differences from a base.
     Differences { first: i64, base: i64, bits: u32 },
+    /// Distances from a base, all less than `radix`: as many as one word holds are its digits, the first the lowest.
+    Digits { base: i64, radix: u64 },
 }
 
 const PLANES: u8 = 0xFF;
 const DIFFERENCES: u8 = 0x80;
+const DIGITS: u8 = 0xFE;
 
 /// What a mode takes, in bits, as far as it is worth knowing.
 const FRAME_BITS: usize = 32;
 const DIFFERENCES_BITS: usize = 56;
+const DIGITS_BITS: usize = 48;
 
 /// Bits that the range of `numbers` needs, and its lower end.
 fn range(numbers: impl Iterator<Item = i64>) -> (i64, u32) {
@@ -120,7 +125,25 @@ impl Mode {
                 base: step,
                 bits: step_bits,
             },
+            _ if has_entropy_coding => Self::frame_or_digits(numbers, base, bits),
             _ => Self::Frame { base, bits },
+        }
+    }
+
+    fn frame_or_digits(numbers: &[i64], base: i64, bits: u32) -> Self {
+        let frame = Self::Frame { base, bits };
+        let most = numbers
+            .iter()
+            .map(|number| number.wrapping_sub(base) as u64);
+        let radix = most.max().and_then(|most| most.checked_add(1));
+        let Some(radix) = radix.filter(|radix| *radix >= RADIX_MIN) else {
+            return frame;
+        };
+        let digits = Self::Digits { base, radix };
+        let stored_bits = |mode: Self| mode.packed_bits(numbers.len());
+        match stored_bits(digits) + DIGITS_BITS < stored_bits(frame) + FRAME_BITS {
+            true => digits,
+            false => frame,
         }
     }
 
@@ -136,6 +159,11 @@ impl Mode {
                 writer.signed(first.into());
                 writer.signed(base.into());
             }
+            Self::Digits { base, radix } => {
+                writer.byte(DIGITS);
+                writer.signed(base.into());
+                writer.varint(radix);
+            }
         }
     }
 
@@ -148,6 +176,14 @@ impl Mode {
         let bits = u32::from(byte & !DIFFERENCES);
         Ok(match byte {
             PLANES => Self::Planes,
+            DIGITS => {
+                let base = signed(reader)?;
+                let radix = reader.varint()?;
+                if radix < RADIX_MIN {
+                    return Err(reader.corrupt("radix of a column"));
+                }
+                Self::Digits { base, radix }
+            }
             _ if bits > u64::BITS => return Err(reader.corrupt("mode of a column")),
             _ if byte & DIFFERENCES == 0 => Self::Frame {
                 base: signed(reader)?,
@@ -167,6 +203,11 @@ impl Mode {
             Self::Planes => 0,
             Self::Frame { bits, .. } => bits as usize * count,
             Self::Differences { bits, .. } => bits as usize * count.saturating_sub(1),
+            Self::Digits { radix, .. } => {
+                let word = Word::of(radix);
+                let rest = word_bits(radix, count % word.digits);
+                count / word.digits * word.bits as usize + rest as usize
+            }
         }
     }
 
@@ -183,6 +224,14 @@ impl Mode {
                 for pair in numbers.windows(2) {
                     let difference = pair[1].wrapping_sub(pair[0]);
                     packed.push(difference.wrapping_sub(base) as u64, bits);
+                }
+            }
+            Self::Digits { base, radix } => {
+                for numbers in numbers.chunks(Word::of(radix).digits) {
+                    let digits = numbers.iter().rev();
+                    let digits = digits.map(|number| number.wrapping_sub(base) as u64);
+                    let word = digits.fold(0, |word, digit| word * radix + digit);
+                    packed.push(word, word_bits(radix, numbers.len()));
                 }
             }
         }
@@ -205,7 +254,54 @@ impl Mode {
                     *number = before;
                 }
             }
+            Self::Digits { base, radix } => {
+                for numbers in numbers.chunks_mut(Word::of(radix).digits) {
+                    let bits = word_bits(radix, numbers.len());
+                    unpack_digits(packed.next(bits), base, radix, numbers);
+                }
+            }
         }
+    }
+}
+
+/// Least radix: smaller ones have less than a bit to gain, or none.
+const RADIX_MIN: u64 = 3;
+
+/// The digits that a word of 64 bits holds, and the bits they need.
+struct Word {
+    digits: usize,
+    bits: u32,
+}
+
+impl Word {
+    fn of(radix: u64) -> Self {
+        let digits = u64::MAX.checked_ilog(radix).unwrap_or(1).max(1) as usize;
+        Self {
+            digits,
+            bits: word_bits(radix, digits),
+        }
+    }
+}
+
+/// Bits of a word of so many digits, of which no word has too many.
+fn word_bits(radix: u64, digits: usize) -> u32 {
+    let values = (0..digits).try_fold(1_u64, |values, _| values.checked_mul(radix));
+    values.map_or(u64::BITS, |values| u64::BITS - (values - 1).leading_zeros())
+}
+
+/// The digits of a word. Only the first division is one: what it leaves is less than 2^64 / radix if it is the word of a writer,
+/// and such a number is divided exactly by a multiplication with the rounded reciprocal.
+fn unpack_digits(word: u64, base: i64, radix: u64, numbers: &mut [i64]) {
+    let reciprocal = u128::from(u64::MAX / radix + 1);
+    let mut rest = word;
+    for (index, number) in numbers.iter_mut().enumerate() {
+        let quotient = match index {
+            0 => rest / radix,
+            _ => ((u128::from(rest) * reciprocal) >> u64::BITS) as u64,
+        };
+        let digit = rest.wrapping_sub(quotient.wrapping_mul(radix));
+        *number = base.wrapping_add(digit as i64);
+        rest = quotient;
     }
 }
 

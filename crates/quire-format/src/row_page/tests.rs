@@ -5,7 +5,7 @@ use super::packed::{BitReader, BitWriter, Mode};
 use super::verify::every_invariant;
 use super::*;
 use crate::wire::{Reader, Writer};
-use quire_codec::block::{BlockCodecId, BlockOptions, open};
+use quire_codec::block::{BlockCodecId, BlockOptions, Dictionary, open};
 use quire_codec::field::{Field, FieldType};
 use quire_codec::transform::{Column, Transform};
 
@@ -108,6 +108,71 @@ fn an_image_has_the_bytes_the_format_says() {
 }
 
 #[test]
+fn an_image_names_the_dictionary_it_needs() {
+    let noise = |row: u64| (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    let mut bytes = vec![0; PAGE_BYTES];
+    let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
+    let mut words = Vec::new();
+    for row in 0..100 {
+        page.insert(&[row as u8], &noise(row), false).unwrap();
+        words.extend_from_slice(&noise(row));
+    }
+    let page = RowPage::open(&bytes).unwrap();
+    let with = |dictionary: Option<Dictionary>| {
+        let options = BlockOptions {
+            level: None,
+            dictionary,
+        };
+        open(BlockCodecId::Zstd, &options).unwrap()
+    };
+    let dictionary = Dictionary::from_bytes(words).unwrap().with_id(300);
+    let mut codec = with(Some(dictionary.clone()));
+    let image = encode_image(&page, codec.as_mut()).unwrap();
+    assert_eq!(image[1], 128 + 6);
+    assert_eq!(image[28..36], [44, 1, 0, 0, 0, 0, 0, 0]);
+    let opened = PageImage::open(&image).unwrap();
+    assert_eq!(
+        (opened.dictionary(), opened.codec()),
+        (300, BlockCodecId::Zstd)
+    );
+    assert_eq!(opened.base_bytes(), image.len() - 36);
+    let mut again = vec![0; PAGE_BYTES];
+    opened.decode(codec.as_mut(), &mut again).unwrap();
+    let entries = |bytes: &[u8]| {
+        let page = RowPage::open(bytes).unwrap();
+        let entry = |index| {
+            page.entry(index)
+                .map(|entry| (entry.key(), entry.value.to_vec()))
+        };
+        (0..page.len())
+            .map(entry)
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+    };
+    assert_eq!(entries(&again), entries(&bytes));
+    for other in [None, Some(dictionary.with_id(301))] {
+        assert!(opened.decode(with(other).as_mut(), &mut again).is_err());
+    }
+    for cut in 28..36 {
+        assert!(PageImage::open(&image[..cut]).is_err());
+    }
+    let mut nameless = image.clone();
+    nameless[28..36].fill(0);
+    assert!(PageImage::open(&nameless).is_err());
+
+    // What does not become smaller is stored as it is, and needs none.
+    let mut stranger = with(Some(Dictionary::from_bytes([7; 64]).unwrap().with_id(9)));
+    let mut bytes = vec![0; PAGE_BYTES];
+    let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
+    page.insert(b"k", &noise(1), false).unwrap();
+    let image = encode_image(&page.page().unwrap(), stranger.as_mut()).unwrap();
+    assert_eq!(
+        (image[1], PageImage::open(&image).unwrap().dictionary()),
+        (0, 0)
+    );
+}
+
+#[test]
 fn an_image_by_columns_has_the_bytes_the_format_says() {
     // A length code, a number of two bytes, a field with the length of a string, the string.
     let field = Field {
@@ -158,23 +223,48 @@ fn an_image_by_columns_has_the_bytes_the_format_says() {
     assert_eq!(image_as(PageTransform::Packed), expected);
 }
 
+/// Mode and numbers as they are stored, after they were read back.
+fn packed(mode: Mode, numbers: &[i64]) -> (Vec<u8>, Vec<u8>) {
+    let (mut bits, mut writer) = (BitWriter::default(), Writer::default());
+    mode.pack(numbers, &mut bits);
+    mode.write(&mut writer);
+    let (bytes, written) = (bits.finish(), writer.finish());
+    let mut found = vec![0; numbers.len()];
+    mode.unpack(&mut found, &mut BitReader::new(&bytes));
+    assert_eq!(found, numbers);
+    assert_eq!(bytes.len(), mode.packed_bits(numbers.len()).div_ceil(8));
+    assert_eq!(
+        Mode::read(&mut Reader::unversioned(&written)).unwrap(),
+        mode
+    );
+    (written, bytes)
+}
+
+#[test]
+fn digits_share_words_of_64_bits() {
+    // 0 + 1 × 3 + 2 × 9, one of 27 words.
+    let digits = Mode::Digits { base: -1, radix: 3 };
+    assert_eq!(
+        packed(digits, &[-1, 0, 1]),
+        (vec![0xFE, 1, 3], vec![0b10101])
+    );
+    for radix in [3, 4, 5, 10, 4_999, 65_536, 65_537, 6_074_001_000, u64::MAX] {
+        for count in [0, 1, 2, 63, 200] {
+            let digit = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) % radix;
+            let mut numbers: Vec<i64> = (0..count).map(|at| digit(at) as i64).collect();
+            numbers.extend([0, (radix - 1) as i64, (radix - 1) as i64]);
+            packed(Mode::Digits { base: 0, radix }, &numbers);
+        }
+    }
+    // Five numbers of twelve bits and a bit in 62 bits instead of 65.
+    let noise: Vec<i64> = (0..100_i64).map(|at| at * at * 7_919 % 5_000).collect();
+    let chosen = Mode::choose(&noise, 4, true);
+    assert!(matches!(chosen, Mode::Digits { .. }), "{chosen:?}");
+    assert_eq!(chosen.packed_bits(100), 20 * 62);
+}
+
 #[test]
 fn packed_numbers_have_the_bits_the_format_says() {
-    let packed = |mode: Mode, numbers: &[i64]| {
-        let (mut bits, mut writer) = (BitWriter::default(), Writer::default());
-        mode.pack(numbers, &mut bits);
-        mode.write(&mut writer);
-        let (bytes, written) = (bits.finish(), writer.finish());
-        let mut found = vec![0; numbers.len()];
-        mode.unpack(&mut found, &mut BitReader::new(&bytes));
-        assert_eq!(found, numbers);
-        assert_eq!(bytes.len(), mode.packed_bits(numbers.len()).div_ceil(8));
-        assert_eq!(
-            Mode::read(&mut Reader::unversioned(&written)).unwrap(),
-            mode
-        );
-        (written, bytes)
-    };
     // 0, 5 and 2 in three bits each, the first lowest.
     let frame = Mode::Frame { base: -3, bits: 3 };
     assert_eq!(

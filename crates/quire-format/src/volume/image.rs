@@ -34,7 +34,7 @@ covers the payload's, so both together cover every byte of the image.",
             "1",
             "kind",
             "1 catalog, 2 table, 3 row group, 4 segment, 5 log page, 6 log root, 7 row page, \
-             8 staging mark; 240 freed pages, \
+             8 staging mark, 9 list of dictionaries, 10 dictionary; 240 freed pages, \
              241 commit record, 242 map chunk",
         ),
         Field::at(VERSION, "1", "version", "1"),

@@ -24,7 +24,8 @@ pub use commit::{CommitRecord, FreedPages, PageRange};
 pub use image::{IMAGE_HEADER_BYTES, ImageHeader, ImageKind};
 pub use map::{CHUNK_ITEMS_MAX, ChunkPointer, MapChunk, PageEntry, RunExtent};
 pub use page::{
-    CATALOG_PAGE, FIRST_FREE_PAGE, LAST_PAGE, LOG_ROOT_PAGE, PageId, PageKind, STAGING_PAGE,
+    CATALOG_PAGE, DICTIONARY_LIST_PAGE, FIRST_FREE_PAGE, LAST_PAGE, LOG_ROOT_PAGE, PageId,
+    PageKind, STAGING_PAGE,
 };
 pub use run::{RUN_HEADER_BYTES, RunHeader, RunKind};
 pub use superblock::{

@@ -23,6 +23,12 @@ pub const STAGING_PAGE: PageId = match NonZeroU64::new(3) {
     None => CATALOG_PAGE,
 };
 
+/// Which dictionaries the trees of row tables have: see [`crate::page_dictionary`].
+pub const DICTIONARY_LIST_PAGE: PageId = match NonZeroU64::new(4) {
+    Some(number) => PageId(number),
+    None => CATALOG_PAGE,
+};
+
 /// Pages below this one have fixed meanings; the volume gives out names from here upwards.
 pub const FIRST_FREE_PAGE: u64 = 16;
 
@@ -72,11 +78,15 @@ pub enum PageKind {
     Row = 7,
     /// Pages may have been written ahead of their commit.
     Staging = 8,
+    /// Which dictionaries there are.
+    DictionaryList = 9,
+    /// What the pages of a tree have in common.
+    Dictionary = 10,
 }
 
 impl PageKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Catalog,
         Self::Table,
         Self::RowGroup,
@@ -85,6 +95,8 @@ impl PageKind {
         Self::LogRoot,
         Self::Row,
         Self::Staging,
+        Self::DictionaryList,
+        Self::Dictionary,
     ];
 
     /// The kind with the number `number`, if there is one.

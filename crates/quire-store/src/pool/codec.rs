@@ -2,17 +2,20 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, OpenError, open};
+use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, Dictionary, OpenError, open};
 
 /// How the pages of one tree are compressed: none, lz4, lz4hc, zlib, zstd …, and the level. Pages that were compressed
 /// in another way stay readable. With [`Pool::by_columns`](super::Pool::by_columns) it says besides that leaves are
-/// stored by columns; such a codec is of that pool.
+/// stored by columns, and with [`Pool::with_dictionaries`](super::Pool::with_dictionaries) that they may have a dictionary;
+/// such a codec is of that pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCodec {
     id: BlockCodecId,
     level: i32,
     /// Number of the format of columns in the pool.
     columns: Option<u32>,
+    /// The tree whose dictionaries are used.
+    tree: Option<u64>,
 }
 
 impl PageCodec {
@@ -33,6 +36,7 @@ impl PageCodec {
             id,
             level: level.unwrap_or(id.default_level()),
             columns: None,
+            tree: None,
         })
     }
 
@@ -41,6 +45,7 @@ impl PageCodec {
             id,
             level: id.default_level(),
             columns: None,
+            tree: None,
         }
     }
 
@@ -50,12 +55,32 @@ impl PageCodec {
         self.id
     }
 
-    /// The same for pages by rows.
-    pub(super) fn by_rows(self) -> Self {
+    pub(super) const fn level(&self) -> i32 {
+        self.level
+    }
+
+    /// Codec and level alone.
+    pub(super) fn plain(self) -> Self {
         Self {
             columns: None,
+            tree: None,
             ..self
         }
+    }
+
+    pub(super) fn of_tree(self, tree: u64) -> Self {
+        Self {
+            tree: Some(tree),
+            ..self
+        }
+    }
+
+    pub(super) fn without_dictionaries(self) -> Self {
+        Self { tree: None, ..self }
+    }
+
+    pub(super) fn tree(self) -> Option<u64> {
+        self.tree
     }
 
     pub(super) fn by_columns(self, number: u32) -> Self {
@@ -74,33 +99,44 @@ impl PageCodec {
     }
 }
 
-/// Codecs that nobody uses at the moment. A codec owns tables it works with, so making one for each page would cost
-/// more than some pages do.
+/// Most codecs on the shelf: one with a dictionary takes up to a megabyte.
+const SHELF_MAX: usize = 32;
+
+/// Codecs that nobody uses at the moment, those that were used last at the end. A codec owns tables it works with, so making one
+/// for each page would cost more than some pages do.
 #[derive(Default)]
 pub(super) struct CodecShelf {
-    codecs: Mutex<Vec<(PageCodec, Box<dyn BlockCodec>)>>,
+    codecs: Mutex<Vec<(Label, Box<dyn BlockCodec>)>>,
 }
 
+/// Codec and level, and the name of the dictionary.
+type Label = (PageCodec, u64);
+
 impl CodecShelf {
-    /// Runs `work` with a codec to compress.
+    /// Runs `work` with a codec to compress. A dictionary has a name.
     pub(super) fn with<R>(
         &self,
         codec: PageCodec,
+        dictionary: Option<Dictionary>,
         work: impl FnOnce(&mut dyn BlockCodec) -> R,
     ) -> Result<R, OpenError> {
-        let codec = codec.by_rows();
-        let mut borrowed = match self.take(codec) {
+        let label = (codec.plain(), dictionary.as_ref().map_or(0, Dictionary::id));
+        let mut borrowed = match self.take(label) {
             Some(found) => found,
             None => {
                 let options = BlockOptions {
                     level: Some(codec.level),
-                    dictionary: None,
+                    dictionary,
                 };
                 open(codec.id, &options)?
             }
         };
         let result = work(borrowed.as_mut());
-        self.lock().push((codec, borrowed));
+        let mut codecs = self.lock();
+        if codecs.len() >= SHELF_MAX {
+            codecs.remove(0);
+        }
+        codecs.push((label, borrowed));
         Ok(result)
     }
 
@@ -108,18 +144,19 @@ impl CodecShelf {
     pub(super) fn with_any_level<R>(
         &self,
         id: BlockCodecId,
+        dictionary: Option<Dictionary>,
         work: impl FnOnce(&mut dyn BlockCodec) -> R,
     ) -> Result<R, OpenError> {
-        self.with(PageCodec::with_default_level(id), work)
+        self.with(PageCodec::with_default_level(id), dictionary, work)
     }
 
-    fn take(&self, codec: PageCodec) -> Option<Box<dyn BlockCodec>> {
+    fn take(&self, label: Label) -> Option<Box<dyn BlockCodec>> {
         let mut codecs = self.lock();
-        let at = codecs.iter().position(|(known, _)| *known == codec)?;
-        Some(codecs.swap_remove(at).1)
+        let at = codecs.iter().rposition(|(known, _)| *known == label)?;
+        Some(codecs.remove(at).1)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(PageCodec, Box<dyn BlockCodec>)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Label, Box<dyn BlockCodec>)>> {
         self.codecs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

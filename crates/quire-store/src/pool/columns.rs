@@ -106,11 +106,11 @@ impl ColumnFormats {
     ) -> PageCodec {
         let mut formats = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let is_same = |format: &Arc<ColumnFormat>| {
-            format.codec == codec.by_rows() && format.wanted == wanted && format.shape == shape
+            format.codec == codec.plain() && format.wanted == wanted && format.shape == shape
         };
         let number = formats.iter().position(is_same).unwrap_or_else(|| {
             formats.push(Arc::new(ColumnFormat {
-                codec: codec.by_rows(),
+                codec: codec.plain(),
                 shape,
                 wanted,
                 chosen: OnceLock::new(),
@@ -124,6 +124,19 @@ impl ColumnFormats {
     pub(super) fn get(&self, codec: PageCodec) -> Option<Arc<ColumnFormat>> {
         let formats = self.0.read().unwrap_or_else(PoisonError::into_inner);
         formats.get(codec.columns()? as usize).cloned()
+    }
+
+    /// The image of a page, by `shelved`, which is what `codec` says.
+    pub(super) fn encode(
+        &self,
+        codec: PageCodec,
+        page: &RowPage<'_>,
+        shelved: &mut dyn BlockCodec,
+    ) -> Result<Vec<u8>, Corrupt> {
+        match self.get(codec) {
+            Some(format) => format.encode(page, shelved),
+            None => encode_image(page, shelved),
+        }
     }
 
     /// The transform that pages of `codec` are stored with, if that is known.

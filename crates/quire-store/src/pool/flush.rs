@@ -20,6 +20,8 @@ pub struct Flush {
     frames: Vec<Arc<Frame>>,
     /// In the order of `frames`; absent for a page that is free.
     images: Vec<Option<Arc<[u8]>>>,
+    /// Trees that have no pages as of the instant.
+    forgotten_trees: Vec<u64>,
     is_committed: bool,
 }
 
@@ -43,6 +45,7 @@ impl Pool {
             pool: self.clone(),
             frames: Vec::new(),
             images: Vec::new(),
+            forgotten_trees: Vec::new(),
             is_committed: false,
         };
         let answer = {
@@ -52,6 +55,7 @@ impl Pool {
                 return Err(FlushError::Interrupted);
             }
             flush.frames = upkeep.changes.end_epoch();
+            flush.forgotten_trees = upkeep.dictionaries.take_forgotten();
             at_instant()
         };
         for frame in &flush.frames {
@@ -91,7 +95,12 @@ impl Flush {
                 None => {}
             }
         }
+        let dictionaries = &self.pool.inner.upkeep.dictionaries;
+        let change = dictionaries.write(&batch, &self.forgotten_trees)?;
         let sequence = batch.commit_with(durability)?;
+        if let Some(change) = change {
+            dictionaries.written(change);
+        }
         self.is_committed = true;
         Ok(sequence)
     }
@@ -119,7 +128,9 @@ impl Flush {
     }
 
     /// The volume has nothing.
-    fn give_back(&self) {
+    fn give_back(&mut self) {
+        let forgotten = std::mem::take(&mut self.forgotten_trees);
+        self.pool.inner.upkeep.dictionaries.give_back(forgotten);
         for frame in &self.frames {
             if let Ok(mut content) = frame.latch() {
                 content.take_back(frame);

@@ -37,12 +37,14 @@ mod codec;
 mod columns;
 mod content;
 mod costs;
+mod dictionaries;
 mod error;
 mod flush;
 mod frame;
 mod replacement;
 mod residents;
 mod statistics;
+mod training;
 mod tuner;
 mod upkeep;
 
@@ -172,6 +174,19 @@ impl Pool {
         self.inner.upkeep.formats.add(codec, shape, transform)
     }
 
+    /// `codec` for the tree with that number: with zstd, its leaves are compressed with a dictionary as soon as enough of them
+    /// have been seen to learn one that pays. Other codecs stay as they are. Numbers of trees are never used again.
+    #[must_use]
+    pub fn with_dictionaries(&self, codec: PageCodec, tree: u64) -> PageCodec {
+        self.inner.upkeep.dictionaries.add(codec, tree)
+    }
+
+    /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: the next flush frees
+    /// its dictionaries too.
+    pub fn forget_dictionaries(&self, codec: PageCodec, _guard: &ChangeGuard<'_>) {
+        self.inner.upkeep.dictionaries.forget(codec);
+    }
+
     /// The transform with which the leaves of `codec` are stored; `None` while it has not been chosen.
     #[must_use]
     pub fn transform(&self, codec: PageCodec) -> Option<PageTransform> {
@@ -225,7 +240,8 @@ impl Pool {
     }
 
     /// The image of a page that is not in the pool, and that the caller writes into the volume: it can be had from there by
-    /// [`get`](Self::get) when it is. For trees that are built, whose pages would only drive out others.
+    /// [`get`](Self::get) when it is. For trees that are built, whose pages would only drive out others. It needs no dictionary: those
+    /// come into the volume with flushes, which the caller does not wait for.
     ///
     /// # Errors
     /// [`FlushError::Image`]: bytes that are no page, or a codec that fails.
@@ -235,6 +251,7 @@ impl Pool {
         bytes: &[u8],
         codec: PageCodec,
     ) -> Result<Arc<[u8]>, FlushError> {
+        let codec = codec.without_dictionaries();
         let image = self.inner.upkeep.encode(bytes, codec);
         image.map_err(|detail| FlushError::Image { page, detail })
     }

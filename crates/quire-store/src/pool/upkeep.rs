@@ -6,15 +6,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quire_codec::Corrupt;
-use quire_format::row_page::{PageImage, RowPage, encode_image};
+use quire_codec::block::Dictionary;
+use quire_format::row_page::{PageImage, RowPage};
 
 use super::changes::Changes;
 use super::codec::{CodecShelf, PageCodec};
 use super::columns::ColumnFormats;
 use super::content::LogUse;
 use super::costs::Costs;
+use super::dictionaries::{Dictionaries, TrainingJob};
 use super::error::GetError;
 use super::frame::Frame;
+use super::training::Recorder;
 use crate::volume::Volume;
 use quire_format::volume::PageId;
 
@@ -28,6 +31,7 @@ pub(super) struct Upkeep {
     pub(super) costs: Costs,
     pub(super) counters: Counters,
     pub(super) formats: ColumnFormats,
+    pub(super) dictionaries: Dictionaries,
     codecs: CodecShelf,
     /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
     is_interrupted: AtomicBool,
@@ -48,10 +52,11 @@ pub(super) struct Counters {
     pub(super) appended_images: AtomicU64,
 }
 
-/// Pages whose modification log is almost full.
+/// Pages whose modification log is almost full, and dictionaries to be trained.
 #[derive(Default)]
 struct Queue {
     frames: VecDeque<Arc<Frame>>,
+    trainings: VecDeque<TrainingJob>,
     is_closed: bool,
 }
 
@@ -69,6 +74,7 @@ impl Drop for Watch<'_> {
 impl Upkeep {
     pub(super) fn new(volume: Volume, dirty_limit_bytes: usize, threads: usize) -> Self {
         Self {
+            dictionaries: Dictionaries::new(volume.clone()),
             volume,
             changes: Changes::new(dirty_limit_bytes),
             costs: Costs::default(),
@@ -105,8 +111,14 @@ impl Upkeep {
         };
         let opened = PageImage::open(image).map_err(not_a_page)?;
         let mut bytes = vec![0; opened.page_bytes()].into_boxed_slice();
+        let dictionary = match opened.dictionary() {
+            0 => None,
+            id => Some(self.dictionaries.named(page, id)?),
+        };
         self.codecs
-            .with_any_level(opened.codec(), |codec| opened.decode(codec, &mut bytes))
+            .with_any_level(opened.codec(), dictionary, |codec| {
+                opened.decode(codec, &mut bytes)
+            })
             .map_err(|source| GetError::Codec { page, source })?
             .map_err(not_a_page)?;
         self.costs.decode.note(start.elapsed());
@@ -117,17 +129,62 @@ impl Upkeep {
     pub(super) fn encode(&self, bytes: &[u8], codec: PageCodec) -> Result<Arc<[u8]>, String> {
         let start = Instant::now();
         let page = RowPage::trusted(bytes).map_err(|error| error.to_string())?;
-        let format = self.formats.get(codec);
-        let image = self
-            .codecs
-            .with(codec, |codec| match &format {
-                Some(format) => format.encode(&page, codec),
-                None => encode_image(&page, codec),
-            })
-            .map_err(|error| error.to_string())?
-            .map_err(|error: Corrupt| error.to_string())?;
+        let image = match page.level() {
+            0 if !page.is_empty() => self.encode_leaf(&page, codec)?,
+            _ => self.encode_with(&page, codec, None)?,
+        };
         self.costs.encode.note(start.elapsed());
         Ok(image.into())
+    }
+
+    fn encode_with(
+        &self,
+        page: &RowPage<'_>,
+        codec: PageCodec,
+        dictionary: Option<Dictionary>,
+    ) -> Result<Vec<u8>, String> {
+        let image = self.codecs.with(codec, dictionary, |shelved| {
+            self.formats.encode(codec, page, shelved)
+        });
+        image
+            .map_err(|error| error.to_string())?
+            .map_err(|error: Corrupt| error.to_string())
+    }
+
+    /// With the newest dictionary of the tree, if it has one.
+    fn encode_leaf(&self, page: &RowPage<'_>, codec: PageCodec) -> Result<Vec<u8>, String> {
+        let Some(leaf) = self.dictionaries.for_leaf(codec) else {
+            return self.encode_with(page, codec, None);
+        };
+        // What is compressed changes once the transform has been chosen.
+        if !leaf.is_sampled || self.formats.transform(codec).is_none() {
+            return self.encode_with(page, codec, leaf.dictionary);
+        }
+        let encoded = self.codecs.with(codec, leaf.dictionary, |shelved| {
+            let mut recorder = Recorder::new(shelved);
+            let image = self.formats.encode(codec, page, &mut recorder)?;
+            Ok((image, recorder.raw, recorder.compressed_bytes))
+        });
+        let (image, raw, compressed_bytes) = encoded
+            .map_err(|error| error.to_string())?
+            .map_err(|error: Corrupt| error.to_string())?;
+        let other_bytes = image.len().saturating_sub(compressed_bytes);
+        let first_key = page.entry(0).map(|entry| entry.key());
+        let first_key = first_key.map_err(|error| error.to_string())?;
+        let job = leaf.tree.add_sample(&first_key, raw, other_bytes);
+        if let Some(job) = job {
+            self.train(job);
+        }
+        Ok(image)
+    }
+
+    /// Has a dictionary trained by a thread, or, where there is none, at once.
+    fn train(&self, job: TrainingJob) {
+        if self.queue_pages_max == 0 {
+            return self.dictionaries.train(job);
+        }
+        self.lock().trainings.push_back(job);
+        self.queued.notify_one();
     }
 
     /// Has a page compressed whose modification log is almost full: by a thread, or, when there is none or all are busy,
@@ -153,6 +210,12 @@ impl Upkeep {
                     drop(queue);
                     self.compress_now(&frame, &self.counters.background_compressions);
                     drop(frame);
+                    queue = self.lock();
+                }
+                None if !queue.trainings.is_empty() => {
+                    let job = queue.trainings.pop_front();
+                    drop(queue);
+                    job.into_iter().for_each(|job| self.dictionaries.train(job));
                     queue = self.lock();
                 }
                 None => {

@@ -5,6 +5,7 @@ mod budget;
 mod columns;
 mod compression;
 mod crashes;
+mod dictionaries;
 mod flushes;
 mod instants;
 mod model;
