@@ -84,6 +84,66 @@ fn answers_do_not_depend_on_the_cache() {
     }
 }
 
+/// A connection that has the changes of column tables merged after every statement.
+struct Merged(SqlLogicDatabase);
+
+impl sqllogictest::DB for Merged {
+    type Error = SqlLogicError;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, SqlLogicError> {
+        let output = sqllogictest::DB::run(&mut self.0, sql);
+        // In a transaction it is refused.
+        let _ = sqllogictest::DB::run(&mut self.0, "VACUUM");
+        output
+    }
+
+    fn error_sql_state(error: &SqlLogicError) -> Option<String> {
+        <SqlLogicDatabase as sqllogictest::DB>::error_sql_state(error)
+    }
+}
+
+/// The transaction of a connection would be aborted by a VACUUM.
+fn has_no_transaction(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap();
+    !text.lines().any(|line| line == "BEGIN")
+}
+
+#[test]
+fn answers_do_not_depend_on_merges() {
+    for path in files().into_iter().filter(|path| has_no_transaction(path)) {
+        let database = Database::in_memory().unwrap();
+        let open = || Merged(plain(database.connect()));
+        let mut runner = Runner::new(|| async { Ok(open()) });
+        if let Err(error) = runner.run_file(&path) {
+            panic!("[merged after every statement] {}", error.display(false));
+        }
+    }
+}
+
+/// The changes of row tables are those of column tables, if nothing depends on keys.
+#[test]
+fn column_tables_change_like_row_tables() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slt"));
+    let text = std::fs::read_to_string(folder.join("changes.slt")).unwrap();
+    let text = text
+        .replace(", PRIMARY KEY (product, amount)", "")
+        .replace(" PRIMARY KEY", "")
+        .replace("USING row", "USING column");
+    for (configuration, settings) in SETTINGS {
+        let database = Database::in_memory().unwrap();
+        let mut runner = Runner::new(|| async { Ok(plain(connect(&database, settings))) });
+        if let Err(error) = runner.run_script_with_name(&text, "changes.slt") {
+            panic!("[{configuration}, without keys] {}", error.display(false));
+        }
+    }
+    let database = Database::in_memory().unwrap();
+    let mut runner = Runner::new(|| async { Ok(Merged(plain(database.connect()))) });
+    if let Err(error) = runner.run_script_with_name(&text, "changes.slt") {
+        panic!("[merged, without keys] {}", error.display(false));
+    }
+}
+
 /// A database that is closed after every statement and opened for the next.
 struct Reopened {
     file: PathBuf,
@@ -107,11 +167,7 @@ impl sqllogictest::DB for Reopened {
 fn answers_survive_closing_the_file() {
     let file = std::env::temp_dir().join(format!("quire-slt-{}.quire", std::process::id()));
     // A transaction ends when its connection does.
-    let has_no_transaction = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).unwrap();
-        !text.lines().any(|line| line == "BEGIN")
-    };
-    for path in files().into_iter().filter(has_no_transaction) {
+    for path in files().into_iter().filter(|path| has_no_transaction(path)) {
         let mut runner = Runner::new(|| async { Ok(Reopened { file: file.clone() }) });
         let result = runner.run_file(&path);
         std::fs::remove_file(&file).unwrap();

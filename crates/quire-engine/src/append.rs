@@ -7,7 +7,7 @@
 //!
 //! The first rows of an append are held back until it is known how many there are, at most a row group: then
 //! small row groups at the end of the table are read back and written again in front of them, if they hold no more
-//! rows than what follows. Sizes thus fall geometrically, a row is rewritten at most 17 times by any number
+//! rows than what follows, and the table has no trees of changed rows. Sizes thus fall geometrically, a row is rewritten at most 17 times by any number
 //! of small appends, and a table has at most 17 row groups that are not full.
 
 mod batch_bytes;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 use quire_format::segment::Beneath;
-use quire_format::table_root::TableRoot;
+use quire_format::table_root::{ROW_GROUP_NUMBERS, RowGroupPointer, TableRoot};
 use quire_format::zone::Zone;
 
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
@@ -197,7 +197,11 @@ impl<'txn> Appender<'txn> {
     fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, AppendError> {
         let source = Arc::clone(self.transaction.source());
         let (entry, state) = (Arc::clone(&self.entry), Arc::clone(&self.state));
-        let table = Arc::new(ColumnTable::of_state(entry, state, source));
+        // Rows of row groups may be deleted at any time if there is a tree for that.
+        if !entry.trees.is_empty() {
+            return Ok(Vec::new());
+        }
+        let table = Arc::new(ColumnTable::of_state(entry, state, source, None));
         let mut rows = self.held_rows as u64;
         let mut first = table.row_group_count();
         while first > 0 && table.row_group_rows(first - 1) <= rows {
@@ -217,7 +221,12 @@ impl<'txn> Appender<'txn> {
             projection,
             ..ScanOptions::default()
         };
-        let scan = Scan::start(Arc::clone(&table), options, first..table.row_group_count())?;
+        let scan = Scan::start(
+            Arc::clone(&table),
+            options,
+            first..table.row_group_count(),
+            false,
+        )?;
         let mut reader = scan.reader();
         let mut batches = Vec::new();
         while let Some(batch) = reader.next()? {
@@ -279,8 +288,19 @@ impl<'txn> Appender<'txn> {
             }
         }
         for one in encoded {
-            root.row_groups.push(one.pointer.clone());
-            entries.push(Arc::new(RowGroupEntry::loaded(one.pointer, one.row_group)));
+            let number = root.next_row_group;
+            assert!(
+                number < ROW_GROUP_NUMBERS,
+                "numbers of row groups are not used up"
+            );
+            root.next_row_group += 1;
+            let pointer = RowGroupPointer {
+                number,
+                row_count: one.row_group.row_count,
+                pages: one.pages,
+            };
+            root.row_groups.push(pointer.clone());
+            entries.push(Arc::new(RowGroupEntry::loaded(pointer, one.row_group)));
         }
         TableState::new(root, entries)
     }

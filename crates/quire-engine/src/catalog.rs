@@ -16,6 +16,7 @@ use crate::definition::{
     ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TreeRecord, TreeRole,
     ViewDefinition,
 };
+use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
 use crate::mvcc::{TreeId, TreeSpec};
 use crate::pages::PageSource;
@@ -55,7 +56,7 @@ pub(crate) struct TableEntry {
     pub(crate) schema: SchemaRef,
     /// Empty for a table whose root has not been written yet.
     pub(crate) root_pages: Vec<PageId>,
-    /// Of rows and deletions that are not in the segments yet.
+    /// Of rows and deletions that are not in the segments yet: all or none of [`crate::delta::change_trees`].
     pub(crate) trees: Vec<TreeRecord>,
     state: OnceLock<Arc<TableState>>,
 }
@@ -351,6 +352,27 @@ impl TableEntry {
         }
     }
 
+    /// The same table with other trees of changes.
+    pub(crate) fn with_trees(&self, trees: Vec<TreeRecord>) -> Self {
+        TableEntry {
+            id: self.id,
+            definition: Arc::clone(&self.definition),
+            schema: Arc::clone(&self.schema),
+            root_pages: self.root_pages.clone(),
+            trees,
+            state: self.state.clone(),
+        }
+    }
+
+    /// The rows that are in no row group, as a row table.
+    pub(crate) fn delta_entry(&self) -> RowTableEntry {
+        RowTableEntry {
+            id: self.id,
+            definition: Arc::clone(&self.definition),
+            trees: self.trees.clone(),
+        }
+    }
+
     /// The same table with another definition, which has the same types of columns.
     pub(crate) fn with_definition(&self, definition: Arc<TableDefinition>) -> Self {
         TableEntry {
@@ -382,6 +404,13 @@ impl TableEntry {
     }
 
     fn from_record(record: &TableRecord) -> Result<Self, Corrupt> {
+        if !has_change_trees(&record.trees) {
+            let what = format!(
+                "table {:?}: its trees are not those of changes",
+                record.name
+            );
+            return Err(Corrupt::new(what, 0));
+        }
         let definition = Arc::new(TableDefinition::from_record(record)?);
         Ok(TableEntry {
             id: record.id,

@@ -130,6 +130,7 @@ impl Checker {
             Arc::clone(entry),
             Arc::clone(&state),
             source,
+            None,
         ));
         let mut row_groups = Vec::with_capacity(state.row_groups.len());
         for (index, row_group) in state.row_groups.iter().enumerate() {
@@ -367,7 +368,7 @@ fn decode_column(place: &Place<'_>) -> Result<Vec<RecordBatch>, ScanError> {
         ..ScanOptions::default()
     };
     let row_groups = place.row_group..place.row_group + 1;
-    let scan = Scan::start(Arc::clone(place.table), options, row_groups)?;
+    let scan = Scan::start(Arc::clone(place.table), options, row_groups, false)?;
     let mut reader = scan.reader();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next()? {

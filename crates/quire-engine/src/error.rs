@@ -302,9 +302,21 @@ pub enum TransactionError {
     /// Rows do not permit the change, or could not be read or written.
     #[error(transparent)]
     Rows(#[from] crate::rows::RowWriteError),
+    /// Rows of a column table could not be read.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// Rows of a column table could not be written.
+    #[error(transparent)]
+    Append(#[from] Box<AppendError>),
     /// A tree could not be made.
     #[error(transparent)]
     Tree(#[from] crate::btree::TreeError),
+}
+
+impl From<AppendError> for TransactionError {
+    fn from(error: AppendError) -> Self {
+        Self::Append(Box::new(error))
+    }
 }
 
 /// Appending to a table failed; its transaction cannot commit any more.
@@ -420,4 +432,7 @@ pub enum ScanError {
     /// A page could not be read.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Changes since the last merge could not be read.
+    #[error(transparent)]
+    Changes(#[from] crate::rows::RowScanError),
 }

@@ -6,6 +6,7 @@ pub mod btree;
 mod catalog;
 mod check;
 mod definition;
+mod delta;
 mod engine;
 mod error;
 pub mod mvcc;
@@ -37,6 +38,7 @@ pub use definition::{
     StorageFormat, TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition,
     default_name,
 };
+pub use delta::{MergeOptions, MergeReport};
 pub use engine::{Engine, EngineOptions};
 pub use error::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError,

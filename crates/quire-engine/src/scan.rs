@@ -1,17 +1,18 @@
 //! A scan: which rows of a table, which columns of them, and who reads what.
 //!
 //! Readers, one per thread, take vector groups (8,192 rows) from a shared [`cursor`]. A group whose zones no row
-//! can pass is not read. In the others the predicates are evaluated one after the other, each on the rows
-//! that are left; the columns of the output are decoded last, for the vectors that still have rows.
+//! can pass is not read, nor one whose rows are all deleted. In the others the predicates are evaluated one after the other, each on
+//! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows. Behind the row groups
+//! come the rows of the [`delta`].
 
 mod column;
 mod cursor;
+mod delta;
 mod dictionary;
 mod open_row_group;
 mod reader;
 mod selection;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,7 @@ use arrow_schema::{Schema, SchemaRef};
 
 use crate::error::ScanError;
 use crate::predicate::Predicate;
+use crate::rows::row_key_field;
 use crate::table::ColumnTable;
 use cursor::Cursor;
 pub use reader::ScanReader;
@@ -27,8 +29,8 @@ pub use reader::ScanReader;
 /// What a scan reads.
 #[derive(Clone)]
 pub struct ScanOptions {
-    /// Columns of the output, as indices into the definition; may repeat. When it is empty the batches
-    /// have no columns and say how many rows there are.
+    /// Columns of the output, as indices into the definition; may repeat. The number of columns stands for the key of
+    /// the row, a `BinaryView`. When it is empty the batches have no columns and say how many rows there are.
     pub projection: Vec<usize>,
     /// Conjuncts that every row of the output satisfies, evaluated in this order.
     pub predicates: Vec<Arc<dyn Predicate>>,
@@ -61,6 +63,8 @@ pub struct Scan {
     /// Schemas of the batches that the predicates see.
     predicate_schemas: Vec<SchemaRef>,
     cursor: Mutex<Cursor>,
+    /// Whether rows of row groups are deleted.
+    has_deletions: bool,
     /// Rows that may still come out.
     rows_left: AtomicU64,
     counters: Counters,
@@ -94,7 +98,8 @@ impl Scan {
     pub(crate) fn start(
         table: Arc<ColumnTable>,
         options: ScanOptions,
-        row_groups: Range<usize>,
+        row_groups: impl IntoIterator<Item = usize>,
+        with_delta: bool,
     ) -> Result<Arc<Scan>, ScanError> {
         let schema = project(&table, &options.projection)?;
         let schemas = options
@@ -102,10 +107,20 @@ impl Scan {
             .iter()
             .map(|one| project(&table, one.columns()));
         let predicate_schemas = schemas.collect::<Result<Vec<_>, _>>()?;
+        let readers = options.readers.max(1);
+        let (mut has_deletions, mut delta) = (false, Vec::new());
+        if let Some(changes) = table.changes() {
+            has_deletions = changes.has_deletions()?;
+            if with_delta {
+                delta = delta::parts(changes.delta(), readers)?;
+            }
+        }
+        let cursor = Cursor::new(row_groups.into_iter().collect(), delta, readers);
         Ok(Arc::new(Scan {
             schema,
             predicate_schemas,
-            cursor: Mutex::new(Cursor::new(row_groups, options.readers.max(1))),
+            cursor: Mutex::new(cursor),
+            has_deletions,
             rows_left: AtomicU64::new(options.limit.unwrap_or(u64::MAX)),
             counters: Counters::default(),
             table,
@@ -161,11 +176,13 @@ impl Scan {
 
 fn project(table: &ColumnTable, columns: &[usize]) -> Result<SchemaRef, ScanError> {
     let fields = table.arrow_schema().fields();
-    let field = |&index: &usize| {
-        fields.get(index).cloned().ok_or_else(|| ScanError::Column {
+    let field = |&index: &usize| match fields.get(index) {
+        Some(field) => Ok(Arc::clone(field)),
+        None if index == fields.len() => Ok(row_key_field()),
+        None => Err(ScanError::Column {
             index,
             table: table.definition().name.clone(),
-        })
+        }),
     };
     Ok(Arc::new(Schema::new(
         columns.iter().map(field).collect::<Result<Vec<_>, _>>()?,

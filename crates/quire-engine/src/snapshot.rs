@@ -6,10 +6,11 @@ use quire_format::column_sample::ColumnSample;
 use quire_store::pool::PoolStats;
 use quire_store::{CATALOG_PAGE, Pin};
 
-use crate::catalog::{Catalog, RowTableEntry};
+use crate::catalog::{Catalog, RowTableEntry, TableEntry};
 use crate::definition::{
     SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
 };
+use crate::delta::ColumnChanges;
 use crate::error::{EngineError, SequenceError};
 use crate::mvcc::{ReadView, TreeId};
 use crate::pages::PageSource;
@@ -17,6 +18,7 @@ use crate::row_half::RowHalf;
 use crate::rows::{RowParts, RowScanError, RowTable, TreeSize, is_referenced};
 use crate::samples;
 use crate::table::ColumnTable;
+use crate::transaction::ColumnReads;
 
 /// One state of all tables. It stays readable while it, a clone or one of its tables lives.
 #[derive(Clone)]
@@ -32,6 +34,8 @@ pub struct Snapshot {
 pub(crate) struct RowsOfSnapshot {
     pub(crate) half: Arc<RowHalf>,
     pub(crate) view: ReadView,
+    /// Where it is noted which column tables are read.
+    reads: Option<Arc<ColumnReads>>,
 }
 
 impl Snapshot {
@@ -49,9 +53,35 @@ impl Snapshot {
             rows: Some(RowsOfSnapshot {
                 half: Arc::clone(half),
                 view,
+                reads: None,
             }),
             ..self.clone()
         }
+    }
+
+    /// The same, and it is noted which column tables are read.
+    pub(crate) fn noting(mut self, reads: &Arc<ColumnReads>) -> Self {
+        if let Some(rows) = &mut self.rows {
+            rows.reads = Some(Arc::clone(reads));
+        }
+        self
+    }
+
+    /// The same, but for the trees of the changes of a table, which it gets from a newer catalog. False when that has another table.
+    pub(crate) fn adopt_trees(&mut self, name: &str, newer: &Catalog) -> bool {
+        let (Some(own), Some(newer)) = (self.catalog.tables.get(name), newer.tables.get(name))
+        else {
+            return false;
+        };
+        let is_same = Arc::ptr_eq(&own.definition, &newer.definition)
+            && own.root_pages == newer.root_pages
+            && own.trees.is_empty();
+        if is_same {
+            let entry = own.with_trees(newer.trees.clone());
+            let catalog = Arc::make_mut(&mut self.catalog);
+            catalog.tables.insert(name.to_owned(), Arc::new(entry));
+        }
+        is_same
     }
 
     /// The same tables as another version of the volume has them.
@@ -87,9 +117,32 @@ impl Snapshot {
     /// The table's root cannot be read or understood.
     pub fn table(&self, name: &str) -> Result<Option<Arc<ColumnTable>>, EngineError> {
         match self.catalog.tables.get(name) {
-            Some(entry) => Ok(Some(Arc::new(ColumnTable::new(entry, &self.source)?))),
+            Some(entry) => {
+                let rows = self.rows.as_ref();
+                if let Some(reads) = rows.and_then(|rows| rows.reads.as_ref()) {
+                    reads.note(entry);
+                }
+                Ok(Some(self.column_table(entry)?))
+            }
             None => Ok(None),
         }
+    }
+
+    fn column_table(&self, entry: &Arc<TableEntry>) -> Result<Arc<ColumnTable>, EngineError> {
+        let parts = self.delta_parts(entry)?;
+        let changes = parts.zip(self.rows.as_ref()).and_then(|(parts, rows)| {
+            let delta = RowTable::new(parts, rows.view.clone());
+            ColumnChanges::new(delta)
+        });
+        Ok(Arc::new(ColumnTable::new(entry, &self.source, changes)?))
+    }
+
+    /// What follows from the trees of changes of a column table, if it has them.
+    fn delta_parts(&self, entry: &TableEntry) -> Result<Option<Arc<RowParts>>, EngineError> {
+        let Some(rows) = self.rows.as_ref().filter(|_| !entry.trees.is_empty()) else {
+            return Ok(None);
+        };
+        rows.half.parts(&entry.delta_entry()).map(Some)
     }
 
     /// All column tables, by name.
@@ -97,8 +150,8 @@ impl Snapshot {
     /// # Errors
     /// The root of one of them cannot be read or understood.
     pub fn tables(&self) -> Result<Vec<Arc<ColumnTable>>, EngineError> {
-        let open = |entry| Ok(Arc::new(ColumnTable::new(entry, &self.source)?));
-        self.catalog.tables.values().map(open).collect()
+        let entries = self.catalog.tables.values();
+        entries.map(|entry| self.column_table(entry)).collect()
     }
 
     /// The definitions of all tables of either storage, by name. Reads nothing.
@@ -140,12 +193,16 @@ impl Snapshot {
         Ok(self.all_row_parts()?.into_iter().map(table).collect())
     }
 
-    /// What the trees of a row table take in the file; nothing for other tables.
+    /// What the trees of a row table, or of the changes of a column table, take in the file.
     ///
     /// # Errors
     /// Inner pages cannot be read or understood.
     pub fn tree_sizes(&self, name: &str) -> Result<Vec<TreeSize>, EngineError> {
-        match self.row_parts(name)? {
+        let parts = match self.catalog.tables.get(name) {
+            Some(entry) => self.delta_parts(entry)?,
+            None => self.row_parts(name)?,
+        };
+        match parts {
             Some(parts) => parts.tree_sizes(&self.source),
             None => Ok(Vec::new()),
         }

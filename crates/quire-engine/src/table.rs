@@ -8,9 +8,11 @@ use quire_codec::Scalar;
 use quire_format::row_group::RowGroup;
 
 use crate::catalog::{TableEntry, TableState};
-use crate::definition::TableDefinition;
+use crate::definition::{TableDefinition, TreeRecord};
+use crate::delta::ColumnChanges;
 use crate::error::{EngineError, ScanError};
 use crate::pages::PageSource;
+use crate::rows::RowTable;
 use crate::scalar_array::scalar_array;
 use crate::scan::{Scan, ScanOptions};
 
@@ -19,9 +21,11 @@ pub struct ColumnTable {
     entry: Arc<TableEntry>,
     state: Arc<TableState>,
     source: Arc<PageSource>,
+    /// Nothing if no row has come, changed or gone since the last merge, or if only the row groups are of interest.
+    changes: Option<ColumnChanges>,
 }
 
-/// What is known of a column of the whole table.
+/// What is known of a column of all row groups, deleted rows included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnStatistics {
     /// Lower bound of the values; `None` when there are none or it is unknown (NaN).
@@ -46,12 +50,14 @@ impl ColumnTable {
     pub(crate) fn new(
         entry: &Arc<TableEntry>,
         source: &Arc<PageSource>,
+        changes: Option<ColumnChanges>,
     ) -> Result<Self, EngineError> {
         let state = entry.state(source)?;
         Ok(ColumnTable::of_state(
             Arc::clone(entry),
             state,
             Arc::clone(source),
+            changes,
         ))
     }
 
@@ -59,11 +65,13 @@ impl ColumnTable {
         entry: Arc<TableEntry>,
         state: Arc<TableState>,
         source: Arc<PageSource>,
+        changes: Option<ColumnChanges>,
     ) -> Self {
         ColumnTable {
             entry,
             state,
             source,
+            changes,
         }
     }
 
@@ -82,9 +90,74 @@ impl ColumnTable {
         &self.entry.schema
     }
 
-    /// Exact number of rows.
-    pub fn row_count(&self) -> u64 {
+    /// Exact number of rows. Changes since the last merge are counted one by one.
+    ///
+    /// # Errors
+    /// Pages with changes cannot be read or are damaged.
+    pub fn row_count(&self) -> Result<u64, ScanError> {
+        let Some(changes) = &self.changes else {
+            return Ok(self.state.row_count);
+        };
+        let deleted: u64 = changes.deleted_counts()?.values().sum();
+        let stored = self.state.row_count.saturating_sub(deleted);
+        Ok(stored + changes.delta_row_count()?)
+    }
+
+    /// Number of rows of all row groups, deleted ones included.
+    pub fn stored_row_count(&self) -> u64 {
         self.state.row_count
+    }
+
+    /// About how many rows there are.
+    ///
+    /// # Errors
+    /// Pages with changes cannot be read or are damaged.
+    pub fn row_count_estimate(&self) -> Result<u64, ScanError> {
+        let Some(changes) = &self.changes else {
+            return Ok(self.state.row_count);
+        };
+        let (added, deleted) = changes.estimate()?;
+        Ok(self.state.row_count.saturating_sub(deleted) + added)
+    }
+
+    /// Whether rows have come, changed or gone without being in row groups: then counts, bounds and zones of row groups are not
+    /// those of the rows.
+    ///
+    /// # Errors
+    /// Pages with changes cannot be read or are damaged.
+    pub fn is_changed(&self) -> Result<bool, ScanError> {
+        match &self.changes {
+            None => Ok(false),
+            Some(changes) => Ok(!changes.is_empty()?),
+        }
+    }
+
+    /// The table of the rows that are in no row group. Nothing if the table has no trees for changes yet: see
+    /// [`Transaction::prepare_changes`](crate::Transaction::prepare_changes).
+    pub fn delta(&self) -> Option<&Arc<RowTable>> {
+        self.changes.as_ref().map(ColumnChanges::delta)
+    }
+
+    /// Keys of rows, as a scan has shown them, and where these rows are by now: those that others have changed are in the delta,
+    /// and what is gone is left out.
+    ///
+    /// # Errors
+    /// Pages with changes cannot be read or are damaged.
+    pub fn moved_rows(&self, keys: &[Box<[u8]>]) -> Result<Arc<[Box<[u8]>]>, ScanError> {
+        match &self.changes {
+            None => Ok(Arc::default()),
+            Some(changes) => Ok(changes.moved(keys)?),
+        }
+    }
+
+    pub(crate) fn changes(&self) -> Option<&ColumnChanges> {
+        self.changes.as_ref()
+    }
+
+    /// Number of the row group at a place.
+    pub(crate) fn row_group_number(&self, index: usize) -> u64 {
+        let entry = self.state.row_groups.get(index);
+        entry.map_or(0, |entry| entry.pointer.number)
     }
 
     /// Number of row groups.
@@ -117,7 +190,7 @@ impl ColumnTable {
         entry.row_group(&self.source, &self.entry.definition, index)
     }
 
-    /// Statistics of a column of the whole table; `None` when there is no such column.
+    /// Statistics of a column of all row groups, deleted rows included; `None` when there is no such column.
     pub fn statistics(&self, column: usize) -> Option<ColumnStatistics> {
         let summary = self.state.root.columns.get(column)?;
         // A sketch cannot know better than the number of values there are.
@@ -145,9 +218,17 @@ impl ColumnTable {
     /// Starts a scan, to be read through [`Scan::reader`].
     ///
     /// # Errors
-    /// A column index is out of range.
+    /// A column index is out of range; or pages with changes cannot be read or are damaged.
     pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<Scan>, ScanError> {
-        Scan::start(Arc::clone(self), options, 0..self.row_group_count())
+        Scan::start(Arc::clone(self), options, 0..self.row_group_count(), true)
+    }
+
+    pub(crate) fn trees(&self) -> &[TreeRecord] {
+        &self.entry.trees
+    }
+
+    pub(crate) fn state(&self) -> &Arc<TableState> {
+        &self.state
     }
 
     pub(crate) fn source(&self) -> &Arc<PageSource> {

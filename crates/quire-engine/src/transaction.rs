@@ -1,6 +1,8 @@
 //! The write transaction: changes that become durable and visible together, or not at all.
 
 mod alter;
+mod changes;
+mod column_reads;
 mod fill;
 mod indexes;
 mod replace;
@@ -8,6 +10,7 @@ mod tables;
 mod views;
 mod whole;
 
+pub(crate) use column_reads::ColumnReads;
 pub use whole::{Savepoint, Transaction};
 
 use std::collections::BTreeSet;
@@ -192,6 +195,11 @@ impl WriteTransaction {
         let entry = Arc::new(entry.with_state(root_pages, state));
         self.catalog.tables.insert(name.to_owned(), entry);
         Ok(())
+    }
+
+    /// Whether it has changed the table called `name`, or definitions.
+    pub(crate) fn has_changed(&self, name: &str) -> bool {
+        self.definitions_changed || self.changed_tables.contains(name)
     }
 
     fn check_appends_finished(&self) -> Result<(), TransactionError> {

@@ -449,7 +449,7 @@ fn writers_take_turns() {
         }
     });
     let table = engine.snapshot().table("t").unwrap().unwrap();
-    assert_eq!(table.row_count(), 800);
+    assert_eq!(table.row_count().unwrap(), 800);
     assert_eq!(table.statistics(0).unwrap().distinct_estimate, 4);
     assert_eq!(Engine::check(engine.volume()), []);
 }

@@ -124,7 +124,7 @@ fn check_tables(tables: &[Arc<ColumnTable>], models: &BTreeMap<String, TableMode
     assert_eq!(names, models.keys().collect::<Vec<_>>());
     for (table, model) in tables.iter().zip(models.values()) {
         assert_eq!(**table.definition(), model.definition);
-        assert_eq!(table.row_count(), model.rows().num_rows() as u64);
+        assert_eq!(table.row_count().unwrap(), model.rows().num_rows() as u64);
         let projection = (0..model.definition.columns.len()).collect();
         let options = ScanOptions {
             projection,

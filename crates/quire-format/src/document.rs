@@ -70,6 +70,7 @@ pub fn structures() -> Vec<&'static Structure> {
         &crate::column_sample::STRUCTURE,
         &crate::page_dictionary::LIST_STRUCTURE,
         &crate::page_dictionary::STRUCTURE,
+        &crate::row_position::STRUCTURE,
     ];
     [
         crate::volume::STRUCTURES,

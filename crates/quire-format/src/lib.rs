@@ -12,6 +12,7 @@ pub mod redo;
 pub mod relation;
 pub mod row_group;
 pub mod row_page;
+pub mod row_position;
 pub mod segment;
 pub mod staging_mark;
 pub mod table_root;

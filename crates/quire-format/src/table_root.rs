@@ -4,6 +4,8 @@
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`], sketches those of
 //! [`crate::distinct_sketch`]. A root is never changed in place: an append writes a new one.
 
+use std::collections::HashSet;
+
 use quire_codec::{Corrupt, PhysicalType};
 
 use crate::catalog::{read_pages, write_pages};
@@ -14,17 +16,28 @@ use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 use crate::zone::Zone;
 
-/// Layout version this program writes, and the only one it reads.
-pub const TABLE_ROOT_VERSION: u8 = 1;
+/// Layout version this program writes.
+pub const TABLE_ROOT_VERSION: u8 = 2;
+/// Oldest layout version it reads. Version 1 has no numbers of row groups: they are their places.
+pub const TABLE_ROOT_VERSION_MIN: u8 = 1;
+
+/// Numbers of row groups are less than this: the position of a row is such a number and 17 bits for the row.
+pub const ROW_GROUP_NUMBERS: u64 = 1 << 46;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Table root (page kind 2)",
     about: "Row groups of a table and what is known of its columns as a whole. Never changed in place: \
-            an append writes a new one.",
+            an append writes a new one. Version 1, which is read too, has neither `next_row_group` nor `number`: row groups are \
+            numbered by their places there, from 0.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
+        Field::at(0, "1", "version", "2"),
         Field::next("varint", "table_id", "as in the catalog"),
+        Field::next(
+            "varint",
+            "next_row_group",
+            "numbers of row groups are never used again; at most 2^46",
+        ),
         Field::next("list", "columns", "in declared order; for each:"),
         Field::next("1", "physical_type", "type of the encoded values"),
         Field::next("varint", "raw_bytes", "sum over the row groups"),
@@ -40,6 +53,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             "row_groups",
             "in the order of their rows; for each:",
         ),
+        Field::next("varint", "number", "less than `next_row_group`, unique"),
         Field::next("varint", "row_count", "1 to 131,072"),
         Field::next(
             "list of varint",
@@ -54,6 +68,8 @@ pub(crate) const STRUCTURE: Structure = Structure {
 pub struct TableRoot {
     /// The table's id in the catalog.
     pub table_id: u64,
+    /// Number of the next row group; numbers are never used again.
+    pub next_row_group: u64,
     /// One per column, in declared order.
     pub columns: Vec<ColumnSummary>,
     /// Row groups in the order of their rows.
@@ -78,6 +94,8 @@ pub struct ColumnSummary {
 /// Where a row group is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowGroupPointer {
+    /// What deletions name the row group by; it stays the same whatever becomes of others.
+    pub number: u64,
     /// Number of rows, as in the row group itself.
     pub row_count: u64,
     /// Pages whose payloads, joined, are the row group's metadata.
@@ -97,6 +115,7 @@ impl TableRoot {
         let columns = physical_types.into_iter().map(summary).collect();
         TableRoot {
             table_id,
+            next_row_group: 0,
             columns,
             row_groups: Vec::new(),
         }
@@ -114,6 +133,7 @@ impl TableRoot {
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::new(TABLE_ROOT_VERSION);
         writer.varint(self.table_id);
+        writer.varint(self.next_row_group);
         writer.varint(self.columns.len() as u64);
         for column in &self.columns {
             writer.byte(column.physical_type as u8);
@@ -124,6 +144,7 @@ impl TableRoot {
         }
         writer.varint(self.row_groups.len() as u64);
         for row_group in &self.row_groups {
+            writer.varint(row_group.number);
             writer.varint(row_group.row_count);
             write_pages(&mut writer, &row_group.pages);
         }
@@ -133,10 +154,18 @@ impl TableRoot {
     /// Reads a root's bytes.
     ///
     /// # Errors
-    /// Any bytes that [`TableRoot::encode`] cannot have written.
+    /// Any bytes that [`TableRoot::encode`], of this version or an older one, cannot have written.
     pub fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(bytes, TABLE_ROOT_VERSION, "table root")?;
+        let version = match bytes.first() {
+            Some(&TABLE_ROOT_VERSION_MIN) => TABLE_ROOT_VERSION_MIN,
+            _ => TABLE_ROOT_VERSION,
+        };
+        let mut reader = Reader::new(bytes, version, "table root")?;
         let table_id = reader.varint()?;
+        let next_row_group = match version {
+            TABLE_ROOT_VERSION_MIN => None,
+            _ => Some(reader.varint()?),
+        };
         let count = reader.count(6)?;
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
@@ -144,31 +173,59 @@ impl TableRoot {
         }
         let count = reader.count(2)?;
         let mut row_groups = Vec::with_capacity(count);
-        for _ in 0..count {
-            let row_count = reader.varint()?;
-            if row_count == 0 || row_count > ROW_GROUP_ROWS as u64 {
-                return Err(reader.corrupt(format!("row group of {row_count} rows")));
-            }
-            row_groups.push(RowGroupPointer {
-                row_count,
-                pages: read_pages(&mut reader)?,
-            });
+        for place in 0..count {
+            let place = next_row_group.is_none().then_some(place as u64);
+            row_groups.push(RowGroupPointer::decode(&mut reader, place)?);
         }
         reader.finish()?;
         let root = TableRoot {
             table_id,
+            next_row_group: next_row_group.unwrap_or(count as u64),
             columns,
             row_groups,
         };
-        let row_count = root.row_count();
-        match root
-            .columns
-            .iter()
-            .find(|column| column.zone.null_count > row_count)
-        {
-            Some(_) => Err(Corrupt::new("a column has more NULLs than rows", 0)),
+        match root.error() {
+            Some(what) => Err(Corrupt::new(what, 0)),
             None => Ok(root),
         }
+    }
+
+    /// What parts of the root say against each other.
+    fn error(&self) -> Option<&'static str> {
+        let row_count = self.row_count();
+        let mut columns = self.columns.iter();
+        if columns.any(|column| column.zone.null_count > row_count) {
+            return Some("a column has more NULLs than rows");
+        }
+        if self.next_row_group > ROW_GROUP_NUMBERS {
+            return Some("the number of the next row group is impossible");
+        }
+        let mut numbers = HashSet::with_capacity(self.row_groups.len());
+        let mut row_groups = self.row_groups.iter();
+        let is_possible = |one: &RowGroupPointer| one.number < self.next_row_group;
+        if !row_groups.all(|one| is_possible(one) && numbers.insert(one.number)) {
+            return Some("the number of a row group is impossible, or is there twice");
+        }
+        None
+    }
+}
+
+impl RowGroupPointer {
+    /// `number` is given where the layout does not have it.
+    fn decode(reader: &mut Reader<'_>, number: Option<u64>) -> Result<Self, Corrupt> {
+        let number = match number {
+            Some(number) => number,
+            None => reader.varint()?,
+        };
+        let row_count = reader.varint()?;
+        if row_count == 0 || row_count > ROW_GROUP_ROWS as u64 {
+            return Err(reader.corrupt(format!("row group of {row_count} rows")));
+        }
+        Ok(RowGroupPointer {
+            number,
+            row_count,
+            pages: read_pages(reader)?,
+        })
     }
 }
 

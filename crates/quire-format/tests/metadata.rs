@@ -317,12 +317,15 @@ fn table_root() -> TableRoot {
         },
         sketch,
     };
+    root.next_row_group = 12;
     root.row_groups = vec![
         RowGroupPointer {
+            number: 11,
             row_count: 131_072,
             pages: vec![page(20)],
         },
         RowGroupPointer {
+            number: 2,
             row_count: 1,
             pages: vec![page(21), page(22)],
         },
@@ -348,6 +351,52 @@ fn metadata_pages_round_trip() {
     assert_eq!(TableRoot::decode(&empty.encode()).unwrap(), empty);
     let none = CatalogRecord::default();
     assert_eq!(CatalogRecord::decode(&none.encode()).unwrap(), none);
+}
+
+/// Without numbers of row groups, as the first version wrote it.
+fn first_version(root: &TableRoot) -> Vec<u8> {
+    let mut without = root.clone();
+    without.row_groups.clear();
+    without.next_row_group = 0;
+    let columns = without.encode();
+    // Version, table id (one byte), `next_row_group`, the columns; the count of row groups is last.
+    let mut bytes = vec![1, columns[1]];
+    bytes.extend(&columns[3..columns.len() - 1]);
+    bytes.push(root.row_groups.len() as u8);
+    for row_group in &root.row_groups {
+        let rows = row_group.row_count;
+        assert!(rows < 1 << 14, "two bytes are enough");
+        bytes.extend([rows as u8 | 0x80, (rows >> 7) as u8]);
+        bytes.push(row_group.pages.len() as u8);
+        bytes.extend(row_group.pages.iter().map(|page| page.get() as u8));
+    }
+    bytes
+}
+
+#[test]
+fn roots_of_the_first_version_number_row_groups_by_place() {
+    let mut root = table_root();
+    root.row_groups[0].row_count = 9_000;
+    root.row_groups[1].row_count = 200;
+    let read = TableRoot::decode(&first_version(&root)).unwrap();
+    root.next_row_group = 2;
+    root.row_groups[0].number = 0;
+    root.row_groups[1].number = 1;
+    assert_eq!(read, root);
+}
+
+#[test]
+fn impossible_numbers_of_row_groups_are_errors() {
+    let mut root = table_root();
+    root.row_groups[1].number = 11;
+    assert!(TableRoot::decode(&root.encode()).is_err(), "twice");
+    root.row_groups[1].number = 12;
+    assert!(TableRoot::decode(&root.encode()).is_err(), "too large");
+    root.next_row_group = u64::MAX;
+    assert!(
+        TableRoot::decode(&root.encode()).is_err(),
+        "no room in a position"
+    );
 }
 
 #[test]

@@ -87,17 +87,20 @@ impl Connection {
     pub fn tables(&self) -> Result<Vec<TableSummary>, Error> {
         let session = Arc::clone(&self.session);
         self.session.database.run(async move {
-            let summary = |table: &Arc<quire_engine::ColumnTable>| {
-                let columns = 0..table.definition().columns.len();
-                let bytes = columns.filter_map(|column| table.statistics(column));
-                TableSummary {
-                    name: table.definition().name.clone(),
-                    row_count: table.row_count(),
-                    bytes: bytes.map(|statistics| statistics.encoded_bytes).sum(),
-                }
-            };
             let snapshot = session.snapshot().await?;
-            let mut summaries: Vec<_> = snapshot.tables()?.iter().map(summary).collect();
+            let mut summaries = Vec::new();
+            for table in snapshot.tables()? {
+                let name = table.definition().name.clone();
+                let columns = 0..table.definition().columns.len();
+                let stored = columns.filter_map(|column| table.statistics(column));
+                let stored: u64 = stored.map(|statistics| statistics.encoded_bytes).sum();
+                let sizes = snapshot.tree_sizes(&name)?;
+                summaries.push(TableSummary {
+                    row_count: table.row_count()?,
+                    bytes: stored + sizes.iter().map(|size| size.stored_bytes).sum::<u64>(),
+                    name,
+                });
+            }
             for table in snapshot.row_tables()? {
                 let name = table.definition().name.clone();
                 let sizes = snapshot.tree_sizes(&name)?;

@@ -16,6 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
 use crate::statement::StatementCache;
 
@@ -106,6 +107,7 @@ impl Database {
             environment: environment(&options)?,
             options,
             statements: StatementCache::default(),
+            merging: Merging::default(),
         };
         Ok(Self {
             opened: Arc::new(opened),
@@ -203,6 +205,7 @@ pub(crate) struct Opened {
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
     pub(crate) statements: StatementCache,
+    merging: Merging,
 }
 
 impl Opened {
@@ -224,6 +227,15 @@ impl Opened {
             };
             Err(error)
         })
+    }
+
+    /// A transaction that is committed has changed so many rows of column tables.
+    pub(crate) fn note_changes(&self, changed: ChangedRows) {
+        if let Some(runtime) = &self.runtime
+            && self.options.merges_in_background
+        {
+            self.merging.note(&self.engine, runtime, changed);
+        }
     }
 
     /// Starts a task that outlives the statement's call, such as the producer of its rows.
@@ -249,6 +261,7 @@ impl Drop for Opened {
         let Some(runtime) = self.runtime.take() else {
             return;
         };
+        self.merging.close();
         if tokio::runtime::Handle::try_current().is_ok() {
             // This thread must not wait.
             runtime.shutdown_background();

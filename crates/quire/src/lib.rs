@@ -13,6 +13,7 @@ mod copy;
 mod database;
 mod error;
 mod functions;
+mod merging;
 mod optimize;
 mod options;
 mod outcome;

@@ -15,6 +15,9 @@ pub struct DatabaseOptions {
     pub memory_bytes: usize,
     /// Threads that run statements.
     pub threads: usize,
+    /// Whether changed rows of column tables become row groups in the background when there are many; otherwise only by
+    /// `VACUUM`.
+    pub merges_in_background: bool,
 }
 
 impl Default for DatabaseOptions {
@@ -24,6 +27,7 @@ impl Default for DatabaseOptions {
             cache_bytes: 512 << 20,
             memory_bytes: default_memory_bytes(),
             threads: thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            merges_in_background: true,
         }
     }
 }

@@ -16,6 +16,7 @@ use tokio::task::block_in_place;
 
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::merging::ChangedRows;
 use crate::session::Session;
 
 /// Where a connection is.
@@ -41,6 +42,8 @@ pub(crate) struct OpenTransaction {
     /// The oldest first.
     savepoints: Vec<(String, Savepoint)>,
     is_read_only: bool,
+    /// Rows of column tables that have been changed, rolled back ones among them.
+    changed: ChangedRows,
 }
 
 impl Transaction {
@@ -161,12 +164,12 @@ impl Transaction {
     }
 
     /// `COMMIT`; says whether something was kept, `false` after a failure.
-    pub(crate) fn commit(&mut self) -> Result<bool, Error> {
+    pub(crate) fn commit(&mut self, session: &Session) -> Result<bool, Error> {
         match mem::take(self) {
             Transaction::Idle | Transaction::Begun { .. } => Ok(true),
             Transaction::Aborted(_) => Ok(false),
             Transaction::Open(open) => {
-                block_in_place(|| open.engine.commit())?;
+                block_in_place(|| open.commit(session))?;
                 Ok(true)
             }
         }
@@ -249,7 +252,14 @@ impl OpenTransaction {
             engine: begin(session, isolation),
             savepoints: Vec::new(),
             is_read_only,
+            changed: ChangedRows::new(),
         })
+    }
+
+    fn commit(self, session: &Session) -> Result<(), Error> {
+        self.engine.commit()?;
+        session.database.note_changes(self.changed);
+        Ok(())
     }
 
     fn find(&self, name: &str) -> Result<usize, Error> {
@@ -293,6 +303,7 @@ fn unknown_savepoint(name: &str) -> Error {
 /// One statement's right to change tables. Dropped before [`Writer::finish`], it leaves an explicit transaction
 /// aborted, and otherwise nothing behind.
 pub(crate) struct Writer<'s> {
+    session: &'s Session,
     slot: MutexGuard<'s, Transaction>,
     is_explicit: bool,
     /// Empty when it has been given back or committed.
@@ -330,6 +341,7 @@ impl<'s> Writer<'s> {
         let flag = token.flag();
         open.engine.options_mut().cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
         Ok(Self {
+            session,
             slot,
             is_explicit,
             open: Some(open),
@@ -354,9 +366,16 @@ impl<'s> Writer<'s> {
         if self.is_explicit {
             *self.slot = Transaction::Open(open);
         } else {
-            block_in_place(|| open.engine.commit())?;
+            block_in_place(|| open.commit(self.session))?;
         }
         Ok(())
+    }
+
+    /// Rows of a column table have been changed.
+    pub(crate) fn note_changes(&mut self, table: &str, rows: u64) {
+        if let Some(open) = &mut self.open {
+            *open.changed.entry(table.to_owned()).or_default() += rows;
+        }
     }
 }
 

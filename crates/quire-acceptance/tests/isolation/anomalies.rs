@@ -2,7 +2,7 @@
 
 use quire::Database;
 
-use crate::session::Session;
+use crate::session::{Session, Tables};
 
 const READ_COMMITTED: &str = "READ COMMITTED";
 const REPEATABLE_READ: &str = "REPEATABLE READ";
@@ -13,11 +13,9 @@ const SERIALIZATION_FAILURE: &str = "40001";
 
 const READ: &str = "SELECT id, value FROM test ORDER BY id";
 
-fn database() -> Database {
+fn database(tables: Tables) -> Database {
     let database = Database::in_memory().unwrap();
-    let session = Session::new(&database);
-    session.ok("CREATE TABLE test (id INT PRIMARY KEY, value INT)");
-    session.ok("INSERT INTO test (id, value) VALUES (1, 10), (2, 20)");
+    tables.create(&database, "test", "value", "(1, 10), (2, 20)");
     database
 }
 
@@ -26,10 +24,9 @@ fn final_rows(database: &Database) -> String {
 }
 
 /// G0, dirty write: the second writer waits for the first.
-#[test]
-fn g0_write_cycles() {
+fn g0_write_cycles(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -52,10 +49,9 @@ fn g0_write_cycles() {
 }
 
 /// G1a, aborted reads.
-#[test]
-fn g1a_aborted_reads() {
+fn g1a_aborted_reads(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -69,10 +65,9 @@ fn g1a_aborted_reads() {
 }
 
 /// G1b, intermediate reads.
-#[test]
-fn g1b_intermediate_reads() {
+fn g1b_intermediate_reads(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -92,10 +87,9 @@ fn g1b_intermediate_reads() {
 }
 
 /// G1c, circular information flow.
-#[test]
-fn g1c_circular_information_flow() {
+fn g1c_circular_information_flow(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -115,10 +109,9 @@ fn g1c_circular_information_flow() {
 }
 
 /// OTV, observed transaction vanishes.
-#[test]
-fn otv_observed_transaction_vanishes() {
+fn otv_observed_transaction_vanishes(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let [one, two, three] = [(); 3].map(|()| Session::begun(&database, level));
         one.ok("UPDATE test SET value = 11 WHERE id = 1");
         one.ok("UPDATE test SET value = 19 WHERE id = 2");
@@ -141,10 +134,9 @@ fn otv_observed_transaction_vanishes() {
 }
 
 /// PMP, predicate-many-preceders: a predicate read, and a row that appears.
-#[test]
-fn pmp_predicate_many_preceders() {
+fn pmp_predicate_many_preceders(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -159,10 +151,9 @@ fn pmp_predicate_many_preceders() {
 }
 
 /// PMP for a write predicate: the deletion waits, and at READ COMMITTED looks again at the rows that it waited for.
-#[test]
-fn pmp_for_write_predicates() {
+fn pmp_for_write_predicates(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -186,10 +177,9 @@ fn pmp_for_write_predicates() {
 }
 
 /// P4, lost update.
-#[test]
-fn p4_lost_update() {
+fn p4_lost_update(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -211,10 +201,9 @@ fn p4_lost_update() {
 }
 
 /// G-single, read skew.
-#[test]
-fn g_single_read_skew() {
+fn g_single_read_skew(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -231,10 +220,9 @@ fn g_single_read_skew() {
 }
 
 /// G-single with a predicate that many rows could meet.
-#[test]
-fn g_single_predicate_dependencies() {
+fn g_single_predicate_dependencies(tables: Tables) {
     for level in ALL {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -252,10 +240,9 @@ fn g_single_predicate_dependencies() {
 }
 
 /// G-single with a deletion by a predicate that another transaction has made true.
-#[test]
-fn g_single_write_predicate() {
+fn g_single_write_predicate(tables: Tables) {
     for level in SNAPSHOT {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -275,10 +262,9 @@ fn g_single_write_predicate() {
 }
 
 /// G2-item, write skew on rows.
-#[test]
-fn g2_item_write_skew() {
+fn g2_item_write_skew(tables: Tables) {
     for level in SNAPSHOT {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -299,10 +285,9 @@ fn g2_item_write_skew() {
 }
 
 /// G2, write skew on predicates.
-#[test]
-fn g2_anti_dependency_cycles() {
+fn g2_anti_dependency_cycles(tables: Tables) {
     for level in SNAPSHOT {
-        let database = database();
+        let database = database(tables);
         let (one, two) = (
             Session::begun(&database, level),
             Session::begun(&database, level),
@@ -323,10 +308,9 @@ fn g2_anti_dependency_cycles() {
 }
 
 /// G2 with two edges, Fekete's: a reader that sees a state between the two writers.
-#[test]
-fn g2_two_edges() {
+fn g2_two_edges(tables: Tables) {
     for level in SNAPSHOT {
-        let database = database();
+        let database = database(tables);
         let one = Session::begun(&database, level);
         assert_eq!(one.ok(READ), "1,10;2,20");
         let two = Session::begun(&database, level);
@@ -342,4 +326,21 @@ fn g2_two_edges() {
             one.ok("COMMIT");
         }
     }
+}
+
+scenarios! {
+    g0_write_cycles
+    g1a_aborted_reads
+    g1b_intermediate_reads
+    g1c_circular_information_flow
+    otv_observed_transaction_vanishes
+    pmp_predicate_many_preceders
+    pmp_for_write_predicates
+    p4_lost_update
+    g_single_read_skew
+    g_single_predicate_dependencies
+    g_single_write_predicate
+    g2_item_write_skew
+    g2_anti_dependency_cycles
+    g2_two_edges
 }

@@ -2,19 +2,21 @@
 
 use quire::Database;
 
-use crate::session::Session;
+use crate::session::{Session, Tables};
 
-fn database() -> Database {
+fn database(tables: Tables) -> Database {
     let database = Database::in_memory().unwrap();
-    let session = Session::new(&database);
-    session.ok("CREATE TABLE account (id INT PRIMARY KEY, balance INT)");
-    session.ok("INSERT INTO account VALUES (1, 100), (2, 200), (3, 300)");
+    tables.create(
+        &database,
+        "account",
+        "balance",
+        "(1, 100), (2, 200), (3, 300)",
+    );
     database
 }
 
-#[test]
-fn of_two_that_wait_for_each_other_one_fails() {
-    let database = database();
+fn of_two_that_wait_for_each_other_one_fails(tables: Tables) {
+    let database = database(tables);
     let (one, two) = (
         Session::begun(&database, "READ COMMITTED"),
         Session::begun(&database, "READ COMMITTED"),
@@ -35,9 +37,8 @@ fn of_two_that_wait_for_each_other_one_fails() {
     );
 }
 
-#[test]
-fn rows_selected_for_update_are_locked() {
-    let database = database();
+fn rows_selected_for_update_are_locked(tables: Tables) {
+    let database = database(tables);
     let (one, two) = (
         Session::begun(&database, "READ COMMITTED"),
         Session::new(&database),
@@ -63,9 +64,8 @@ fn rows_selected_for_update_are_locked() {
 }
 
 /// At READ COMMITTED a row is looked at again after waiting for its lock.
-#[test]
-fn a_row_that_was_waited_for_is_judged_anew() {
-    let database = database();
+fn a_row_that_was_waited_for_is_judged_anew(tables: Tables) {
+    let database = database(tables);
     let (one, two) = (
         Session::begun(&database, "READ COMMITTED"),
         Session::new(&database),
@@ -81,9 +81,8 @@ fn a_row_that_was_waited_for_is_judged_anew() {
     );
 }
 
-#[test]
-fn waiting_ends_with_the_lock_timeout() {
-    let database = database();
+fn waiting_ends_with_the_lock_timeout(tables: Tables) {
+    let database = database(tables);
     let (one, two) = (
         Session::begun(&database, "READ COMMITTED"),
         Session::new(&database),
@@ -98,9 +97,10 @@ fn waiting_ends_with_the_lock_timeout() {
     two.ok("UPDATE account SET balance = 1 WHERE id = 1");
 }
 
+/// A row table: readers of column tables have what they need in their snapshot.
 #[test]
 fn a_table_in_use_is_not_dropped() {
-    let database = database();
+    let database = database(Tables::Rows);
     let (one, two) = (
         Session::begun(&database, "READ COMMITTED"),
         Session::new(&database),
@@ -120,7 +120,7 @@ fn a_table_in_use_is_rewritten_but_not_replaced() {
         "VACUUM FULL account",
         "ALTER TABLE account SET (compression = none)",
     ] {
-        let database = database();
+        let database = database(Tables::Rows);
         let (one, two) = (
             Session::begun(&database, "READ COMMITTED"),
             Session::new(&database),
@@ -141,7 +141,7 @@ fn a_table_in_use_is_rewritten_but_not_replaced() {
 /// Two insertions of one key: the second waits, and then fails or not, as the first ends.
 #[test]
 fn a_key_is_inserted_once() {
-    let database = database();
+    let database = database(Tables::Rows);
     for (end, expected) in [("COMMIT", Err("23505")), ("ROLLBACK", Ok(String::new()))] {
         let (one, two) = (
             Session::begun(&database, "READ COMMITTED"),
@@ -158,9 +158,8 @@ fn a_key_is_inserted_once() {
     }
 }
 
-#[test]
-fn savepoints_take_back_what_came_after_them() {
-    let database = database();
+fn savepoints_take_back_what_came_after_them(tables: Tables) {
+    let database = database(tables);
     let one = Session::begun(&database, "READ COMMITTED");
     one.ok("UPDATE account SET balance = 1 WHERE id = 1");
     one.ok("SAVEPOINT first");
@@ -190,4 +189,12 @@ fn savepoints_take_back_what_came_after_them() {
         Session::new(&database).ok("SELECT id, balance FROM account ORDER BY id"),
         "1,1;2,200;3,300"
     );
+}
+
+scenarios! {
+    of_two_that_wait_for_each_other_one_fails
+    rows_selected_for_update_are_locked
+    a_row_that_was_waited_for_is_judged_anew
+    waiting_ends_with_the_lock_timeout
+    savepoints_take_back_what_came_after_them
 }

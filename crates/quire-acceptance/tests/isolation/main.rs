@@ -5,6 +5,26 @@
 //! REPEATABLE READ (snapshot isolation) everything but write skew (G2-item, G2), SERIALIZABLE everything.
 #![allow(clippy::unwrap_used)]
 
+/// Each scenario with each kind of table.
+macro_rules! scenarios {
+    ($tables:ident, $module:ident: $($name:ident)*) => {
+        mod $module {
+            use crate::session::Tables;
+            $(
+                #[test]
+                fn $name() {
+                    super::$name(Tables::$tables);
+                }
+            )*
+        }
+    };
+    ($($name:ident)*) => {
+        scenarios! { Rows, row_table: $($name)* }
+        scenarios! { Delta, delta_of_column_table: $($name)* }
+        scenarios! { RowGroups, row_groups_of_column_table: $($name)* }
+    };
+}
+
 mod anomalies;
 mod locks;
 mod session;

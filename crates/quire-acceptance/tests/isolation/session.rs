@@ -15,6 +15,43 @@ const BLOCKED_WAIT: Duration = Duration::from_millis(300);
 /// Rows as text, columns separated by commas and rows by semicolons; or the SQLSTATE of an error.
 pub type Answer = Result<String, String>;
 
+/// How the rows of a scenario are kept.
+#[derive(Clone, Copy)]
+pub enum Tables {
+    /// By primary key.
+    Rows,
+    /// In the delta of a column table.
+    Delta,
+    /// In row groups of a column table that has never been changed.
+    RowGroups,
+}
+
+impl Tables {
+    /// Creates a table of two numbers, the first of which is the key.
+    pub fn create(self, database: &Database, name: &str, value: &str, rows: &str) {
+        let session = Session::new(database);
+        match self {
+            Tables::Rows => {
+                session.ok(&format!(
+                    "CREATE TABLE {name} (id INT PRIMARY KEY, {value} INT)"
+                ));
+                session.ok(&format!("INSERT INTO {name} (id, {value}) VALUES {rows}"));
+            }
+            Tables::Delta => {
+                session.ok(&format!(
+                    "CREATE TABLE {name} (id INT, {value} INT) USING column"
+                ));
+                session.ok(&format!("INSERT INTO {name} (id, {value}) VALUES {rows}"));
+            }
+            Tables::RowGroups => {
+                session.ok(&format!(
+                    "CREATE TABLE {name} AS SELECT * FROM (VALUES {rows}) AS v (id, {value})"
+                ));
+            }
+        }
+    }
+}
+
 /// A connection that runs its statements one after the other.
 pub struct Session {
     statements: Option<Sender<String>>,

@@ -6,8 +6,7 @@ use quire_codec::EncodeError;
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::segment::{Beneath, ChooseOptions, SegmentInput};
-use quire_format::table_root::RowGroupPointer;
-use quire_store::PageKind;
+use quire_store::{PageId, PageKind};
 
 use super::column_values::ColumnValues;
 use super::cutter::RowGroupRows;
@@ -35,7 +34,8 @@ pub(super) struct EncodedColumn {
 
 /// A row group, written.
 pub(super) struct EncodedRowGroup {
-    pub(super) pointer: RowGroupPointer,
+    /// Its metadata.
+    pub(super) pages: Vec<PageId>,
     pub(super) row_group: Arc<RowGroup>,
     /// One per column.
     pub(super) sketches: Vec<DistinctSketch>,
@@ -166,12 +166,8 @@ impl Encoder {
             columns,
         };
         let pages = self.pages.write(PageKind::RowGroup, &row_group.encode())?;
-        let pointer = RowGroupPointer {
-            row_count: row_group.row_count,
-            pages,
-        };
         Ok(EncodedRowGroup {
-            pointer,
+            pages,
             row_group: Arc::new(row_group),
             sketches,
         })

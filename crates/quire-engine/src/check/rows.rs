@@ -1,5 +1,6 @@
-//! Do the trees of row tables say the same? Reads one committed state, with everything the log has.
+//! Do the trees of row tables, and of changes of column tables, say the same? Reads one committed state, with everything the log has.
 
+use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
 use super::Finding;
@@ -9,6 +10,7 @@ use crate::mvcc::{Mvcc, TreeId};
 use crate::row_table::Value;
 use crate::rows::{RowParts, RowScanError, RowTable};
 use crate::snapshot::Snapshot;
+use crate::table::ColumnTable;
 
 /// The findings of one state.
 struct Checker<'a> {
@@ -24,7 +26,7 @@ struct Expected {
     missing: Vec<u64>,
 }
 
-/// Checks all row tables of a state.
+/// Checks all row tables of a state, and the changes of column tables.
 pub(crate) fn check_rows(snapshot: &Snapshot, mvcc: &Mvcc) -> Vec<Finding> {
     let mut checker = Checker {
         findings: Vec::new(),
@@ -37,6 +39,10 @@ pub(crate) fn check_rows(snapshot: &Snapshot, mvcc: &Mvcc) -> Vec<Finding> {
     if checker.findings.is_empty() {
         match snapshot.row_tables() {
             Ok(tables) => tables.iter().for_each(|table| checker.table(table)),
+            Err(error) => checker.definition_makes_a_layout(&error),
+        }
+        match snapshot.tables() {
+            Ok(tables) => tables.iter().for_each(|table| checker.changes(table)),
             Err(error) => checker.definition_makes_a_layout(&error),
         }
     }
@@ -94,6 +100,18 @@ impl Checker<'_> {
         }
     }
 
+    /// Rows of the delta are like those of a row table; a deletion is that of a row of a row group.
+    fn changes(&mut self, table: &ColumnTable) {
+        let Some(delta) = table.delta() else {
+            return;
+        };
+        self.table(delta);
+        if let Err(error) = deletions_are_of_rows(table) {
+            let parts = Some(&**delta.parts());
+            self.find("deletions_are_of_rows", parts, error.to_string());
+        }
+    }
+
     /// As every row has an entry of its own, more entries are those of rows that are not there.
     fn entries_are_those_of_rows(
         &mut self,
@@ -123,6 +141,27 @@ fn entry_count(table: &RowTable, tree: TreeId) -> Result<u64, RowScanError> {
         count += 1;
     }
     Ok(count)
+}
+
+/// Reads the deletions of all row groups; there may be no others.
+fn deletions_are_of_rows(table: &ColumnTable) -> Result<(), RowScanError> {
+    let Some(changes) = table.changes() else {
+        return Ok(());
+    };
+    let mut counts = changes.deleted_counts()?;
+    for index in 0..table.row_group_count() {
+        let number = table.row_group_number(index);
+        if counts.remove(&number).is_some() {
+            changes.deleted_rows(number, table.row_group_rows(index))?;
+        }
+    }
+    match counts.keys().next() {
+        None => Ok(()),
+        Some(number) => {
+            let what = format!("deletions of row group number {number}, which is not there");
+            Err(Corrupt::new(what, 0).into())
+        }
+    }
 }
 
 /// Decodes every row, its long values too, and looks up its entries.

@@ -124,6 +124,25 @@ impl ReadView {
         Ok(self.tree(tree)?.btree.separators(low, high, part_count)?)
     }
 
+    /// Trees that an older view of the same snapshot has stay readable, although they have been dropped since.
+    pub(crate) fn keep_trees_of(&mut self, older: &Self) {
+        if Arc::ptr_eq(&self.trees, &older.trees) {
+            return;
+        }
+        for (id, tree) in older.trees.iter() {
+            if !self.trees.contains_key(id) {
+                Arc::make_mut(&mut self.trees).insert(*id, Arc::clone(tree));
+            }
+        }
+    }
+
+    /// All of a tree counts as read.
+    pub(crate) fn note_all_of(&self, tree: TreeId) {
+        if let (Some(reads), Some(tree)) = (&self.reads, self.trees.get(&tree)) {
+            reads.note_range(tree, &[], &[]);
+        }
+    }
+
     fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, ReadError> {
         let open = self.trees.get(&tree);
         let open = open.or_else(|| self.snapshot.trees.get(&tree));

@@ -27,7 +27,8 @@ impl PartsCache {
         {
             return Ok(Arc::clone(parts));
         }
-        let rows = entry.trees.iter().find(|tree| tree.role == TreeRole::Rows);
+        let is_of_rows = |role| matches!(role, TreeRole::Rows | TreeRole::Delta);
+        let rows = entry.trees.iter().find(|tree| is_of_rows(tree.role));
         let next_row_id = self.next_row_id(rows.map_or(0, |tree| tree.id));
         let definition = Arc::clone(&entry.definition);
         let parts = Arc::new(RowParts::new(

@@ -37,6 +37,7 @@ pub(crate) use parts::row_layout;
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
 pub(crate) use references::is_referenced;
+pub(crate) use scan::row_key_field;
 pub use scan::{RowScan, RowScanOptions, RowSource};
 pub use sizes::TreeSize;
 pub use table::RowTable;

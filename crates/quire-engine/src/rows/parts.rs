@@ -16,7 +16,7 @@ use crate::row_table::{
 };
 use crate::types::SqlType;
 
-/// What follows from the definition of a row table and the trees it has. Shared by all states of the database in which the
+/// What follows from the definition of a row table, or of the delta of a column table, and the trees it has. Shared by all states of the database in which the
 /// table is defined so.
 pub struct RowParts {
     pub(crate) id: u64,
@@ -26,6 +26,8 @@ pub struct RowParts {
     pub(crate) layout: Arc<RowLayout>,
     pub(crate) rows: TreeId,
     pub(crate) overflow: Option<TreeId>,
+    /// Rows of row groups that are gone, if this is the delta of a column table.
+    pub(crate) deletions: Option<TreeId>,
     pub(crate) indexes: Vec<TableIndex>,
     /// For tables without primary key, the number of the next row; 0 as long as nobody has looked.
     next_row_id: Arc<AtomicU64>,
@@ -65,8 +67,11 @@ impl RowParts {
         Ok(Self {
             id,
             schema: definition.arrow_schema(),
-            rows: tree(TreeRole::Rows).ok_or(RowLayoutError::Key { ordinal: 0 })?,
+            rows: tree(TreeRole::Rows)
+                .or_else(|| tree(TreeRole::Delta))
+                .ok_or(RowLayoutError::Key { ordinal: 0 })?,
             overflow: tree(TreeRole::Overflow),
+            deletions: tree(TreeRole::Deletions),
             indexes: indexes.collect::<Result<Vec<_>, RowLayoutError>>()?,
             layout: Arc::new(layout),
             definition,

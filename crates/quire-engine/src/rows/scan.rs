@@ -12,8 +12,10 @@ use crate::btree::Direction;
 use crate::mvcc::{ReadView, Scan, TreeId};
 use crate::row_table::{BatchBuilder, KeyRange};
 
-/// Name of the column that has the keys of rows.
-const ROW_KEY: &str = "row key";
+/// The column that has the keys of rows.
+pub(crate) fn row_key_field() -> Arc<Field> {
+    Arc::new(Field::new("row key", DataType::BinaryView, false))
+}
 
 /// Which rows to read.
 #[derive(Clone, Debug)]
@@ -83,7 +85,7 @@ impl RowScan {
             fields.push(Arc::clone(&parts.schema.fields()[*position]));
         }
         if options.with_row_key {
-            fields.push(Arc::new(Field::new(ROW_KEY, DataType::BinaryView, false)));
+            fields.push(row_key_field());
         }
         let schema = Arc::new(Schema::new(fields));
         let layout = Arc::clone(&parts.layout);

@@ -11,7 +11,7 @@ use crate::rows::RowParts;
 /// The size of one tree, as the last checkpoint has stored it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeSize {
-    /// `rows`, `overflow`, or the name of the index.
+    /// `rows`, `overflow`, or the name of the index; of a column table `delta`, `overflow`, `deletions`.
     pub name: String,
     /// Number of stored pages.
     pub page_count: u64,
@@ -39,7 +39,9 @@ impl RowParts {
                 TreeRole::Index(id) => index(id)
                     .map(|index| index.key.name.clone())
                     .unwrap_or_default(),
-                _ => "other".to_owned(),
+                TreeRole::Delta => "delta".to_owned(),
+                TreeRole::Deletions => "deletions".to_owned(),
+                TreeRole::Sequences | TreeRole::Samples => "other".to_owned(),
             };
             let stored = pages.iter().filter_map(|page| pin.payload_bytes(*page));
             sizes.push(TreeSize {

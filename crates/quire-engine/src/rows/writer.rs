@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use quire_format::row_position::RowPosition;
 use quire_format::tuple::TupleValue;
 
 use super::error::{RowScanError, RowWriteError};
@@ -75,7 +76,8 @@ impl<'t> RowWriter<'t> {
         mode: RowLockMode,
         wait: LockWait,
     ) -> Result<Option<bool>, RowWriteError> {
-        let locked = self.rows.lock_row(self.parts.rows, row_key, mode, wait)?;
+        let tree = self.deletions_of(row_key).unwrap_or(self.parts.rows);
+        let locked = self.rows.lock_row(tree, row_key, mode, wait)?;
         Ok(locked.map(|locked| !locked.is_changed_since_snapshot))
     }
 
@@ -138,7 +140,8 @@ impl<'t> RowWriter<'t> {
         Ok(Insertion::Inserted(self.row.key.as_slice().into()))
     }
 
-    /// Changes the row with the key `row_key`, which is locked, to `values`, given by ordinal. Returns its values before.
+    /// Changes the row with the key `row_key`, which is locked, to `values`, given by ordinal. Returns its values before; none for
+    /// a row of a row group, to which no foreign key refers.
     ///
     /// # Errors
     /// [`RowWriteError::Duplicate`], values that do not fit, and what reading, locking and writing may fail with.
@@ -148,6 +151,10 @@ impl<'t> RowWriter<'t> {
         values: &[TupleValue<'_>],
     ) -> Result<Vec<Value>, RowWriteError> {
         let parts = Arc::clone(&self.parts);
+        if let Some(deletions) = self.deletions_of(row_key) {
+            self.move_stored(deletions, row_key, values)?;
+            return Ok(Vec::new());
+        }
         let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
         let before = self.decode(row_key, &tuple)?;
         let row_id = row_key.try_into().map_or(0, u64::from_be_bytes);
@@ -188,12 +195,16 @@ impl<'t> RowWriter<'t> {
         Ok(before)
     }
 
-    /// Deletes the row with that key, which is locked. Returns its values.
+    /// Deletes the row with that key, which is locked. Returns its values; none for a row of a row group.
     ///
     /// # Errors
     /// What reading, locking and writing may fail with.
     pub fn delete(&mut self, row_key: &[u8]) -> Result<Vec<Value>, RowWriteError> {
         let parts = Arc::clone(&self.parts);
+        if let Some(deletions) = self.deletions_of(row_key) {
+            self.rows.put(deletions, row_key, &[])?;
+            return Ok(Vec::new());
+        }
         let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
         let before = self.decode(row_key, &tuple)?;
         self.remove_chunks(row_key, &tuple)?;
@@ -204,6 +215,25 @@ impl<'t> RowWriter<'t> {
         }
         self.rows.remove(parts.rows, row_key)?;
         Ok(before)
+    }
+
+    /// The tree in which a row of a row group is deleted; nothing for rows of a tree.
+    fn deletions_of(&self, row_key: &[u8]) -> Option<TreeId> {
+        let deletions = self.parts.deletions?;
+        RowPosition::of_key(row_key).map(|_| deletions)
+    }
+
+    /// A row of a row group becomes one of the delta; who has waited for it finds it there.
+    fn move_stored(
+        &mut self,
+        deletions: TreeId,
+        row_key: &[u8],
+        values: &[TupleValue<'_>],
+    ) -> Result<(), RowWriteError> {
+        match self.insert(values)? {
+            Insertion::Inserted(moved) => Ok(self.rows.put(deletions, row_key, &moved)?),
+            Insertion::Conflict(_) => Err(self.duplicate(None, values)),
+        }
     }
 
     /// The error that another row has the same key.

@@ -1,19 +1,23 @@
 //! Hands the vector groups of a scan to its readers, each once.
 
-use std::ops::Range;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use quire_format::row_group::{GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
 
 use super::Scan;
+use crate::delta::DeletedRows;
 use crate::error::ScanError;
+use crate::rows::RowSource;
 use crate::zone_table::ZoneTable;
 
 /// What has not been handed out yet.
 pub(super) struct Cursor {
     /// Row groups that have not been opened.
-    row_groups: Range<usize>,
+    row_groups: VecDeque<usize>,
+    /// Ranges of the delta.
+    delta: VecDeque<RowSource>,
     readers: usize,
     open: Option<OpenPiece>,
 }
@@ -22,22 +26,32 @@ pub(super) struct Cursor {
 struct OpenPiece {
     index: usize,
     row_group: Arc<RowGroup>,
+    deleted: Option<Arc<DeletedRows>>,
     /// Groups left to hand out, ascending; those that were pruned are not among them.
     groups: Vec<usize>,
     next: usize,
 }
 
-/// A piece of work: some vector groups of one row group, ascending.
-pub(super) struct Morsel {
+/// A piece of work.
+pub(super) enum Morsel {
+    Groups(Groups),
+    /// A range of the delta.
+    Delta(RowSource),
+}
+
+/// Some vector groups of one row group, ascending.
+pub(super) struct Groups {
     pub(super) index: usize,
     pub(super) row_group: Arc<RowGroup>,
+    pub(super) deleted: Option<Arc<DeletedRows>>,
     pub(super) groups: Vec<usize>,
 }
 
 impl Cursor {
-    pub(super) fn new(row_groups: Range<usize>, readers: usize) -> Self {
+    pub(super) fn new(row_groups: VecDeque<usize>, delta: Vec<RowSource>, readers: usize) -> Self {
         Cursor {
             row_groups,
+            delta: delta.into(),
             readers,
             open: None,
         }
@@ -56,25 +70,49 @@ impl Cursor {
                 let groups = open.groups[open.next..open.next + count].to_vec();
                 open.next += count;
                 let row_group = Arc::clone(&open.row_group);
-                return Ok(Some(Morsel {
+                return Ok(Some(Morsel::Groups(Groups {
                     index: open.index,
                     row_group,
+                    deleted: open.deleted.clone(),
                     groups,
-                }));
+                })));
             }
-            let Some(index) = self.row_groups.next() else {
-                return Ok(None);
+            let Some(index) = self.row_groups.pop_front() else {
+                return Ok(self.delta.pop_front().map(Morsel::Delta));
             };
             let row_group = scan.table.row_group(index)?;
-            let groups = groups_to_scan(scan, &row_group);
+            let mut groups = groups_to_scan(scan, &row_group);
+            let deleted = match groups.is_empty() {
+                true => None,
+                false => deleted_rows(scan, index, &row_group)?,
+            };
+            if let Some(deleted) = &deleted {
+                groups.retain(|&group| deleted.count_in_group(group) < row_group.group_rows(group));
+            }
             self.open = Some(OpenPiece {
                 index,
                 row_group,
+                deleted,
                 groups,
                 next: 0,
             });
         }
     }
+}
+
+/// The deleted rows of the row group at a place, if it has any.
+fn deleted_rows(
+    scan: &Scan,
+    index: usize,
+    row_group: &RowGroup,
+) -> Result<Option<Arc<DeletedRows>>, ScanError> {
+    let changes = scan.table.changes().filter(|_| scan.has_deletions);
+    let Some(changes) = changes else {
+        return Ok(None);
+    };
+    let number = scan.table.row_group_number(index);
+    let deleted = changes.deleted_rows(number, row_group.row_count)?;
+    Ok(deleted.map(Arc::new))
 }
 
 /// The vector groups that no predicate can rule out by their zones. Asked when the row group is about to be read,

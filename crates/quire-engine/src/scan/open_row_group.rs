@@ -3,32 +3,42 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use quire_codec::{CodecId, Corrupt};
 use quire_format::relation::Relation;
-use quire_format::row_group::{ColumnChunk, RowGroup};
+use quire_format::row_group::{ColumnChunk, GROUP_ROWS, RowGroup};
+use quire_format::row_position::RowPosition;
 use quire_format::segment::SegmentReader;
 
 use super::Scan;
 use super::column::ColumnReader;
 use super::dictionary::CodeMask;
 use super::selection::Selection;
+use crate::delta::DeletedRows;
 use crate::error::ScanError;
 
 /// The state of one reader in one row group. Segments are opened when first needed.
 pub(super) struct OpenRowGroup {
     pub(super) index: usize,
     row_group: Arc<RowGroup>,
+    deleted: Option<Arc<DeletedRows>>,
     columns: Vec<Option<Box<ColumnReader>>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
 }
 
 impl OpenRowGroup {
-    pub(super) fn new(scan: &Scan, index: usize, row_group: Arc<RowGroup>) -> Self {
+    pub(super) fn new(
+        scan: &Scan,
+        index: usize,
+        row_group: Arc<RowGroup>,
+        deleted: Option<Arc<DeletedRows>>,
+    ) -> Self {
         OpenRowGroup {
             index,
+            deleted,
             columns: row_group.columns.iter().map(|_| None).collect(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
             row_group,
@@ -39,9 +49,13 @@ impl OpenRowGroup {
         self.row_group.group_rows(group)
     }
 
-    /// The rows of a vector group that satisfy all predicates.
+    /// The rows of a vector group that are not deleted and satisfy all predicates.
     pub(super) fn select(&mut self, scan: &Scan, group: usize) -> Result<Selection, ScanError> {
-        let mut selection = Selection::All(self.group_rows(group));
+        let deleted = self.deleted.as_ref();
+        let mut selection = match deleted.filter(|deleted| deleted.count_in_group(group) > 0) {
+            Some(deleted) => Selection::rows(deleted.left_in_group(group)),
+            None => Selection::All(self.group_rows(group)),
+        };
         for predicate in 0..scan.options.predicates.len() {
             selection = self.refine(scan, predicate, group, &selection)?;
             if selection.len() == 0 {
@@ -119,6 +133,10 @@ impl OpenRowGroup {
     ) -> Result<RecordBatch, ScanError> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for &column in columns {
+            if column == self.columns.len() {
+                arrays.push(self.row_keys(scan, group, selection));
+                continue;
+            }
             let array = self.column(scan, column)?.array(group, selection);
             arrays.push(array.map_err(|source| corrupt(scan, self.index, column, source))?);
         }
@@ -129,6 +147,22 @@ impl OpenRowGroup {
                 what: error.to_string(),
             }
         })
+    }
+
+    /// The keys of the selected rows.
+    fn row_keys(&self, scan: &Scan, group: usize, selection: &Selection) -> ArrayRef {
+        let row_group = scan.table.row_group_number(self.index);
+        let first = (group * GROUP_ROWS) as u32;
+        let key = |row: u32| {
+            let row = first + row;
+            RowPosition { row_group, row }.key()
+        };
+        let mut keys = BinaryViewBuilder::with_capacity(selection.len());
+        match selection {
+            Selection::All(rows) => (0..*rows as u32).for_each(|row| keys.append_value(key(row))),
+            Selection::Rows(rows) => rows.iter().for_each(|row| keys.append_value(key(*row))),
+        }
+        Arc::new(keys.finish())
     }
 
     fn column(&mut self, scan: &Scan, column: usize) -> Result<&mut ColumnReader, ScanError> {

@@ -9,6 +9,7 @@ use arrow_select::concat::concat_batches;
 
 use super::Scan;
 use super::cursor::Morsel;
+use super::delta::DeltaReader;
 use super::open_row_group::OpenRowGroup;
 use crate::error::ScanError;
 
@@ -18,10 +19,20 @@ pub struct ScanReader {
     open: Option<OpenRowGroup>,
     /// Groups of the open row group that are still to be read.
     groups: VecDeque<usize>,
+    /// The range of the delta that is read; then no row group is open.
+    delta: Option<DeltaReader>,
     /// Batches that are too small to be handed out alone.
     small: Vec<RecordBatch>,
     small_rows: usize,
     done: bool,
+}
+
+/// What a step of a reader has found.
+pub(super) enum Piece {
+    Rows(RecordBatch),
+    /// No rows, but there may be more.
+    Nothing,
+    End,
 }
 
 impl ScanReader {
@@ -30,6 +41,7 @@ impl ScanReader {
             scan,
             open: None,
             groups: VecDeque::new(),
+            delta: None,
             small: Vec::new(),
             small_rows: 0,
             done: false,
@@ -52,12 +64,21 @@ impl ScanReader {
 
     fn produce(&mut self) -> Result<Option<RecordBatch>, ScanError> {
         while !self.done {
-            let Some(group) = self.next_group()? else {
-                self.done = true;
-                break;
+            let piece = match &mut self.delta {
+                Some(delta) => delta.next_batch(&self.scan)?,
+                None => Piece::End,
             };
-            let Some(batch) = self.read_group(group)? else {
-                continue;
+            let piece = match piece {
+                Piece::End => self.next_piece()?,
+                piece => piece,
+            };
+            let batch = match piece {
+                Piece::Rows(batch) => batch,
+                Piece::Nothing => continue,
+                Piece::End => {
+                    self.done = true;
+                    break;
+                }
             };
             self.small_rows += batch.num_rows();
             self.small.push(batch);
@@ -68,33 +89,42 @@ impl ScanReader {
         self.join_small()
     }
 
-    /// The next group to read, of the open row group.
-    fn next_group(&mut self) -> Result<Option<usize>, ScanError> {
+    /// The rows of the next group of the open row group, or the beginning of other work.
+    fn next_piece(&mut self) -> Result<Piece, ScanError> {
+        self.delta = None;
         if self.scan.limit_reached() {
-            return Ok(None);
+            return Ok(Piece::End);
         }
-        while self.groups.is_empty() {
+        if self.groups.is_empty() {
             self.report();
             let mut cursor = self
                 .scan
                 .cursor
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            let Some(morsel) = cursor.next(&self.scan)? else {
-                return Ok(None);
-            };
+            let morsel = cursor.next(&self.scan)?;
             drop(cursor);
-            let Morsel {
-                index,
-                row_group,
-                groups,
-            } = morsel;
-            if self.open.as_ref().is_none_or(|open| open.index != index) {
-                self.open = Some(OpenRowGroup::new(&self.scan, index, row_group));
+            match morsel {
+                None => return Ok(Piece::End),
+                Some(Morsel::Delta(source)) => {
+                    self.open = None;
+                    self.delta = Some(DeltaReader::new(&self.scan, source)?);
+                    return Ok(Piece::Nothing);
+                }
+                Some(Morsel::Groups(work)) => {
+                    let index = work.index;
+                    if self.open.as_ref().is_none_or(|open| open.index != index) {
+                        let (row_group, deleted) = (work.row_group, work.deleted);
+                        self.open = Some(OpenRowGroup::new(&self.scan, index, row_group, deleted));
+                    }
+                    self.groups = work.groups.into();
+                }
             }
-            self.groups = groups.into();
         }
-        Ok(self.groups.pop_front())
+        match self.groups.pop_front() {
+            Some(group) => Ok(self.read_group(group)?.map_or(Piece::Nothing, Piece::Rows)),
+            None => Ok(Piece::Nothing),
+        }
     }
 
     /// The rows of a group that satisfy the predicates, if any.

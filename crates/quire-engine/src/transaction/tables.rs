@@ -148,7 +148,9 @@ impl WriteTransaction {
         self.check_appends_finished()?;
         self.discard_rows(name)?;
         if let Some(entry) = self.catalog.tables.get(name) {
-            let entry = TableEntry::new(id, Arc::clone(&entry.definition));
+            // A definition of its own: positions of rows that were there mean nothing now.
+            let definition = TableDefinition::clone(&entry.definition);
+            let entry = TableEntry::new(id, Arc::new(definition));
             self.catalog.tables.insert(name.to_owned(), Arc::new(entry));
             self.changed_tables.insert(name.to_owned());
         } else if let Some(entry) = self.catalog.row_tables.get(name).cloned() {

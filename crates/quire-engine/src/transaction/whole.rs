@@ -9,16 +9,18 @@ use std::sync::Arc;
 use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
-use super::{TablesPoint, WriteTransaction};
+use super::{ColumnReads, TablesPoint, WriteTransaction};
+use crate::catalog::Catalog;
 use crate::definition::{TableDefinition, TreeRecord, TreeRole};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
-    self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions,
+    self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
 };
 use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter};
 use crate::samples;
 use crate::snapshot::Snapshot;
+use crate::table::ColumnTable;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
 pub struct Transaction {
@@ -33,6 +35,8 @@ pub struct Transaction {
     old_trees: Vec<TreeRecord>,
     /// What the current statement reads.
     view: ReadView,
+    /// Column tables that it has read; only at SERIALIZABLE.
+    column_reads: Arc<ColumnReads>,
     /// The catalog of the current statement, unless the transaction has one of its own.
     snapshot: Snapshot,
 }
@@ -56,6 +60,7 @@ impl Transaction {
             new_trees: Vec::new(),
             filled_trees: Vec::new(),
             old_trees: Vec::new(),
+            column_reads: Arc::default(),
             view,
             snapshot,
         }
@@ -64,10 +69,11 @@ impl Transaction {
     /// A statement begins: it sees what the transaction has changed up to now, and of others, at READ COMMITTED, what
     /// is committed now.
     pub fn begin_statement(&mut self) {
-        let (view, snapshot) = self.engine.view_of(&mut self.rows);
+        let (mut view, snapshot) = self.engine.view_of(&mut self.rows);
         if self.rows.options().isolation == Isolation::ReadCommitted {
             self.snapshot = snapshot;
         } else {
+            view.keep_trees_of(&self.view);
             self.snapshot = self
                 .snapshot
                 .with_rows(self.engine.row_half(), view.clone());
@@ -77,11 +83,15 @@ impl Transaction {
 
     /// What the current statement sees.
     pub fn snapshot(&self) -> Snapshot {
-        match &self.tables {
+        let snapshot = match &self.tables {
             Some(tables) => tables
                 .snapshot()
                 .with_rows(self.engine.row_half(), self.view.clone()),
             None => self.snapshot.clone(),
+        };
+        match self.isolation() {
+            Isolation::Serializable => snapshot.noting(&self.column_reads),
+            _ => snapshot,
         }
     }
 
@@ -124,7 +134,7 @@ impl Transaction {
     }
 
     /// The same without waiting; says whether there is such a half now.
-    pub(super) fn try_tables(&mut self) -> Result<bool, TransactionError> {
+    pub(crate) fn try_tables(&mut self) -> Result<bool, TransactionError> {
         if self.tables.is_none()
             && let Some(tables) = self.engine.try_begin()?
         {
@@ -276,6 +286,7 @@ impl Transaction {
     /// # Errors
     /// Nothing of it is visible then, with the exceptions that the error names.
     pub fn commit(mut self) -> Result<(), TransactionCommitError> {
+        self.validate_column_reads()?;
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
         let Some(mut tables) = self.tables.take() else {
             rows.commit()?;
@@ -307,6 +318,27 @@ impl Transaction {
         Ok(())
     }
 
+    /// What a serializable transaction that changes rows has read of column tables must be as it was.
+    fn validate_column_reads(&mut self) -> Result<(), mvcc::CommitError> {
+        if self.isolation() != Isolation::Serializable || !self.rows.has_changes() {
+            return Ok(());
+        }
+        let is_own = |name: &str| {
+            let mut tables = self.tables.iter();
+            tables.any(|tables| tables.has_changed(name))
+        };
+        let newest = self.engine.newest_catalog();
+        let trees = self.column_reads.trees_since(&newest, is_own);
+        let trees = trees.ok_or(mvcc::CommitError::Conflict)?;
+        if !trees.is_empty() {
+            let view = self.rows.latest_view();
+            for tree in trees {
+                view.note_all_of(TreeId::new(tree.id));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn lock_name(
         &mut self,
         name: &str,
@@ -320,20 +352,65 @@ impl Transaction {
 
     /// Whether the table that a statement has found is the newest there is, or this transaction's own.
     pub fn is_current(&self, table: &RowTable) -> bool {
-        let newest;
-        let catalog = match &self.tables {
-            Some(tables) => tables.catalog_now(),
-            None => {
-                newest = self.engine.newest();
-                newest.catalog()
-            }
-        };
-        let entry = catalog.row_tables.get(&table.definition().name);
+        let entry = |catalog: &Catalog| catalog.row_tables.get(&table.definition().name).cloned();
+        let entry = self.in_newest_catalog(entry);
         entry.is_some_and(|entry| {
             entry.id == table.id()
                 && Arc::ptr_eq(&entry.definition, table.definition())
                 && entry.trees == table.parts().trees
         })
+    }
+
+    /// The same of a column table; and whether it has not been merged since.
+    pub fn is_current_column_table(&self, table: &ColumnTable) -> bool {
+        let entry = |catalog: &Catalog| catalog.tables.get(&table.definition().name).cloned();
+        let entry = self.in_newest_catalog(entry);
+        entry.is_some_and(|entry| {
+            entry.id == table.id()
+                && Arc::ptr_eq(&entry.definition, table.definition())
+                && entry.trees == table.trees()
+        })
+    }
+
+    fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
+        match &self.tables {
+            Some(tables) => look(tables.catalog_now()),
+            None => look(self.engine.newest().catalog()),
+        }
+    }
+
+    /// Makes sure that rows of a column table can be changed: gives it trees for that, in a transaction of its own where this one
+    /// has not changed definitions. False when this transaction reads a state in which the table was another.
+    ///
+    /// # Errors
+    /// No such column table, or the volume fails.
+    pub fn prepare_changes(&mut self, name: &str) -> Result<bool, TransactionCommitError> {
+        if self.tables.is_some() {
+            self.define(|tables| tables.add_change_trees(name))?;
+            return Ok(true);
+        }
+        let synchronous = self.rows.options().synchronous;
+        let mut own = self.engine.transaction(TransactionOptions {
+            synchronous,
+            ..TransactionOptions::default()
+        });
+        own.define(|tables| tables.add_change_trees(name))?;
+        own.commit()?;
+        self.begin_statement();
+        if self.isolation() == Isolation::ReadCommitted {
+            return Ok(true);
+        }
+        let newest = self.engine.newest_catalog();
+        Ok(self.snapshot.adopt_trees(name, &newest))
+    }
+
+    /// Removes an entry of a tree that belongs to a table.
+    pub(crate) fn remove_entry(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+    ) -> Result<(), TransactionError> {
+        Ok(self.rows.remove(tree, key).map_err(RowWriteError::from)?)
     }
 
     /// Whether a statement that begins now sees the newest definitions, and not those of the transaction's beginning.

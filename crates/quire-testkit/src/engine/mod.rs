@@ -1,7 +1,8 @@
-//! Tables under fire: random loads, drops and cleaning, a model of what must survive, and crashes and failing
+//! Tables under fire: random loads, changes, merges, drops and cleaning, a model of what must survive, and crashes and failing
 //! disks everywhere.
 
 mod campaign;
+mod changes;
 mod rows;
 mod verify;
 mod workload;

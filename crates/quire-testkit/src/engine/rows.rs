@@ -16,7 +16,7 @@ use crate::random::Random;
 /// A row: a number and a text.
 pub type Row = (i64, Option<String>);
 
-/// All tables by name, with their rows in order.
+/// All tables by name, with their rows.
 pub type Tables = BTreeMap<String, Vec<Row>>;
 
 /// What a volume holds.

@@ -73,7 +73,9 @@ fn open(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, St
 
 fn read(engine: &Engine) -> Result<Contents, String> {
     let snapshot = engine.snapshot();
-    let tables = read_tables(&snapshot)?;
+    let mut tables = read_tables(&snapshot)?;
+    // A change moves a row, and so does a merge.
+    tables.values_mut().for_each(|rows| rows.sort());
     let row_count = count_rows(&snapshot)?;
     Ok(Contents { tables, row_count })
 }
@@ -92,7 +94,9 @@ fn append(engine: &Engine, found: &mut Contents) -> Result<(), String> {
     transaction
         .commit()
         .map_err(|error| format!("commit: {error}"))?;
-    found.tables.entry(name).or_default().extend(rows);
+    let all = found.tables.entry(name).or_default();
+    all.extend(rows);
+    all.sort();
     Ok(())
 }
 

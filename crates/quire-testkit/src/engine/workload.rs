@@ -1,10 +1,12 @@
-//! A random sequence of transactions, commits of rows beside them, cleanings, checkpoints and reopenings.
+//! A random sequence of transactions, commits of rows beside them, changes of column tables, merges, cleanings, checkpoints and
+//! reopenings.
 
 use std::sync::Arc;
 
 use quire_engine::{AppendOptions, Engine, EngineOptions, TransactionOptions, WriteTransaction};
 use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
 
+use super::changes;
 use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, random_rows};
 use crate::random::Random;
 
@@ -94,7 +96,7 @@ impl Workload {
         let mut engine = self.open()?;
         self.history.created_at = Some(self.disk.journal_len());
         for _ in 0..6 + self.random.below(10) {
-            match self.random.below(13) {
+            match self.random.below(17) {
                 0 => drop(engine.clean().map_err(text)?),
                 1 => engine.checkpoint().map_err(text)?,
                 2 => {
@@ -104,6 +106,8 @@ impl Workload {
                     engine = self.open()?;
                 }
                 3 => self.commit_row(&engine)?,
+                4..=6 => self.change_rows(&engine)?,
+                7 => self.merge(&engine)?,
                 _ => self.transaction(&engine)?,
             }
         }
@@ -183,6 +187,46 @@ impl Workload {
         Ok(())
     }
 
+    /// Any of the column tables.
+    fn some_table(&mut self) -> Option<String> {
+        let names: Vec<&String> = self.contents.tables.keys().collect();
+        let place = self.random.below(names.len().max(1) as u64);
+        names.get(place as usize).map(|name| (*name).clone())
+    }
+
+    /// Rows of a column table change, and perhaps more are appended in the same transaction.
+    fn change_rows(&mut self, engine: &Engine) -> Result<(), String> {
+        let Some(name) = self.some_table() else {
+            return Ok(());
+        };
+        let mut tables = self.contents.tables.clone();
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        if self.random.chance(20) {
+            let half = transaction.tables().map_err(text)?;
+            self.append(half, &name, &mut tables)?;
+            transaction.begin_statement();
+        }
+        let rows = tables.entry(name.clone()).or_default();
+        changes::change_rows(&mut transaction, &mut self.random, &name, rows)?;
+        if self.random.chance(10) {
+            return Ok(());
+        }
+        let row_count = self.contents.row_count;
+        self.commit(Contents { tables, row_count }, || {
+            transaction.commit().map_err(text)
+        })
+    }
+
+    /// Afterwards there are the same rows.
+    fn merge(&mut self, engine: &Engine) -> Result<(), String> {
+        let Some(name) = self.some_table() else {
+            return Ok(());
+        };
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        changes::merge(&mut transaction, &mut self.random, &name)?;
+        transaction.commit().map_err(text)
+    }
+
     /// A commit of a transaction over rows.
     fn commit_row(&mut self, engine: &Engine) -> Result<(), String> {
         let contents = Contents {
@@ -197,9 +241,10 @@ impl Workload {
     /// Notes a commit and when it happens.
     fn commit(
         &mut self,
-        contents: Contents,
+        mut contents: Contents,
         act: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), String> {
+        contents.tables.values_mut().for_each(|rows| rows.sort());
         self.history.commits.push(Commit {
             started_at: self.disk.journal_len(),
             acknowledged_at: None,

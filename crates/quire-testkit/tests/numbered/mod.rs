@@ -181,5 +181,5 @@ pub fn numbers(engine: &Engine) -> Vec<u64> {
 /// How many rows the column table has.
 pub fn loaded_count(engine: &Engine) -> u64 {
     let table = engine.snapshot().table(LOADED).unwrap().unwrap();
-    table.row_count()
+    table.row_count().unwrap()
 }

@@ -144,6 +144,8 @@ impl From<TransactionError> for Error {
             TransactionError::Lock(inner) => inner.into(),
             TransactionError::Rows(inner) => inner.into(),
             TransactionError::Tree(inner) => inner.into(),
+            TransactionError::Scan(inner) => inner.into(),
+            TransactionError::Append(inner) => (*inner).into(),
             full @ TransactionError::CatalogFull { .. } => Error::new("54000", full.to_string()),
             other @ TransactionError::AppendUnfinished(_) => Error::new("25P02", other.to_string()),
         }
@@ -169,6 +171,7 @@ impl From<ScanError> for Error {
     fn from(error: ScanError) -> Self {
         match error {
             ScanError::Engine(inner) => inner.into(),
+            ScanError::Changes(inner) => inner.into(),
             ScanError::Predicate(text) => super::from_planner::from_message(&text),
             corrupt @ ScanError::Corrupt { .. } => Error::new(CORRUPT, corrupt.to_string()),
             other => Error::new("XX000", other.to_string()),

@@ -1,6 +1,6 @@
 //! Table functions that show what is stored and how well it compresses.
 //!
-//! `quire_storage('t')` has one row per column and row group of table t; `quire_tables()` one row
+//! `quire_storage('t')` has one row per column and row group of table t, and one per tree of its changes; `quire_tables()` one row
 //! per table.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
-use quire_engine::{ColumnTable, Snapshot};
+use quire_engine::{ColumnTable, Snapshot, TreeSize};
 
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ impl TableFunctionImpl for StorageFunction {
         };
         let table = self.0.table(name).map_err(external)?;
         match table {
-            Some(table) => storage_of(&table),
+            Some(table) => storage_of(&self.0, &table),
             None if self.0.row_table(name).map_err(external)?.is_some() => {
                 storage_of_rows(&self.0, name)
             }
@@ -62,20 +62,24 @@ impl TableFunctionImpl for TablesFunction {
         let tables = self.0.tables().map_err(external)?;
         let total = |table: &ColumnTable, of: fn(&quire_engine::ColumnStatistics) -> u64| {
             let columns = 0..table.definition().columns.len();
-            integer(
-                columns
-                    .filter_map(|c| table.statistics(c))
-                    .map(|s| of(&s))
-                    .sum::<u64>(),
-            )
+            let columns = columns.filter_map(|column| table.statistics(column));
+            columns.map(|statistics| of(&statistics)).sum::<u64>()
         };
         let mut rows = TableRows::default();
         for table in &tables {
-            rows.table_name.push(table.definition().name.clone());
+            let name = &table.definition().name;
+            let sizes = self.0.tree_sizes(name).map_err(external)?;
+            let pages: u64 = sizes.iter().map(|size| size.page_bytes).sum();
+            let images: u64 = sizes.iter().map(|size| size.stored_bytes).sum();
+            rows.table_name.push(name.clone());
             rows.storage.push("column");
-            rows.row_count.push(integer(table.row_count()));
-            rows.raw_bytes.push(total(table, |s| s.raw_bytes));
-            rows.encoded_bytes.push(total(table, |s| s.encoded_bytes));
+            let row_count = table.row_count().map_err(Error::from);
+            let row_count = row_count.map_err(|error| DataFusionError::External(error.into()))?;
+            rows.row_count.push(integer(row_count));
+            rows.raw_bytes
+                .push(integer(total(table, |s| s.raw_bytes) + pages));
+            rows.encoded_bytes
+                .push(integer(total(table, |s| s.encoded_bytes) + images));
         }
         for table in self.0.row_tables().map_err(external)? {
             let name = &table.definition().name;
@@ -188,10 +192,11 @@ fn external(error: quire_engine::EngineError) -> DataFusionError {
 /// The columns of `quire_storage`, filled row by row.
 #[derive(Default)]
 struct StorageRows {
-    column_name: Vec<String>,
+    /// Nothing for a tree of changes.
+    column_name: Vec<Option<String>>,
     row_group: Vec<Option<i64>>,
     codec: Vec<&'static str>,
-    /// What columns follow from: `a`, `a + b`, `map of a`.
+    /// What columns follow from: `a`, `a + b`, `map of a`; or which tree it is.
     reference: Vec<Option<String>>,
     row_count: Vec<Option<i64>>,
     null_count: Vec<Option<i64>>,
@@ -201,15 +206,32 @@ struct StorageRows {
     runner_up: Vec<Option<&'static str>>,
     runner_up_bytes: Vec<Option<i64>>,
     /// Why the codec was chosen.
-    decision: Vec<&'static str>,
+    decision: Vec<Option<&'static str>>,
 }
 
-fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
+impl StorageRows {
+    fn push_tree(&mut self, size: &TreeSize, codec: &'static str) {
+        self.column_name.push(None);
+        self.row_group.push(None);
+        self.codec.push(codec);
+        self.reference.push(Some(size.name.clone()));
+        self.row_count.push(None);
+        self.null_count.push(None);
+        self.raw_bytes.push(integer(size.page_bytes));
+        self.encoded_bytes.push(integer(size.stored_bytes));
+        self.estimated_bytes.push(None);
+        self.runner_up.push(None);
+        self.runner_up_bytes.push(None);
+        self.decision.push(None);
+    }
+}
+
+fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
     let mut rows = StorageRows::default();
     for group_index in 0..table.row_group_count() {
         let group = table.row_group(group_index).map_err(external)?;
         for (chunk, column) in group.columns.iter().zip(&table.definition().columns) {
-            rows.column_name.push(column.name.clone());
+            rows.column_name.push(Some(column.name.clone()));
             rows.row_group.push(integer(group_index as u64));
             rows.codec.push(chunk.codec.name());
             let name = |index: usize| {
@@ -227,19 +249,18 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
                 .push(chunk.runner_up.map(|(codec, _)| codec.name()));
             rows.runner_up_bytes
                 .push(chunk.runner_up.and_then(|(_, bytes)| integer(bytes)));
-            rows.decision.push(chunk.decision.name());
+            rows.decision.push(Some(chunk.decision.name()));
         }
+    }
+    let sizes = snapshot.tree_sizes(&table.definition().name);
+    for size in sizes.map_err(external)? {
+        rows.push_tree(&size, table.definition().options.page_codec.name());
     }
     let text = |values: Vec<Option<&str>>| Arc::new(StringViewArray::from(values)) as ArrayRef;
     table_of(vec![
         (
             "column_name",
-            text(
-                rows.column_name
-                    .iter()
-                    .map(|name| Some(name.as_str()))
-                    .collect(),
-            ),
+            text(rows.column_name.iter().map(Option::as_deref).collect()),
         ),
         ("row_group", integers(rows.row_group)),
         ("codec", text(rows.codec.into_iter().map(Some).collect())),
@@ -254,10 +275,7 @@ fn storage_of(table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
         ("estimated_bytes", integers(rows.estimated_bytes)),
         ("runner_up", text(rows.runner_up)),
         ("runner_up_bytes", integers(rows.runner_up_bytes)),
-        (
-            "decision",
-            text(rows.decision.into_iter().map(Some).collect()),
-        ),
+        ("decision", text(rows.decision)),
     ])
 }
 

@@ -15,13 +15,15 @@ use quire_engine::ColumnTable;
 
 use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;
+use super::rows::with_row_key;
 use super::source::ColumnScan;
 use crate::session::QuireOptions;
 use crate::statistics::TableProfile;
 
-/// The table, and what is known of its values.
+/// The table, and what is known of its values; as the target of a change each row has its key in a last column.
 pub(crate) struct ColumnTableProvider {
     table: Arc<ColumnTable>,
+    schema: SchemaRef,
     profile: Arc<TableProfile>,
     options: QuireOptions,
 }
@@ -36,9 +38,18 @@ impl ColumnTableProvider {
     pub(crate) fn new(table: Arc<ColumnTable>, options: QuireOptions) -> Self {
         let profile = Arc::new(TableProfile::of_table(&table));
         Self {
+            schema: Arc::clone(table.arrow_schema()),
             table,
             profile,
             options,
+        }
+    }
+
+    /// The table with the keys of its rows.
+    pub(crate) fn target(table: Arc<ColumnTable>, options: QuireOptions) -> Self {
+        Self {
+            schema: with_row_key(table.arrow_schema()),
+            ..Self::new(table, options)
         }
     }
 
@@ -65,7 +76,7 @@ impl ColumnTableProvider {
 #[async_trait]
 impl TableProvider for ColumnTableProvider {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(self.table.arrow_schema())
+        Arc::clone(&self.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -73,7 +84,7 @@ impl TableProvider for ColumnTableProvider {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        Some(self.profile.to_statistics(self.table.arrow_schema()))
+        Some(self.profile.to_statistics(&self.schema))
     }
 
     fn supports_filters_pushdown(
@@ -98,14 +109,15 @@ impl TableProvider for ColumnTableProvider {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let scan_filters = self.scan_filters(state, filters)?;
-        let all = || (0..self.table.arrow_schema().fields().len()).collect();
+        let all = || (0..self.schema.fields().len()).collect();
         let projection = projection.cloned().unwrap_or_else(all);
         let profile = if filters.is_empty() {
             Arc::clone(&self.profile)
         } else {
             Arc::new(self.profile.filtered(filters))
         };
-        let source = ColumnScan::new(Arc::clone(&self.table), projection, scan_filters, profile)?
+        let table = Arc::clone(&self.table);
+        let source = ColumnScan::new(table, &self.schema, projection, scan_filters, profile)?
             .with_options(&self.options)
             .with_limit(limit)
             .spread_over(state.config().target_partitions());

@@ -40,7 +40,9 @@ const ROWS_PER_PARTITION: u64 = 32 * 1024;
 pub(super) struct ColumnScan {
     /// One state of the table; its pages stay readable while this lives.
     table: Arc<ColumnTable>,
-    /// Columns of the output, as indices into the table.
+    /// Columns of the table, and of the keys of its rows if these are read.
+    whole: SchemaRef,
+    /// Columns of the output, as indices into these.
     projection: Vec<usize>,
     schema: SchemaRef,
     filters: Vec<Arc<ScanFilter>>,
@@ -62,12 +64,14 @@ impl fmt::Debug for ColumnScan {
 impl ColumnScan {
     pub(super) fn new(
         table: Arc<ColumnTable>,
+        whole: &SchemaRef,
         projection: Vec<usize>,
         filters: Vec<Arc<ScanFilter>>,
         profile: Arc<TableProfile>,
     ) -> Result<Self> {
-        let schema = Arc::new(table.arrow_schema().project(&projection)?);
+        let schema = Arc::new(whole.project(&projection)?);
         Ok(Self {
+            whole: Arc::clone(whole),
             table,
             projection,
             schema,
@@ -99,7 +103,9 @@ impl ColumnScan {
             self.partition_count = 1;
             return self;
         }
-        let useful = self.table.row_count().div_ceil(ROWS_PER_PARTITION).max(1);
+        let rows = self.table.row_count_estimate();
+        let rows = rows.unwrap_or_else(|_| self.table.stored_row_count());
+        let useful = rows.div_ceil(ROWS_PER_PARTITION).max(1);
         self.partition_count = usize::try_from(useful).unwrap_or(target).min(target).max(1);
         self
     }
@@ -133,12 +139,11 @@ impl ColumnScan {
     }
 
     fn output_statistics(&self) -> Statistics {
-        let table_schema = self.table.arrow_schema();
         let has_dynamic = self
             .filters
             .iter()
             .any(|f| snapshot_generation(f.expr()) != 0);
-        let whole = self.profile.to_statistics(table_schema);
+        let whole = self.profile.to_statistics(&self.whole);
         let mut statistics = whole.project(Some(&self.projection));
         if has_dynamic {
             statistics = statistics.to_inexact();
@@ -194,7 +199,7 @@ impl DataSource for ColumnScan {
         if matches!(format, DisplayFormatType::TreeRender) {
             return writeln!(f, "table={}", definition.name);
         }
-        let name = |index: &usize| definition.columns[*index].name.as_str();
+        let name = |index: &usize| self.whole.field(*index).name().as_str();
         let columns: Vec<_> = self.projection.iter().map(name).collect();
         write!(
             f,
@@ -273,10 +278,9 @@ impl DataSource for ColumnScan {
         let Some(picked) = picked.collect::<Option<Vec<usize>>>() else {
             return Ok(None);
         };
-        let table_schema = self.table.arrow_schema();
         let named = picked.iter().zip(projection.iter());
         let fields =
-            named.map(|(index, item)| table_schema.field(*index).clone().with_name(&item.alias));
+            named.map(|(index, item)| self.whole.field(*index).clone().with_name(&item.alias));
         let mut source = self.clone();
         source.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         source.projection = picked;

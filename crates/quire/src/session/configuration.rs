@@ -10,6 +10,7 @@ use datafusion::prelude::SessionConfig;
 use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
 use quire_engine::{Isolation, TransactionOptions};
 
+use super::context::Session;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
@@ -33,6 +34,18 @@ extensions_options! {
         pub zone_pruning: bool, default = true
         /// Run statements on a few rows without a planner.
         pub statement_path: bool, default = true
+    }
+}
+
+impl QuireOptions {
+    /// The switches of a connection.
+    pub(crate) fn of(session: &Session) -> Self {
+        let settings = session.settings();
+        let extensions = &settings.config().options().extensions;
+        extensions
+            .get::<QuireOptions>()
+            .cloned()
+            .unwrap_or_default()
     }
 }
 

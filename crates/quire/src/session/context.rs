@@ -101,12 +101,7 @@ impl Session {
         files: HashMap<String, Arc<dyn TableProvider>>,
     ) -> Result<StatementContext, Error> {
         let config = self.settings().config().clone();
-        let options = config
-            .options()
-            .extensions
-            .get::<QuireOptions>()
-            .cloned()
-            .unwrap_or_default();
+        let options = QuireOptions::of(self);
         let analyzer_rules = optimize::analyzer_rules();
         let mut state = SessionStateBuilder::new()
             .with_config(config)

@@ -153,7 +153,7 @@ async fn execute_statement(
             settings::start_transaction(session, &modes).await
         }
         Statement::Commit { chain: false, .. } => {
-            let is_kept = session.transaction.lock().await.commit()?;
+            let is_kept = session.transaction.lock().await.commit(session)?;
             Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
         }
         Statement::Rollback {

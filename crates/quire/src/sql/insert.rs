@@ -2,79 +2,27 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{Insert, ObjectName, SetExpr, TableObject};
+use datafusion::sql::sqlparser::ast::{Insert, ObjectName};
 use quire_engine::{ColumnTable, Snapshot, TableDefinition};
 
+use super::dml;
 use super::names::last_part;
 use super::reject::not_supported;
-use super::{dml, query, write};
 use crate::cancel::CancelToken;
 use crate::error::{Error, closest};
-use crate::outcome::{Completion, Outcome};
-use crate::progress::Phase;
+use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::transaction::Writer;
 
-/// Appends all rows or none.
+/// Inserts all rows or none.
 pub(super) async fn run(
     session: &Arc<Session>,
     insert: Insert,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     check(&insert)?;
-    let TableObject::TableName(name) = &insert.table else {
-        return Err(not_supported("INSERT into a function"));
-    };
-    let mut writer = Writer::begin(session, token).await?;
-    let snapshot = writer.snapshot()?;
-    if snapshot.row_table(&table_name(name)?)?.is_some() {
-        return dml::insert(session, writer, insert, token).await;
-    }
-    refuse_row_clauses(&insert)?;
-    let Some(mut source) = insert.source else {
-        return Err(not_supported(
-            "INSERT without VALUES or SELECT into a column table",
-        ));
-    };
-    let table = find_table(&snapshot, name)?;
-    let definition = table.definition();
-    if let SetExpr::Values(values) = source.body.as_ref() {
-        let width = values.rows.first().map_or(0, |row| row.len());
-        let targets = target_columns(definition, &insert.columns, width)?;
-        dml::replace_defaults(&mut source, definition, &targets)?;
-    }
-    let planned = query::plan(session, snapshot, source, token).await?;
-    let width = planned.plan.schema().fields().len();
-    let targets = target_columns(definition, &insert.columns, width)?;
-    dml::refuse_generated(definition, targets.iter().copied())?;
-    let places = 0..definition.columns.len();
-    let defaults = places.map(|place| dml::default_expression(&planned.context, definition, place));
-    let defaults = defaults.collect::<Result<Vec<_>, Error>>()?;
-    let rows = write::with_defaults(planned.plan, table.arrow_schema(), &targets, &defaults)?;
-    let stream = planned.context.start(&rows).await?;
-    let reporter = write::Reporter::new(session.observer(), Phase::Loading);
-    let transaction = writer.transaction()?;
-    let count =
-        write::append_stream(transaction, &definition.name, stream, reporter, token).await?;
-    writer.finish()?;
-    Ok(Outcome::Done(Completion::counted(
-        format!("INSERT 0 {count}"),
-        count,
-    )))
-}
-
-/// What only row tables have.
-fn refuse_row_clauses(insert: &Insert) -> Result<(), Error> {
-    let refused = [
-        (insert.on.is_some(), "ON CONFLICT"),
-        (insert.returning.is_some(), "RETURNING"),
-        (insert.table_alias.is_some(), "an alias in INSERT"),
-    ];
-    match refused.into_iter().find(|(is_present, _)| *is_present) {
-        Some((_, what)) => Err(not_supported(format!("{what} for a column table"))
-            .with_hint("Create the table USING row.")),
-        None => Ok(()),
-    }
+    let writer = Writer::begin(session, token).await?;
+    dml::insert(session, writer, insert, token).await
 }
 
 /// Refuses every clause that would otherwise be read past.
@@ -148,35 +96,6 @@ pub(super) fn table_name(name: &ObjectName) -> Result<String, Error> {
         );
     }
     last_part(name).ok_or_else(|| Error::new("42602", format!("\"{name}\" is not a table's name")))
-}
-
-/// Which table column each source column goes to.
-pub(super) fn target_columns(
-    definition: &TableDefinition,
-    named: &[ObjectName],
-    source_width: usize,
-) -> Result<Vec<usize>, Error> {
-    let names = named.iter().map(|name| {
-        last_part(name).ok_or_else(|| Error::new("42602", format!("\"{name}\" is no column name")))
-    });
-    let targets = if named.is_empty() {
-        (0..definition.columns.len().min(source_width)).collect()
-    } else {
-        positions(definition, &names.collect::<Result<Vec<_>, Error>>()?)?
-    };
-    if targets.len() != source_width {
-        let (more, than) = if source_width > targets.len() {
-            ("expressions", "target columns")
-        } else {
-            ("target columns", "expressions")
-        };
-        return Err(
-            Error::new("42601", format!("INSERT has more {more} than {than}")).with_detail(
-                format!("{} columns, {source_width} expressions", targets.len()),
-            ),
-        );
-    }
-    Ok(targets)
 }
 
 /// The positions of named columns, each of which may be named once.

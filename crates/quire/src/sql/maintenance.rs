@@ -1,9 +1,13 @@
 //! `VACUUM` and `ANALYZE`.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
-
+use quire_engine::{Isolation, MergeOptions, Storage};
 use tokio::task::block_in_place;
 
 use super::ddl;
@@ -12,8 +16,12 @@ use super::names::folded;
 use super::parse::word;
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::merging::merge;
 use crate::session::Session;
 use crate::transaction::Writer;
+
+/// Time between two attempts to merge a table while definitions are changed.
+const RETRY: Duration = Duration::from_millis(50);
 
 /// What to look after.
 #[derive(Debug, PartialEq)]
@@ -97,7 +105,7 @@ fn parse_table(parser: &mut Parser) -> Result<(ObjectName, Vec<Ident>), ParserEr
     Ok((name, columns))
 }
 
-/// Does it. Space is given back in the whole file, whichever tables are named.
+/// Does it. Changed rows of column tables become row groups. Space is given back in the whole file, whichever tables are named.
 pub(super) async fn run(
     session: &Session,
     wanted: &Maintenance,
@@ -117,6 +125,9 @@ pub(super) async fn run(
         analyze(session, &tables, token).await?;
     }
     if wanted.cleans {
+        for table in &tables {
+            merge_changes(session, table, token).await?;
+        }
         block_in_place(|| session.database.engine.clean())?;
     }
     Ok(())
@@ -156,4 +167,29 @@ async fn analyze(session: &Session, tables: &[String], token: &CancelToken) -> R
         }
     }
     writer.finish()
+}
+
+/// Merges the changes of a column table; others have none.
+async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> Result<(), Error> {
+    let engine = &session.database.engine;
+    let definition = engine.snapshot().definition(table).cloned();
+    if definition.is_none_or(|one| one.storage != Storage::Column) {
+        return Ok(());
+    }
+    let isolation = Isolation::ReadCommitted;
+    let mut options = session.settings().transaction_options(isolation);
+    let flag = token.flag();
+    options.cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
+    loop {
+        let all = MergeOptions::default();
+        let report = block_in_place(|| merge(engine, table, all, options.clone()))?;
+        if !report.is_postponed {
+            return Ok(());
+        }
+        tokio::select! {
+            biased;
+            () = token.cancelled() => return Err(Error::cancelled()),
+            () = tokio::time::sleep(RETRY) => {}
+        }
+    }
 }

@@ -233,7 +233,7 @@ impl Control {
                 transaction.begin(Modes::default(), isolation)?;
                 "BEGIN"
             }
-            Control::Commit if transaction.commit()? => "COMMIT",
+            Control::Commit if transaction.commit(session)? => "COMMIT",
             Control::Commit => "ROLLBACK",
             Control::RollBack => {
                 transaction.roll_back();

@@ -12,6 +12,9 @@ use quire_engine::ColumnTable;
 
 use super::selectivity::{narrowed, selectivity};
 
+/// Bytes of the key of a row as an element of an Arrow array.
+const ROW_KEY_BYTES: f64 = 16.0;
+
 /// One column's values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnProfile {
@@ -54,15 +57,21 @@ impl TableProfile {
         }
     }
 
-    /// What the table's own statistics say.
+    /// What the table's own statistics say. Of a table with changes they are those of its row groups.
     pub(crate) fn of_table(table: &ColumnTable) -> Self {
         let schema = table.arrow_schema();
-        let rows = table.row_count();
+        let stored = table.stored_row_count();
+        // What cannot be read is found by the scan.
+        let is_exact = !table.is_changed().unwrap_or(true);
+        let rows = match is_exact {
+            true => stored,
+            false => table.row_count_estimate().unwrap_or(stored),
+        };
         let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
-            column_profile(table, index, field.data_type(), rows)
+            column_profile(table, index, field.data_type(), stored)
         };
         let columns = schema.fields().iter().enumerate().map(column).collect();
-        Self::new(rows as f64, true, columns, schema)
+        Self::new(rows as f64, is_exact, columns, schema)
     }
 
     /// The column called `name`.
@@ -95,12 +104,15 @@ impl TableProfile {
     pub(crate) fn bytes_of(&self, projection: &[usize]) -> Precision<usize> {
         let row_bytes: f64 = projection
             .iter()
-            .map(|index| self.columns[*index].value_bytes)
+            .map(|index| {
+                let column = self.columns.get(*index);
+                column.map_or(ROW_KEY_BYTES, |column| column.value_bytes)
+            })
             .sum();
         Precision::Inexact((self.row_count * row_bytes) as usize)
     }
 
-    /// The same as DataFusion's operators want it.
+    /// The same as DataFusion's operators want it. Of columns of `schema` that the table does not have nothing is known.
     pub(crate) fn to_statistics(&self, schema: &Schema) -> Statistics {
         let rows = self.row_count as usize;
         let count = |value: usize| {
@@ -132,10 +144,12 @@ impl TableProfile {
                     byte_size: Precision::Inexact((column.value_bytes * self.row_count) as usize),
                 }
             });
+        let mut column_statistics: Vec<ColumnStatistics> = column_statistics.collect();
+        column_statistics.resize_with(schema.fields().len(), ColumnStatistics::new_unknown);
         Statistics {
             num_rows: count(rows),
             total_byte_size: Precision::Absent,
-            column_statistics: column_statistics.collect(),
+            column_statistics,
         }
     }
 }

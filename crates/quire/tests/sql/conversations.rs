@@ -268,6 +268,11 @@ fn tables_are_described() {
         "INSERT INTO \"Odd name\" VALUES (1, 2), (3, 4)",
     );
     let summaries = connection.tables().unwrap();
+    assert_eq!(summaries[0].row_count, 2);
+    let trees = "SELECT string_agg(reference, ' ') FROM quire_storage('Odd name')";
+    assert_eq!(value(&mut connection, trees), "delta overflow deletions");
+    rows(&mut connection, "VACUUM");
+    let summaries = connection.tables().unwrap();
     assert_eq!(
         (summaries[0].name.as_str(), summaries[0].row_count),
         ("Odd name", 2)

@@ -6,6 +6,7 @@ mod copying;
 mod definitions;
 mod filters;
 mod join_orders;
+mod merging;
 mod plans;
 mod prepared;
 mod support;

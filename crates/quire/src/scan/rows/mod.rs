@@ -6,4 +6,5 @@ mod provider;
 mod source;
 mod stream;
 
+pub(super) use provider::with_row_key;
 pub(crate) use provider::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};

@@ -32,6 +32,14 @@ pub(crate) struct RowTableProvider {
     profile: OnceLock<TableProfile>,
 }
 
+/// The schema of a table whose rows show their keys.
+pub(in crate::scan) fn with_row_key(table: &Schema) -> SchemaRef {
+    let mut fields: Vec<Arc<Field>> = table.fields().to_vec();
+    let key = Field::new(ROW_KEY_COLUMN, DataType::BinaryView, false);
+    fields.push(Arc::new(key));
+    Arc::new(Schema::new(fields))
+}
+
 impl std::fmt::Debug for RowTableProvider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "RowTableProvider({})", self.table.definition().name)
@@ -58,14 +66,8 @@ impl RowTableProvider {
 
     /// The table with the keys of its rows; `only` restricts it to some.
     pub(crate) fn target(table: Arc<RowTable>, only: Option<RowKeys>) -> Self {
-        let mut fields: Vec<Arc<Field>> = table.arrow_schema().fields().to_vec();
-        fields.push(Arc::new(Field::new(
-            ROW_KEY_COLUMN,
-            DataType::BinaryView,
-            false,
-        )));
         Self {
-            schema: Arc::new(Schema::new(fields)),
+            schema: with_row_key(table.arrow_schema()),
             table,
             only,
             samples: Vec::new(),

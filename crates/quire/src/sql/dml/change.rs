@@ -9,14 +9,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    LockWait, ReferenceChecks, RowLockMode, RowTable, Snapshot, TableDefinition, TableLockMode,
-    Transaction,
+    LockWait, ReferenceChecks, RowLockMode, Snapshot, TableDefinition, TableLockMode, Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -27,10 +25,11 @@ use super::changed_rows::{ChangedRows, TARGET_TABLE};
 use super::default_value::replace_default;
 use super::returned::Returned;
 use super::row_values::RowValues;
+use super::target::ChangeTarget;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::scan::{RowKeys, RowTableProvider};
+use crate::scan::RowKeys;
 use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;
 
@@ -71,7 +70,7 @@ async fn run(
     let mut only: Option<RowKeys> = None;
     loop {
         let snapshot = writer.snapshot()?;
-        let table = super::target::row_table(&snapshot, &changed.table)?;
+        let table = super::target::again(&snapshot, &changed.table)?;
         let (context, planned) = plan(session, snapshot, &changed, &table, only, token).await?;
         progress.returned.set_schema(planned.returned);
         let mut stream = context.start(&planned.plan).await?;
@@ -90,6 +89,9 @@ async fn run(
     block_in_place(|| -> Result<(), Error> {
         Ok(writer.transaction()?.check_references(references)?)
     })?;
+    if let ChangeTarget::Columns { .. } = table {
+        writer.note_changes(&changed.table, progress.count);
+    }
     writer.finish()?;
     Ok(progress.returned.outcome(tag, progress.count))
 }
@@ -99,7 +101,7 @@ async fn plan(
     session: &Session,
     snapshot: Snapshot,
     changed: &ChangedRows,
-    table: &Arc<RowTable>,
+    table: &ChangeTarget,
     only: Option<RowKeys>,
     token: &CancelToken,
 ) -> Result<(StatementContext, ChangePlan), Error> {
@@ -109,9 +111,7 @@ async fn plan(
         .map(|(_, column)| column.name.clone())
         .collect();
     let assigned = assigned_columns(changed, &columns, definition)?;
-    let target: Arc<dyn TableProvider> =
-        Arc::new(RowTableProvider::target(Arc::clone(table), only));
-    let tables = [(TARGET_TABLE.to_owned(), target)];
+    let tables = [(TARGET_TABLE.to_owned(), table.provider(session, only)?)];
     let select = Box::new(changed.query(&columns));
     let planned = query::plan_with(session, snapshot, select, tables, token).await?;
     let sources: Vec<Column> = planned.plan.schema().columns();
@@ -182,7 +182,7 @@ struct Progress {
 impl Progress {
     fn new(
         writer: &mut Writer<'_>,
-        table: &RowTable,
+        table: &ChangeTarget,
         changed: &ChangedRows,
     ) -> Result<Self, Error> {
         Ok(Self {
@@ -201,7 +201,7 @@ impl Progress {
     fn apply(
         &mut self,
         transaction: &mut Transaction,
-        table: &RowTable,
+        table: &ChangeTarget,
         columns: &ChangeColumns,
         batch: &RecordBatch,
     ) -> Result<(), Error> {

@@ -74,7 +74,7 @@ pub(super) fn replace_default(
 }
 
 /// `DEFAULT` in rows of VALUES; `targets` are the places of the columns.
-pub(in crate::sql) fn replace_defaults(
+pub(super) fn replace_defaults(
     source: &mut Query,
     definition: &TableDefinition,
     targets: &[usize],
@@ -98,7 +98,7 @@ fn is_default(value: &SqlExpr) -> bool {
 }
 
 /// A column that is GENERATED ALWAYS takes no values.
-pub(in crate::sql) fn refuse_generated(
+pub(super) fn refuse_generated(
     definition: &TableDefinition,
     mut given: impl Iterator<Item = usize>,
 ) -> Result<(), Error> {

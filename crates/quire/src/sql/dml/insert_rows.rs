@@ -1,4 +1,6 @@
-//! `INSERT` into a row table.
+//! `INSERT` of rows: into a row table, or the delta of a column table.
+
+mod append_rows;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +12,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    Insertion, ReferenceChecks, RowFill, RowTable, TableDefinition, TableLockMode, Transaction,
+    Insertion, ReferenceChecks, RowFill, RowTable, Storage, TableDefinition, TableLockMode,
+    Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -44,11 +47,16 @@ pub(in crate::sql) async fn insert(
         return Err(not_supported("INSERT into a function"));
     };
     let name = table_name(name)?;
-    let table = super::target::lock(&mut writer, &name, TableLockMode::RowExclusive)?;
-    let alias = match &insert.table_alias {
-        Some(alias) => folded(&alias.alias),
-        None => name.clone(),
-    };
+    let is_plain = insert.on.is_none() && insert.returning.is_none();
+    let snapshot = writer.snapshot()?;
+    let definition = snapshot.definition(&name);
+    let is_column_table = definition.is_some_and(|one| one.storage == Storage::Column);
+    if is_plain && is_column_table {
+        return append_rows::append_or_insert(session, writer, &insert, &name, token).await;
+    }
+    let target = super::target::lock(&mut writer, &name, TableLockMode::RowExclusive)?;
+    let table = target.rows();
+    let alias = alias_of(&insert, &name);
     let rule = match &insert.on {
         None => None,
         Some(OnInsert::OnConflict(conflict)) => {
@@ -56,16 +64,28 @@ pub(in crate::sql) async fn insert(
         }
         Some(_) => return Err(not_supported("ON DUPLICATE KEY UPDATE")),
     };
-    let (context, planned) = plan(session, &mut writer, &insert, &table, &alias, token).await?;
+    let definition = table.definition();
+    let (context, planned) = plan(session, &mut writer, &insert, definition, &alias, token).await?;
     let target = Target {
-        table: &table,
+        table,
         alias: &alias,
         rule: rule.as_ref(),
         returning: insert.returning.as_deref(),
     };
     let progress = target.run(&mut writer, &context, planned, token).await?;
+    if is_column_table {
+        writer.note_changes(&name, progress.count);
+    }
     writer.finish()?;
     Ok(progress.returned.outcome("INSERT 0", progress.count))
+}
+
+/// What the statement calls the table.
+fn alias_of(insert: &Insert, name: &str) -> String {
+    match &insert.table_alias {
+        Some(alias) => folded(&alias.alias),
+        None => name.to_owned(),
+    }
 }
 
 /// Inserts the rows of a plan into the row table called `name`: column i of the plan goes to the column at place `targets[i]`,
@@ -78,12 +98,13 @@ pub(in crate::sql) async fn insert_plan(
     targets: &[usize],
     token: &CancelToken,
 ) -> Result<u64, Error> {
-    let table = super::target::lock(writer, name, TableLockMode::RowExclusive)?;
+    let target = super::target::lock(writer, name, TableLockMode::RowExclusive)?;
+    let table = target.rows();
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
     let planned = rows_plan(context, table.definition(), name, input, &sources, None)?;
     let target = Target {
-        table: &table,
+        table,
         alias: name,
         rule: None,
         returning: None,
@@ -212,11 +233,10 @@ async fn plan(
     session: &Session,
     writer: &mut Writer<'_>,
     insert: &Insert,
-    table: &Arc<RowTable>,
+    definition: &TableDefinition,
     alias: &str,
     token: &CancelToken,
 ) -> Result<(StatementContext, ChangePlan), Error> {
-    let definition = table.definition();
     let snapshot = writer.snapshot()?;
     let named = named_columns(insert, definition)?;
     let (context, input, sources) = match &insert.source {

@@ -10,12 +10,11 @@ use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
-use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, GroupByExpr, Ident, LimitClause, LockClause, LockType, NonBlock,
     ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, Value,
 };
-use quire_engine::{LockWait, RowLockMode, RowTable, TableLockMode};
+use quire_engine::{LockWait, RowLockMode, TableLockMode};
 use tokio::task::block_in_place;
 
 use super::super::insert::table_name;
@@ -23,10 +22,11 @@ use super::super::names::{folded, last_part};
 use super::super::query;
 use super::super::reject::not_supported;
 use super::changed_rows::table_factor;
+use super::target::ChangeTarget;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
-use crate::scan::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
+use crate::scan::{ROW_KEY_COLUMN, RowKeys};
 use crate::session::{Session, next_of};
 use crate::transaction::Writer;
 
@@ -64,11 +64,10 @@ pub(in crate::sql) async fn select(
         let snapshot = writer.snapshot()?;
         let mut tables = Vec::with_capacity(locked.len());
         for (position, table) in locked.iter().enumerate() {
-            let row_table = super::target::row_table(&snapshot, &table.name)?;
+            let target = super::target::again(&snapshot, &table.name)?;
             let keys = only.clone().filter(|_| locked.len() == 1);
-            let provider: Arc<dyn TableProvider> =
-                Arc::new(RowTableProvider::target(Arc::clone(&row_table), keys));
-            tables.push((target_name(position), provider, row_table));
+            let provider = target.provider(session, keys)?;
+            tables.push((target_name(position), provider, target));
         }
         let providers = tables
             .iter()
@@ -78,8 +77,8 @@ pub(in crate::sql) async fn select(
         let mut stream = planned.context.start(&planned.plan).await?;
         let mut again: Vec<Box<[u8]>> = Vec::new();
         while let Some(batch) = next_of(&mut stream, token).await? {
-            let row_tables: Vec<_> = tables.iter().map(|(_, _, table)| table).collect();
-            block_in_place(|| found.lock(&mut writer, &locked, &row_tables, &batch, &mut again))?;
+            let targets: Vec<_> = tables.iter().map(|(_, _, table)| table).collect();
+            block_in_place(|| found.lock(&mut writer, &locked, &targets, &batch, &mut again))?;
             if found.is_full() {
                 break;
             }
@@ -274,7 +273,7 @@ impl Found {
         &mut self,
         writer: &mut Writer<'_>,
         locked: &[Locked],
-        tables: &[&Arc<RowTable>],
+        tables: &[&ChangeTarget],
         batch: &RecordBatch,
         again: &mut Vec<Box<[u8]>>,
     ) -> Result<(), Error> {

@@ -1,12 +1,12 @@
-//! Statements that change rows of row tables.
+//! Statements that change rows: of row tables, and of column tables with a delta and deletions.
 //!
 //! | module | answers |
 //! |---|---|
-//! | `target` | which table, and is it mine to change |
+//! | `target` | which table, is it mine to change, and what are its rows changed by |
 //! | `changed_rows` | `UPDATE` and `DELETE` as the query for the rows they change |
 //! | `change_plan` | one plan for rows before and after, checks, and what is returned |
 //! | `default_value` | what a column gets that a statement does not name |
-//! | `change`, `insert_rows`, `conflict` | running them |
+//! | `change`, `insert_rows`, `conflict` | running them; many rows for a column table are appended |
 //! | `locking` | `SELECT … FOR UPDATE` |
 //! | `row_values` | a row of a batch as the engine takes it |
 //! | `returned` | the rows of `RETURNING` |
@@ -27,6 +27,6 @@ mod target;
 pub(crate) use row_values::stored_value;
 
 pub(super) use change::{delete, update};
-pub(super) use default_value::{default_expression, refuse_generated, replace_defaults};
+pub(super) use default_value::default_expression;
 pub(super) use insert_rows::{insert, insert_plan};
 pub(super) use locking::select;

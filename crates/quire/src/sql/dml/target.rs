@@ -1,41 +1,139 @@
-//! The table that a statement changes.
+//! The table that a statement changes: a row table, or a column table with its changes.
 
 use std::sync::Arc;
 
-use quire_engine::{LockWait, RowTable, Snapshot, TableLockMode};
+use datafusion::catalog::TableProvider;
+use quire_engine::{
+    ColumnTable, LockWait, RowParts, RowTable, Snapshot, TableDefinition, TableLockMode,
+};
 use tokio::task::block_in_place;
 
 use crate::error::{Error, closest};
+use crate::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
+use crate::session::{QuireOptions, Session};
 use crate::transaction::Writer;
 
-/// Locks the row table called `name`, so that it stays as it is defined until the transaction ends.
+/// A table, and what its rows are changed by.
+#[derive(Clone)]
+pub(super) enum ChangeTarget {
+    Rows(Arc<RowTable>),
+    /// A column table and its delta: rows of row groups are deleted, and come again in the delta if they are changed.
+    Columns {
+        table: Arc<ColumnTable>,
+        delta: Arc<RowTable>,
+    },
+}
+
+impl ChangeTarget {
+    pub(super) fn definition(&self) -> &Arc<TableDefinition> {
+        self.rows().definition()
+    }
+
+    /// What the engine changes rows by, wherever they are.
+    pub(super) fn parts(&self) -> &Arc<RowParts> {
+        self.rows().parts()
+    }
+
+    /// The row table, or the delta.
+    pub(super) fn rows(&self) -> &Arc<RowTable> {
+        match self {
+            ChangeTarget::Rows(table) => table,
+            ChangeTarget::Columns { delta, .. } => delta,
+        }
+    }
+
+    /// The table with the keys of its rows; `only` restricts it to rows that had these keys and have been changed since.
+    pub(super) fn provider(
+        &self,
+        session: &Session,
+        only: Option<RowKeys>,
+    ) -> Result<Arc<dyn TableProvider>, Error> {
+        Ok(match (self, only) {
+            (ChangeTarget::Rows(table), only) => {
+                Arc::new(RowTableProvider::target(Arc::clone(table), only))
+            }
+            (ChangeTarget::Columns { table, delta }, Some(keys)) => {
+                let moved = block_in_place(|| table.moved_rows(&keys))?;
+                Arc::new(RowTableProvider::target(Arc::clone(delta), Some(moved)))
+            }
+            (ChangeTarget::Columns { table, .. }, None) => {
+                let options = QuireOptions::of(session);
+                Arc::new(ColumnTableProvider::target(Arc::clone(table), options))
+            }
+        })
+    }
+}
+
+/// A table as a snapshot has it.
+enum Found {
+    Target(ChangeTarget),
+    /// A column table whose rows have never been changed.
+    Unprepared,
+}
+
+/// Locks the table called `name`, so that it stays as it is defined until the transaction ends, and column tables are not merged.
 pub(super) fn lock(
     writer: &mut Writer<'_>,
     name: &str,
     mode: TableLockMode,
-) -> Result<Arc<RowTable>, Error> {
+) -> Result<ChangeTarget, Error> {
     loop {
         let snapshot = writer.snapshot()?;
-        let table = row_table(&snapshot, name)?;
         let transaction = writer.transaction()?;
-        block_in_place(|| transaction.lock_table(table.id(), mode, LockWait::Wait))?;
-        if transaction.is_current(&table) {
-            return Ok(table);
+        let target = match find(&snapshot, name)? {
+            Found::Target(target) => target,
+            Found::Unprepared => {
+                // Without the lock: who makes others wait for definitions may want the table.
+                match block_in_place(|| transaction.prepare_changes(name))? {
+                    true => continue,
+                    false => return Err(changed_meanwhile(name)),
+                }
+            }
+        };
+        let id = target.rows().id();
+        block_in_place(|| transaction.lock_table(id, mode, LockWait::Wait))?;
+        let is_current = match &target {
+            ChangeTarget::Rows(table) => transaction.is_current(table),
+            ChangeTarget::Columns { table, .. } => transaction.is_current_column_table(table),
+        };
+        if is_current {
+            return Ok(target);
         }
         // It was changed or dropped while we waited.
         transaction.begin_statement();
         if !transaction.sees_newest_definitions() {
-            let text =
-                format!("could not serialize access: table \"{name}\" was changed meanwhile");
-            return Err(Error::new("40001", text));
+            return Err(changed_meanwhile(name));
         }
     }
 }
 
-/// The row table called `name`, or an error that says what there is instead.
-pub(super) fn row_table(snapshot: &Snapshot, name: &str) -> Result<Arc<RowTable>, Error> {
+/// The definition or the row groups that a statement goes by are not those that there are.
+pub(super) fn changed_meanwhile(name: &str) -> Error {
+    let text = format!("could not serialize access: table \"{name}\" was changed meanwhile");
+    Error::new("40001", text)
+}
+
+/// The table called `name`, which is locked, as a later snapshot of the statement has it.
+pub(super) fn again(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Error> {
+    match find(snapshot, name)? {
+        Found::Target(target) => Ok(target),
+        Found::Unprepared => {
+            let text = format!("internal error: table \"{name}\" has lost its changes");
+            Err(Error::new("XX000", text))
+        }
+    }
+}
+
+/// The table called `name`, or an error that says what there is instead.
+fn find(snapshot: &Snapshot, name: &str) -> Result<Found, Error> {
     if let Some(table) = snapshot.row_table(name)? {
-        return Ok(table);
+        return Ok(Found::Target(ChangeTarget::Rows(table)));
+    }
+    if let Some(table) = snapshot.table(name)? {
+        return Ok(match table.delta().cloned() {
+            Some(delta) => Found::Target(ChangeTarget::Columns { table, delta }),
+            None => Found::Unprepared,
+        });
     }
     if snapshot.view(name).is_some() {
         return Err(
@@ -47,13 +145,6 @@ pub(super) fn row_table(snapshot: &Snapshot, name: &str) -> Result<Arc<RowTable>
     let mut known = definitions
         .iter()
         .map(|definition| definition.name.as_str());
-    if known.clone().any(|known| known == name) {
-        return Err(Error::new(
-            "0A000",
-            format!("rows of column table \"{name}\" cannot be changed"),
-        )
-        .with_hint("Create it USING row to change rows; to empty it, use TRUNCATE."));
-    }
     let error = Error::new("42P01", format!("relation \"{name}\" does not exist"));
     Err(match closest(name, &mut known) {
         Some(similar) => error.with_hint(format!("Perhaps you meant \"{similar}\".")),

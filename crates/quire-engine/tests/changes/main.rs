@@ -1,0 +1,6 @@
+//! Changed rows of column tables: delta, deletions, and their merge into row groups.
+#![allow(clippy::unwrap_used)]
+
+mod concurrent;
+mod fixture;
+mod model;
