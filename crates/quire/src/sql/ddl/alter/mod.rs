@@ -158,12 +158,11 @@ impl Alteration<'_, '_> {
                 let mut definition = TableDefinition::clone(&*self.definition()?);
                 let old = definition.options;
                 table_options::apply(&mut definition, &options)?;
-                let new = definition.options;
-                let is_stored_so = (old.page_bytes, old.compresses_tuples)
-                    == (new.page_bytes, new.compresses_tuples);
-                if is_stored_so {
-                    return self.redefine(definition);
+                if definition.options == old {
+                    return Ok(());
                 }
+                // All pages are encoded anew: those that stayed as they are would keep the old options for as long as nobody changes
+                // them.
                 let values = columns::values_of(&definition);
                 self.rewrite(definition, &values).await
             }

@@ -1,7 +1,9 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
 use datafusion::arrow::array::RecordBatch;
-use quire_engine::{Snapshot, Storage, TableDefinition, choose_dictionaries, default_name};
+use quire_engine::{
+    GeneratedKind, Snapshot, Storage, TableDefinition, choose_dictionaries, default_name,
+};
 
 use super::super::super::parse::parse_query;
 use super::super::super::query::PlannedQuery;
@@ -124,6 +126,10 @@ fn temporary(snapshot: &Snapshot, definition: &TableDefinition) -> TableDefiniti
     temporary.foreign_keys.clear();
     for column in &mut temporary.columns {
         column.added = None;
+        // Its values come from the old rows.
+        if let Some(sequence) = &mut column.sequence {
+            sequence.kind = GeneratedKind::ByDefault;
+        }
     }
     temporary
 }
