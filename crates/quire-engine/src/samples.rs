@@ -152,9 +152,10 @@ impl Column {
             *self.met.entry(hash).or_default() += 1;
             self.met_count += 1;
         }
-        self.value_bytes += match column.values() {
-            Values::Bytes(values) => values.data.len() as u64,
-            values => values.len() as u64 * width_bytes(&values),
+        let width_bytes = self.sql_type.physical_type().value_bytes();
+        self.value_bytes += match (column.values(), width_bytes) {
+            (Values::Bytes(values), _) => values.data.len() as u64,
+            (values, width_bytes) => (values.len() * width_bytes.unwrap_or(0)) as u64,
         };
     }
 
@@ -200,17 +201,6 @@ fn hash_of(values: &Values<'_>, row: usize) -> u64 {
         Values::Float32(values) => hash_f64(f64::from(values[row])),
         Values::Float64(values) => hash_f64(values[row]),
         Values::Bytes(values) => hash_bytes(values.get(row)),
-    }
-}
-
-fn width_bytes(values: &Values<'_>) -> u64 {
-    match values {
-        Values::Bool(_) => 1,
-        Values::Int16(_) => 2,
-        Values::Int32(_) | Values::Float32(_) => 4,
-        Values::Int64(_) | Values::Float64(_) => 8,
-        Values::Int128(_) => 16,
-        Values::Bytes(_) => 0,
     }
 }
 

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
 use quire_codec::{CodecId, Scalar};
-use quire_engine::{
-    ColumnDefinition, KeyDefinition, KeyPart, SqlType, Storage, TableDefinition,
-    choose_dictionaries,
-};
+use quire_engine::{ColumnDefinition, SqlType, Storage, TableDefinition, choose_dictionaries};
 
 fn definition() -> TableDefinition {
     let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
@@ -20,17 +17,7 @@ fn definition() -> TableDefinition {
         column("small", SqlType::Integer),
         column("far", SqlType::BigInt),
     ];
-    let mut definition = TableDefinition::new("t", columns);
-    definition.storage = Storage::Row;
-    let part = KeyPart {
-        column: 0,
-        is_descending: false,
-    };
-    definition.primary_key = Some(KeyDefinition {
-        name: "t_pkey".to_owned(),
-        columns: vec![part],
-    });
-    definition
+    TableDefinition::new("t", columns).clustered_by(&[0])
 }
 
 /// Three flags; seven modes and, in one row of a hundred, one of its own; text without repetition; numbers that take a byte;

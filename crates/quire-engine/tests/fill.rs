@@ -441,6 +441,42 @@ fn frequent_values_have_codes_from_the_first_row_on() {
     no_findings(&engine);
 }
 
+/// Nobody else knows it, so nobody sees how its rows came.
+#[test]
+fn a_table_of_the_same_transaction_is_filled_at_any_isolation() {
+    let mut random = Random(4);
+    let rows = rows(&mut random, 700);
+    for isolation in [
+        Isolation::ReadCommitted,
+        Isolation::RepeatableRead,
+        Isolation::Serializable,
+    ] {
+        let disk = Arc::new(MemDisk::new());
+        let engine = engine_on(disk.clone(), 300_000);
+        let mut transaction = engine.transaction(TransactionOptions {
+            isolation,
+            ..TransactionOptions::default()
+        });
+        transaction
+            .define(|tables| tables.create_table(definition(true)))
+            .unwrap();
+        assert_eq!(fill(&mut transaction, &rows).unwrap(), 700);
+        assert_eq!(row_count(&transaction.snapshot()), 700);
+        let one = [
+            Value::Integer(-1),
+            Value::Integer(0),
+            Value::Null,
+            Value::Null,
+        ];
+        insert(&mut transaction, &[one]).unwrap();
+        assert_eq!(row_count(&transaction.snapshot()), 701);
+        transaction.commit().unwrap();
+        no_findings(&engine);
+        drop(engine);
+        assert_eq!(row_count(&engine_on(disk, 300_000).snapshot()), 701);
+    }
+}
+
 #[test]
 fn a_table_is_not_filled_where_that_would_be_seen() {
     let mut random = Random(9);

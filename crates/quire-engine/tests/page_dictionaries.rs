@@ -6,9 +6,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
-    AppendOptions, BlockCodecId, ColumnDefinition, Direction, Engine, EngineOptions, KeyDefinition,
-    KeyPart, RowScanOptions, RowSource, SqlType, Storage, TableDefinition, Transaction,
-    TransactionOptions,
+    AppendOptions, BlockCodecId, ColumnDefinition, Direction, Engine, EngineOptions,
+    RowScanOptions, RowSource, SqlType, TableDefinition, Transaction, TransactionOptions,
 };
 use quire_store::{
     DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, Volume, VolumeOptions,
@@ -49,18 +48,9 @@ fn create_table(transaction: &mut Transaction) {
         column("id", SqlType::BigInt),
         column("remark", SqlType::Text),
     ];
-    let mut definition = TableDefinition::new("remarks", columns);
-    definition.storage = Storage::Row;
+    let mut definition = TableDefinition::new("remarks", columns).clustered_by(&[0]);
     definition.options.page_bytes = 4_096;
     definition.options.page_codec = BlockCodecId::Zstd;
-    let part = KeyPart {
-        column: 0,
-        is_descending: false,
-    };
-    definition.primary_key = Some(KeyDefinition {
-        name: "remarks_pkey".to_owned(),
-        columns: vec![part],
-    });
     transaction
         .define(|tables| tables.create_table(definition))
         .unwrap();

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use quire_codec::Scalar;
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    ColumnDefinition, ColumnSample, Engine, Insertion, KeyDefinition, KeyPart, SqlType, Storage,
-    TableDefinition, TransactionOptions,
+    ColumnDefinition, ColumnSample, Engine, Insertion, SqlType, TableDefinition, TransactionOptions,
 };
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 
@@ -20,17 +19,8 @@ fn definition() -> TableDefinition {
         column("middling", SqlType::BigInt),
         column("often_null", SqlType::Integer),
     ];
-    let mut definition = TableDefinition::new("t", columns);
-    definition.storage = Storage::Row;
+    let mut definition = TableDefinition::new("t", columns).clustered_by(&[0]);
     definition.columns[0].nullable = false;
-    let part = KeyPart {
-        column: 0,
-        is_descending: false,
-    };
-    definition.primary_key = Some(KeyDefinition {
-        name: "t_pkey".to_owned(),
-        columns: vec![part],
-    });
     definition
 }
 

@@ -8,9 +8,9 @@ use arrow::datatypes::Int64Type;
 use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
     AppendError, AppendOptions, ColumnDefinition, Direction, Engine, EngineError, EngineOptions,
-    Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource, ScanOptions, SequenceDefinition,
-    Snapshot, SqlType, Storage, Synchronous, TableDefinition, Transaction, TransactionError,
-    TransactionOptions, WriteTransaction,
+    Insertion, RowScanOptions, RowSource, ScanOptions, SequenceDefinition, Snapshot, SqlType,
+    Synchronous, TableDefinition, Transaction, TransactionError, TransactionOptions,
+    WriteTransaction,
 };
 use quire_store::{
     CATALOG_PAGE, CommitError, Disk, LOG_ROOT_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE,
@@ -93,16 +93,7 @@ fn read(snapshot: &Snapshot, name: &str) -> Vec<i64> {
 
 /// A row table beside the column tables, with the column as its key.
 fn create_row_table(engine: &Engine) {
-    let mut definition = definition("rows");
-    definition.storage = Storage::Row;
-    let part = KeyPart {
-        column: 0,
-        is_descending: false,
-    };
-    definition.primary_key = Some(KeyDefinition {
-        name: "rows_pkey".to_owned(),
-        columns: vec![part],
-    });
+    let definition = definition("rows").clustered_by(&[0]);
     let mut transaction = engine.transaction(TransactionOptions::default());
     transaction
         .define(|tables| tables.create_table(definition))

@@ -4,5 +4,6 @@
 pub mod engine;
 pub mod log;
 pub mod random;
+mod recovery;
 pub mod rows;
 pub mod store;

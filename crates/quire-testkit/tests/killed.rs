@@ -1,12 +1,14 @@
 //! A process is killed (SIGKILL) while it commits, again and again, on a real file.
 #![allow(clippy::unwrap_used)]
 
+mod child;
+
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use child::Scratch;
 use quire_store::{CATALOG_PAGE, FileDisk, PageId, PageKind, Volume, VolumeOptions};
 use quire_testkit::random::{Random, environment_number};
 
@@ -102,17 +104,9 @@ fn child_commits_until_it_is_killed() {
 
 /// Runs the child for a moment and returns the last version it said it had committed.
 fn run_and_kill(path: &Path, life: Duration) -> u64 {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_commits_until_it_is_killed", "--nocapture"])
-        .env(CHILD_FILE, path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let output = child.stdout.take().unwrap();
+    let (child, output) = child::start("child_commits_until_it_is_killed", CHILD_FILE, path);
     std::thread::sleep(life);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child::kill(child);
     let version = |line: String| line.split("committed ").nth(1)?.trim().parse().ok();
     BufReader::new(output)
         .lines()
@@ -122,18 +116,9 @@ fn run_and_kill(path: &Path, life: Duration) -> u64 {
         .unwrap_or(0)
 }
 
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 #[test]
 fn nothing_committed_is_lost_when_the_process_is_killed() {
-    let name = format!("quire-killed-{}", std::process::id());
-    let path = Scratch(std::env::temp_dir().join(name));
+    let path = Scratch::new("quire-killed");
     let mut random = Random::new(environment_number("QUIRE_SEED", 1));
     let mut committed = 0;
     for _ in 0..environment_number("QUIRE_KILLS", 25) {

@@ -3,15 +3,17 @@
 //! `QUIRE_KILLS` is how often.
 #![allow(clippy::unwrap_used)]
 
+mod child;
 mod numbered;
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, Stdio};
+use std::path::Path;
+use std::process::ChildStdout;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use child::Scratch;
 use numbered::Step;
 use quire_engine::{Engine, Synchronous};
 use quire_store::FileDisk;
@@ -136,41 +138,21 @@ fn listen(output: ChildStdout, first_word: &Sender<()>) -> Said {
 
 /// Runs the child for a moment after it has begun a commit, or, if it is not waited for, from its start on.
 fn run_and_kill(path: &Path, life: Duration, waits: bool) -> Said {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "child_commits_rows_until_it_is_killed",
-            "--nocapture",
-        ])
-        .env(CHILD_FILE, path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let output = child.stdout.take().unwrap();
+    let test = "child_commits_rows_until_it_is_killed";
+    let (child, output) = child::start(test, CHILD_FILE, path);
     let (first_word, has_begun) = channel();
     let listener = std::thread::spawn(move || listen(output, &first_word));
     if waits {
         has_begun.recv().expect("the child failed");
     }
     std::thread::sleep(life);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child::kill(child);
     listener.join().unwrap()
-}
-
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 #[test]
 fn no_committed_row_is_lost_when_the_process_is_killed() {
-    let name = format!("quire-row-kills-{}", std::process::id());
-    let path = Scratch(std::env::temp_dir().join(name));
+    let path = Scratch::new("quire-row-kills");
     let mut random = Random::new(environment_number("QUIRE_SEED", 1));
     let mut contents = Contents::default();
     let mut commits = 0;

@@ -50,6 +50,12 @@ impl CancelToken {
         Arc::clone(&self.inner.is_cancelled)
     }
 
+    /// The question whether it has been cancelled, as waits of the engine ask it.
+    pub(crate) fn question(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
+        let flag = self.flag();
+        Arc::new(move || flag.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled.load(Ordering::Relaxed)
     }

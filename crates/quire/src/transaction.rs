@@ -5,8 +5,6 @@
 //! aborted, as in PostgreSQL: only `ROLLBACK`, `ROLLBACK TO` a savepoint, or `COMMIT`, which then rolls back, is accepted.
 
 use std::mem;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use quire_engine::{
     Isolation, LockWait, Savepoint, Snapshot, TableLockMode, Transaction as EngineTransaction,
@@ -338,8 +336,7 @@ impl<'s> Writer<'s> {
             let text = "cannot change anything in a read-only transaction";
             return Err(Error::new("25006", text));
         }
-        let flag = token.flag();
-        open.engine.options_mut().cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
+        open.engine.options_mut().cancel = Some(token.question());
         Ok(Self {
             session,
             slot,

@@ -138,6 +138,21 @@ impl TableDefinition {
         }
     }
 
+    /// The table as a row table whose primary key is these columns, given by their places, in ascending order.
+    #[must_use]
+    pub fn clustered_by(mut self, columns: &[usize]) -> Self {
+        let part = |&column: &usize| KeyPart {
+            column,
+            is_descending: false,
+        };
+        self.storage = Storage::Row;
+        self.primary_key = Some(KeyDefinition {
+            name: format!("{}_pkey", self.name),
+            columns: columns.iter().map(part).collect(),
+        });
+        self
+    }
+
     /// The columns that there are, each with its place among all that there ever were.
     pub fn visible_columns(&self) -> impl Iterator<Item = (usize, &ColumnDefinition)> {
         let columns = self.columns.iter().enumerate();

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::error::RowScanError;
 use super::parts::RowParts;
+use super::visit::RowKeys;
 use crate::btree::Direction;
 use crate::mvcc::{ReadView, Scan, TreeId};
 use crate::row_table::{BatchBuilder, KeyRange};
@@ -16,6 +17,9 @@ use crate::row_table::{BatchBuilder, KeyRange};
 pub(crate) fn row_key_field() -> Arc<Field> {
     Arc::new(Field::new("row key", DataType::BinaryView, false))
 }
+
+/// Rows of an index that are looked up together: a batch may have so many more than are full of bytes.
+const LOOKUP_ROWS: usize = 64;
 
 /// Which rows to read.
 #[derive(Clone, Debug)]
@@ -60,8 +64,15 @@ pub struct RowScan {
 
 enum State {
     Range(Scan),
-    Index { index: usize, scan: Scan },
-    Keys { keys: Arc<[Box<[u8]>]>, next: usize },
+    Index {
+        index: usize,
+        scan: Scan,
+        keys: RowKeys,
+    },
+    Keys {
+        keys: Arc<[Box<[u8]>]>,
+        next: usize,
+    },
 }
 
 impl RowScan {
@@ -106,6 +117,7 @@ impl RowScan {
                 State::Index {
                     index: *index,
                     scan: range(found.tree, keys)?,
+                    keys: RowKeys::default(),
                 }
             }
             RowSource::Keys(keys) => State::Keys {
@@ -136,23 +148,16 @@ impl RowScan {
         while self.builder.row_count() < self.batch_rows && !self.builder.is_full() {
             let is_there = match &mut self.state {
                 State::Range(scan) => push_leaf(scan, &mut self.builder, self.batch_rows)?,
-                State::Index { index, scan } => {
-                    let index = &self.parts.indexes[*index];
-                    match scan.next_entry()? {
-                        None => false,
-                        Some((key, value)) => {
-                            let row_key = index.layout.row_key(key, value, &mut Vec::new());
-                            let row_key = row_key
-                                .map_err(RowScanError::corrupt(&self.parts))?
-                                .to_vec();
-                            if !push_row(&self.view, self.parts.rows, &row_key, &mut self.builder)?
-                            {
-                                let name = &index.definition.key.name;
-                                return Err(RowScanError::index_without_row(&self.parts, name));
-                            }
-                            true
+                State::Index { index, scan, keys } => {
+                    let room = self.batch_rows - self.builder.row_count();
+                    let has_keys = keys.read(scan, *index, &self.parts, room.min(LOOKUP_ROWS))?;
+                    for row_key in keys.iter() {
+                        if !push_row(&self.view, self.parts.rows, row_key, &mut self.builder)? {
+                            let name = &self.parts.indexes[*index].definition.key.name;
+                            return Err(RowScanError::index_without_row(&self.parts, name));
                         }
                     }
+                    has_keys
                 }
                 State::Keys { keys, next } => match keys.get(*next) {
                     None => false,

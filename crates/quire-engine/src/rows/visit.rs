@@ -174,7 +174,7 @@ impl RowTable {
 
 /// Keys of rows, one behind the other.
 #[derive(Default)]
-struct RowKeys {
+pub(super) struct RowKeys {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     scratch: Vec<u8>,
@@ -182,7 +182,7 @@ struct RowKeys {
 
 impl RowKeys {
     /// Reads the next keys that an index has; false behind the last.
-    fn read(
+    pub(super) fn read(
         &mut self,
         scan: &mut Scan,
         index: usize,
@@ -224,7 +224,7 @@ impl RowKeys {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
         ranges.map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())

@@ -7,8 +7,10 @@ use arrow_array::RecordBatch;
 use super::Transaction;
 use crate::btree::Direction;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::engine::Engine;
 use crate::error::{EngineError, TransactionError};
-use crate::mvcc::{Isolation, LockWait, ReadError, TableLockMode};
+use crate::mvcc::{Isolation, LockWait, ReadError, TableLockMode, TreeId};
+use crate::pages::TransactionPages;
 use crate::rows::{
     FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
 };
@@ -16,7 +18,8 @@ use crate::rows::{
 impl Transaction {
     /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
     /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
-    /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row.
+    /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row, as it
+    /// need not be for tables that this transaction has made.
     ///
     /// `sample` is some of the rows to come, in batches of the table's visible columns: by it is chosen how they are stored.
     ///
@@ -27,10 +30,8 @@ impl Transaction {
         table: &RowTable,
         sample: &[RecordBatch],
     ) -> Result<Option<RowFill>, TransactionError> {
-        if self.isolation() != Isolation::ReadCommitted
-            || !self.is_current(table)
-            || !self.is_empty(table)?
-        {
+        let may_be_whole = self.isolation() == Isolation::ReadCommitted || self.has_made(table);
+        if !may_be_whole || !self.is_current(table) || !self.is_empty(table)? {
             return Ok(None);
         }
         // Nobody is waited for: who has one of both may wait for the other.
@@ -48,16 +49,20 @@ impl Transaction {
         let catalog = self.tables()?.catalog_now().clone();
         let pages = Arc::clone(self.tables()?.pages());
         let row_half = self.engine.row_half();
-        let context = FillContext {
-            pool: &row_half.pool,
-            pages: &pages,
-            options: self.engine.mvcc_options(),
-        };
+        let context = context(&self.engine, &pages);
         let fill = RowFill::new(&parts, &context, |role: TreeRole| {
             let tree = parts.trees.iter().find(|tree| tree.role == role);
             row_half.tree_spec(&catalog, tree.ok_or(EngineError::TransactionEnded)?)
         })?;
         Ok(Some(fill))
+    }
+
+    /// Whether nobody else knows the table.
+    fn has_made(&self, table: &RowTable) -> bool {
+        let rows = table.parts().rows;
+        self.new_trees
+            .iter()
+            .any(|tree| TreeId::new(tree.id) == rows)
     }
 
     /// An empty table as rows like those of the sample are best stored.
@@ -120,11 +125,7 @@ impl Transaction {
             let catalog = self.tables()?.catalog_now().clone();
             let row_half = self.engine.row_half();
             let spec = row_half.tree_spec(&catalog, &tree)?;
-            let context = FillContext {
-                pool: &row_half.pool,
-                pages: &pages,
-                options: self.engine.mvcc_options(),
-            };
+            let context = context(&self.engine, &pages);
             let target = (&tree, &spec);
             if build_index(&parts, position, &mut self.rows, &context, target)? {
                 self.add_filled_trees(&[tree])?;
@@ -155,5 +156,14 @@ impl Transaction {
             Ok(scan.next_entry()?.is_none())
         };
         Ok(first(&view)?)
+    }
+}
+
+/// What a fill is done with.
+fn context<'c>(engine: &'c Engine, pages: &'c Arc<TransactionPages>) -> FillContext<'c> {
+    FillContext {
+        pool: &engine.row_half().pool,
+        pages,
+        options: engine.mvcc_options(),
     }
 }

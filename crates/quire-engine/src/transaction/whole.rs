@@ -28,7 +28,7 @@ pub struct Transaction {
     pub(super) rows: mvcc::Transaction,
     pub(super) tables: Option<WriteTransaction>,
     /// Trees that this transaction has made; they go when it is rolled back.
-    new_trees: Vec<TreeRecord>,
+    pub(super) new_trees: Vec<TreeRecord>,
     /// Trees whose pages were staged, which are freed with all that was when it is rolled back.
     pub(super) filled_trees: Vec<TreeRecord>,
     /// Trees that there were when its half for tables began.

@@ -11,6 +11,7 @@ use super::rows::Contents;
 use super::verify::{recover, verify};
 use super::workload::Workload;
 use crate::random::Random;
+use crate::recovery::crash_again;
 
 /// Crashes tried after each operation of a workload.
 const DAMAGES_PER_OPERATION: u64 = 2;
@@ -103,20 +104,16 @@ fn crash_once(image: &[u8], case: &Case<'_>, report: &mut EngineReport) -> Resul
     if !recovered.was_staged || random.below(NESTED_ONE_IN) > 0 {
         return Ok(());
     }
-    let disk = Arc::new(SimDisk::recording(image.to_vec()));
-    recover(disk.clone(), seed)?;
-    let journal = disk.journal();
-    let mut crashes = CrashImages::new(image.to_vec(), &journal);
     let found = std::slice::from_ref(&allowed[recovered.position]);
-    loop {
-        verify(crashes.image(random.next_u64()), found, false, seed ^ 1)
-            .map_err(|what| format!("again after {}: {what}", crashes.position()))?;
-        report.cases += 1;
-        report.nested += 1;
-        if !crashes.advance() {
-            return Ok(());
-        }
-    }
+    let nested = crash_again(
+        image,
+        &mut random,
+        |disk| recover(disk, seed),
+        |image| verify(image, found, false, seed ^ 1),
+    )?;
+    report.cases += nested;
+    report.nested += nested;
+    Ok(())
 }
 
 /// Lets a call of the disk fail in each of many workloads, then crashes the machine.

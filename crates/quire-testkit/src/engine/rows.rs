@@ -7,8 +7,8 @@ use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Int64Type;
 use quire_engine::row_table::{KeyRange, TupleValue};
 use quire_engine::{
-    ColumnDefinition, Direction, Insertion, KeyDefinition, KeyPart, RowScanOptions, RowSource,
-    ScanOptions, Snapshot, SqlType, Storage, TableDefinition, Transaction,
+    ColumnDefinition, Direction, Insertion, RowScanOptions, RowSource, ScanOptions, Snapshot,
+    SqlType, TableDefinition, Transaction,
 };
 
 use crate::random::Random;
@@ -45,17 +45,7 @@ pub(crate) fn definition(name: &str) -> TableDefinition {
 const ROW_TABLE: &str = "rows";
 
 fn row_definition() -> TableDefinition {
-    let mut definition = definition(ROW_TABLE);
-    definition.storage = Storage::Row;
-    let part = KeyPart {
-        column: 0,
-        is_descending: false,
-    };
-    definition.primary_key = Some(KeyDefinition {
-        name: "rows_pkey".to_owned(),
-        columns: vec![part],
-    });
-    definition
+    definition(ROW_TABLE).clustered_by(&[0])
 }
 
 /// Adds a row to the row table, which is made if it is not there.

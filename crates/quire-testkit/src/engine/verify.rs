@@ -3,21 +3,14 @@
 use std::sync::Arc;
 
 use quire_engine::{Engine, TransactionOptions, WriteTransaction};
-use quire_store::{Disk, MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+use quire_store::{MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
 
 use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, read_tables};
 use super::workload::{engine_options, volume_options};
+use crate::recovery::{Recovered, open_volume};
 
 /// Of the engines that recover.
 const STAGING_BYTES: usize = 4 << 20;
-
-/// What a recovery found.
-pub(super) struct Recovered {
-    /// Which of the allowed states.
-    pub(super) position: usize,
-    /// A transaction had written pages ahead.
-    pub(super) was_staged: bool,
-}
 
 /// Opens what a crash left, compares tables and rows with what is allowed, checks every invariant of the
 /// tables, appends to one, and opens the file again.
@@ -28,7 +21,7 @@ pub(super) fn verify(
     seed: u64,
 ) -> Result<Recovered, String> {
     let disk = Arc::new(MemDisk::from_bytes(image));
-    let volume = open(disk.clone(), may_be_blank, seed)?;
+    let volume = open_volume(disk.clone(), volume_options(seed), may_be_blank)?;
     let was_staged = volume.pin().contains(STAGING_PAGE);
     let engine = open_engine(volume)?;
     let mut found = read(&engine)?;
@@ -52,7 +45,7 @@ pub(super) fn verify(
 
 /// Opens what a crash left on a disk that records what is written meanwhile.
 pub(super) fn recover(disk: Arc<SimDisk>, seed: u64) -> Result<(), String> {
-    let volume = open(disk, false, seed)?;
+    let volume = open_volume(disk, volume_options(seed), false)?;
     open_engine(volume)?;
     Ok(())
 }
@@ -60,15 +53,6 @@ pub(super) fn recover(disk: Arc<SimDisk>, seed: u64) -> Result<(), String> {
 fn open_engine(volume: Volume) -> Result<Engine, String> {
     let engine = Engine::open_with(volume, engine_options(STAGING_BYTES));
     engine.map_err(|error| format!("open the tables: {error}"))
-}
-
-fn open(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, String> {
-    let opened = if may_be_blank {
-        Volume::open_or_create(disk, volume_options(seed))
-    } else {
-        Volume::open_with(disk, OpenMode::ReadWrite, volume_options(seed))
-    };
-    opened.map_err(|error| format!("open: {error}"))
 }
 
 fn read(engine: &Engine) -> Result<Contents, String> {

@@ -11,6 +11,7 @@ use super::model::State;
 use super::verify::{recover, verify};
 use super::workload::Workload;
 use crate::random::Random;
+use crate::recovery::crash_again;
 
 /// One operation in so many is followed by a crash.
 const CRASH_ONE_IN: u64 = 4;
@@ -190,18 +191,14 @@ fn crash_once(image: &[u8], case: &Case, report: &mut RowReport) -> Result<(), S
     if case.may_be_blank || !nests {
         return Ok(());
     }
-    let disk = Arc::new(SimDisk::recording(image.to_vec()));
-    recover(disk.clone(), seed)?;
-    let journal = disk.journal();
-    let mut crashes = CrashImages::new(image.to_vec(), &journal);
     let found = std::slice::from_ref(&allowed[recovered.position]);
-    loop {
-        verify(crashes.image(random.next_u64()), found, false, seed ^ 1)
-            .map_err(|what| format!("again after {}: {what}", crashes.position()))?;
-        report.cases += 1;
-        report.nested += 1;
-        if !crashes.advance() {
-            return Ok(());
-        }
-    }
+    let nested = crash_again(
+        image,
+        &mut random,
+        |disk| recover(disk, seed),
+        |image| verify(image, found, false, seed ^ 1),
+    )?;
+    report.cases += nested;
+    report.nested += nested;
+    Ok(())
 }

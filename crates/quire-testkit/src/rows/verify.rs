@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quire_engine::row_table::{KeyRange, Value};
 use quire_engine::{Direction, Engine, RowSource, TransactionOptions};
-use quire_store::{Disk, MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+use quire_store::{MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
 
 use super::definitions::next_value;
 use super::model::{Change, State};
@@ -12,14 +12,7 @@ use super::schema::{Row, Variant, definition};
 use super::session::{Outcome, perform, read_rows, read_state};
 use super::workload::{engine_options, text, volume_options};
 use crate::random::Random;
-
-/// What a recovery found.
-pub(super) struct Recovered {
-    /// Which of the allowed states.
-    pub(super) position: usize,
-    /// A transaction had written pages ahead.
-    pub(super) was_staged: bool,
-}
+use crate::recovery::{Recovered, open_volume};
 
 /// Opens what a crash left, compares it with what is allowed, checks every invariant, commits something, and opens the file
 /// again.
@@ -30,7 +23,7 @@ pub(super) fn verify(
     seed: u64,
 ) -> Result<Recovered, String> {
     let disk = Arc::new(MemDisk::from_bytes(image));
-    let volume = open_volume(disk.clone(), may_be_blank, seed)?;
+    let volume = open_volume(disk.clone(), volume_options(seed), may_be_blank)?;
     let was_staged = volume.pin().contains(STAGING_PAGE);
     let engine = open_engine(volume, seed)?;
     let found = read_state(&engine.snapshot())?;
@@ -61,17 +54,8 @@ pub(super) fn verify(
 
 /// Recovers on a disk that records what is written meanwhile, and writes everything into pages.
 pub(super) fn recover(disk: Arc<SimDisk>, seed: u64) -> Result<(), String> {
-    let engine = open_engine(open_volume(disk, false, seed)?, seed)?;
+    let engine = open_engine(open_volume(disk, volume_options(seed), false)?, seed)?;
     engine.checkpoint().map_err(text)
-}
-
-fn open_volume(disk: Arc<dyn Disk>, may_be_blank: bool, seed: u64) -> Result<Volume, String> {
-    let opened = if may_be_blank {
-        Volume::open_or_create(disk, volume_options(seed))
-    } else {
-        Volume::open_with(disk, OpenMode::ReadWrite, volume_options(seed))
-    };
-    opened.map_err(|error| format!("open: {error}"))
 }
 
 fn open_engine(volume: Volume, seed: u64) -> Result<Engine, String> {

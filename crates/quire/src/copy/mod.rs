@@ -16,4 +16,4 @@ mod sql_name;
 pub use atomic_file::AtomicFile;
 pub use control::{CopyControl, CopyPhase};
 pub use error::CopyError;
-pub(crate) use sql_name::sql_name;
+pub(crate) use sql_name::{sql_name, sql_type_name};

@@ -2,9 +2,14 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 
-/// How SQL spells `data_type`.
+/// How SQL spells `data_type`; types that stand for none are called what Arrow calls them.
 pub(crate) fn sql_name(data_type: &DataType) -> String {
-    match data_type {
+    sql_type_name(data_type).unwrap_or_else(|| data_type.to_string())
+}
+
+/// How SQL spells `data_type`, if it is one of Quire's types.
+pub(crate) fn sql_type_name(data_type: &DataType) -> Option<String> {
+    Some(match data_type {
         DataType::Boolean => "BOOLEAN".to_owned(),
         DataType::Int16 => "SMALLINT".to_owned(),
         DataType::Int32 => "INTEGER".to_owned(),
@@ -19,6 +24,6 @@ pub(crate) fn sql_name(data_type: &DataType) -> String {
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "TEXT".to_owned(),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "BYTEA".to_owned(),
-        other => other.to_string(),
-    }
+        _ => return None,
+    })
 }

@@ -72,11 +72,15 @@ pub(super) fn find_table(
 
 /// The error for a table that is not there; it suggests another.
 pub(super) fn no_such_table(snapshot: &Snapshot, name: &str) -> Error {
+    suggest_table(snapshot, name, Error::unknown_table(name))
+}
+
+/// The error with a table that may have been meant by `name`, if there is one.
+pub(super) fn suggest_table(snapshot: &Snapshot, name: &str, error: Error) -> Error {
     let definitions = snapshot.definitions();
     let known = definitions
         .iter()
         .map(|definition| definition.name.as_str());
-    let error = Error::unknown_table(name);
     match closest(name, known) {
         Some(similar) => error.with_hint(format!("Perhaps you meant \"{similar}\".")),
         None => error,

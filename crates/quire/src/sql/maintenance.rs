@@ -1,7 +1,5 @@
 //! `VACUUM` and `ANALYZE`.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
@@ -178,8 +176,7 @@ async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> R
     }
     let isolation = Isolation::ReadCommitted;
     let mut options = session.settings().transaction_options(isolation);
-    let flag = token.flag();
-    options.cancel = Some(Arc::new(move || flag.load(Ordering::Relaxed)));
+    options.cancel = Some(token.question());
     loop {
         let all = MergeOptions::default();
         let report = block_in_place(|| merge(engine, table, all, options.clone()))?;

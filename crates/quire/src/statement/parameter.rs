@@ -1,13 +1,14 @@
 //! Values for parameters: of the types that the statement gives them, and as text of a statement.
 
 use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
 use quire_engine::row_table::Value;
 
 use super::scalar::{Scalar, is_binary, is_text};
+use crate::copy::sql_type_name;
 use crate::error::Error;
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
@@ -117,21 +118,15 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// A parameter's type in SQL. Timestamps of any unit are the same there; whatever else there may be comes as text.
 fn spelled(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Boolean => "BOOLEAN".to_owned(),
-        DataType::Int16 => "SMALLINT".to_owned(),
-        DataType::Int32 => "INTEGER".to_owned(),
-        DataType::Int64 => "BIGINT".to_owned(),
-        DataType::Float32 => "REAL".to_owned(),
-        DataType::Float64 => "DOUBLE PRECISION".to_owned(),
-        DataType::Decimal128(precision, scale) => format!("DECIMAL({precision},{scale})"),
-        DataType::Date32 => "DATE".to_owned(),
-        DataType::Timestamp(_, None) => "TIMESTAMP".to_owned(),
-        DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE".to_owned(),
-        data_type if is_binary(data_type) => "BYTEA".to_owned(),
-        _ => "TEXT".to_owned(),
-    }
+    let name = match data_type {
+        DataType::Timestamp(_, zone) => {
+            sql_type_name(&DataType::Timestamp(TimeUnit::Microsecond, zone.clone()))
+        }
+        other => sql_type_name(other),
+    };
+    name.unwrap_or_else(|| "TEXT".to_owned())
 }
 
 #[cfg(test)]

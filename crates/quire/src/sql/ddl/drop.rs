@@ -9,14 +9,14 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_engine::{Snapshot, TableDefinition};
 
-use super::super::insert::table_name;
+use super::super::insert::{no_such_table, table_name};
 use super::super::parse::parse_expression;
 use super::super::reject::not_supported;
 use super::change::Change;
 use super::expressions::sequences_of;
 use super::sequences::unknown_sequence;
 use crate::cancel::CancelToken;
-use crate::error::{Error, closest};
+use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 
@@ -92,15 +92,7 @@ impl Doomed {
             return Ok(());
         }
         check_kind(snapshot, name, "table")?;
-        let definitions = snapshot.definitions();
-        let known = definitions
-            .iter()
-            .map(|definition| definition.name.as_str());
-        let error = Error::unknown_table(name);
-        Err(match closest(name, known) {
-            Some(similar) => error.with_hint(format!("Perhaps you meant \"{similar}\".")),
-            None => error,
-        })
+        Err(no_such_table(snapshot, name))
     }
 
     fn add_view(&mut self, snapshot: &Snapshot, name: &str) -> Result<(), Error> {

@@ -68,6 +68,7 @@ pub(in crate::sql) async fn insert(
     let (context, planned) = plan(session, &mut writer, &insert, definition, &alias, token).await?;
     let target = Target {
         table,
+        fill_rows_min: FILL_ROWS_MIN,
         alias: &alias,
         rule: rule.as_ref(),
         returning: insert.returning.as_deref(),
@@ -88,7 +89,7 @@ fn alias_of(insert: &Insert, name: &str) -> String {
     }
 }
 
-/// Inserts the rows of a plan into the row table called `name`: column i of the plan goes to the column at place `targets[i]`,
+/// Inserts the rows of a plan into the new row table called `name`: column i of the plan goes to the column at place `targets[i]`,
 /// the others get their defaults. Returns their number.
 pub(in crate::sql) async fn insert_plan(
     writer: &mut Writer<'_>,
@@ -105,6 +106,7 @@ pub(in crate::sql) async fn insert_plan(
     let planned = rows_plan(context, table.definition(), name, input, &sources, None)?;
     let target = Target {
         table,
+        fill_rows_min: 1,
         alias: name,
         rule: None,
         returning: None,
@@ -115,6 +117,7 @@ pub(in crate::sql) async fn insert_plan(
 /// Where rows go, and what is done about those that are there.
 struct Target<'a> {
     table: &'a RowTable,
+    fill_rows_min: usize,
     alias: &'a str,
     rule: Option<&'a ConflictRule>,
     returning: Option<&'a [SelectItem]>,
@@ -189,7 +192,7 @@ impl Target<'_> {
         first: &[RecordBatch],
     ) -> Result<Option<RowFill>, Error> {
         let row_count: usize = first.iter().map(RecordBatch::num_rows).sum();
-        if row_count < FILL_ROWS_MIN {
+        if row_count < self.fill_rows_min {
             return Ok(None);
         }
         let positions: Vec<usize> = columns.after.clone().collect();

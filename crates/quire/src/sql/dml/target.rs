@@ -8,7 +8,8 @@ use quire_engine::{
 };
 use tokio::task::block_in_place;
 
-use crate::error::{Error, closest};
+use super::super::insert::suggest_table;
+use crate::error::Error;
 use crate::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
 use crate::session::{QuireOptions, Session};
 use crate::transaction::Writer;
@@ -141,13 +142,6 @@ fn find(snapshot: &Snapshot, name: &str) -> Result<Found, Error> {
                 .with_hint("Change the tables that it reads."),
         );
     }
-    let definitions = snapshot.definitions();
-    let mut known = definitions
-        .iter()
-        .map(|definition| definition.name.as_str());
     let error = Error::new("42P01", format!("relation \"{name}\" does not exist"));
-    Err(match closest(name, &mut known) {
-        Some(similar) => error.with_hint(format!("Perhaps you meant \"{similar}\".")),
-        None => error,
-    })
+    Err(suggest_table(snapshot, name, error))
 }

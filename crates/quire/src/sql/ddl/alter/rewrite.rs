@@ -1,9 +1,6 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
-use datafusion::arrow::array::RecordBatch;
-use quire_engine::{
-    GeneratedKind, Snapshot, Storage, TableDefinition, choose_dictionaries, default_name,
-};
+use quire_engine::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
 
 use super::super::super::parse::parse_query;
 use super::super::super::query::PlannedQuery;
@@ -12,10 +9,6 @@ use super::Alteration;
 use super::rows::quoted;
 use crate::error::Error;
 use crate::progress::Phase;
-use crate::session::next_of;
-
-/// Rows by which it is decided how columns are stored.
-const SAMPLE_ROWS: usize = 65_536;
 
 impl Alteration<'_, '_> {
     /// Gives the table another definition. A column at one of the places gets the value of an expression over the old rows, others
@@ -25,7 +18,7 @@ impl Alteration<'_, '_> {
         definition: TableDefinition,
         values: &[(usize, String)],
     ) -> Result<(), Error> {
-        let mut temporary = temporary(&self.snapshot(), &definition);
+        let temporary = temporary(&self.snapshot(), &definition);
         let name = temporary.name.clone();
         let expressions: Vec<&str> = values.iter().map(|(_, value)| value.as_str()).collect();
         let sql = format!(
@@ -34,10 +27,6 @@ impl Alteration<'_, '_> {
             quoted(&self.table)
         );
         let targets: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
-        if temporary.storage == Storage::Row {
-            let sample = self.sample(&temporary, &sql, &targets).await?;
-            choose_dictionaries(&mut temporary, &sample);
-        }
         let planned = self.planned(&sql).await?;
         self.change
             .define(|tables| tables.create_table(temporary.clone()))?;
@@ -65,28 +54,6 @@ impl Alteration<'_, '_> {
             index.id = stored.id;
         }
         self.redefine(definition)
-    }
-
-    /// Some of the rows to be, with NULL where a default will be.
-    async fn sample(
-        &self,
-        table: &TableDefinition,
-        sql: &str,
-        targets: &[usize],
-    ) -> Result<Vec<RecordBatch>, Error> {
-        let planned = self.planned(&format!("{sql} LIMIT {SAMPLE_ROWS}")).await?;
-        let position = |place: &usize| {
-            let mut visible = table.visible_columns();
-            visible.position(|(known, _)| known == *place)
-        };
-        let targets: Vec<usize> = targets.iter().filter_map(position).collect();
-        let rows = write::as_table_rows(planned.plan, &table.arrow_schema(), &targets)?;
-        let mut stream = planned.context.start(&rows).await?;
-        let mut batches = Vec::new();
-        while let Some(batch) = next_of(&mut stream, self.token).await? {
-            batches.push(batch);
-        }
-        Ok(batches)
     }
 
     /// A query of ours, planned.
@@ -126,6 +93,8 @@ fn temporary(snapshot: &Snapshot, definition: &TableDefinition) -> TableDefiniti
     temporary.foreign_keys.clear();
     for column in &mut temporary.columns {
         column.added = None;
+        // Chosen anew, by the rows to come.
+        column.dictionary = None;
         // Its values come from the old rows.
         if let Some(sequence) = &mut column.sequence {
             sequence.kind = GeneratedKind::ByDefault;
