@@ -1,12 +1,15 @@
 //! How fast are row tables, beside SQLite? `cargo run --release --manifest-path bench/row_speed/Cargo.toml -- FOLDER [PART…]`
 //!
 //! Parts: `memory` (all data in the pool), `bulk` (rows in the order of the key), `large` (8 times the pool), `throttled` (4 times the pool, on a SATA SSD as
-//! `ThrottledDisk` models it), `background` (compression by threads and by whoever fills a page). FOLDER must exist; files
+//! `ThrottledDisk` models it), `background` (compression by threads and by whoever fills a page),
+//! `embedded` (prepared statements of the embedded interface; only with `--features embedded`). FOLDER must exist; files
 //! `row_speed.*` in it are removed. What is compared runs in turn, in short rounds; figures are medians, ratios those of the
 //! medians.
 #![forbid(unsafe_code)]
 
 mod bulk;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod measure;
 mod parts;
 mod quire;
@@ -57,6 +60,10 @@ fn main() -> Result<(), Failure> {
     }
     if is_wanted("background") {
         parts::background(&folder)?;
+    }
+    #[cfg(feature = "embedded")]
+    if is_wanted("embedded") {
+        parts::embedded(&folder)?;
     }
     parts::remove_files(&folder)
 }

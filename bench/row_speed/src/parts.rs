@@ -183,6 +183,50 @@ pub fn memory(folder: &Path) -> Result<(), Failure> {
     })
 }
 
+/// What a program gets: SQL, prepared.
+#[cfg(feature = "embedded")]
+pub fn embedded(folder: &Path) -> Result<(), Failure> {
+    use crate::embedded::Embedded;
+    const COUNT: u64 = 200_000;
+    const POOL_BYTES: usize = 256 << 20;
+    println!("Prepared statements, everything in the pool: {COUNT} rows");
+    remove_files(folder)?;
+    let mut tables = Vec::new();
+    for codec in CODECS {
+        let path = file(folder, codec.name());
+        tables.push((
+            codec.name(),
+            Embedded::open(&path, POOL_BYTES, codec.name())?,
+        ));
+    }
+    let sqlite = Sqlite::open(&file(folder, "sqlite"), POOL_BYTES)?;
+    let mut peers: Vec<(&str, &dyn Peer)> = Vec::new();
+    peers.extend(
+        tables
+            .iter()
+            .map(|(name, table)| (*name, table as &dyn Peer)),
+    );
+    peers.push(("SQLite", &sqlite));
+    let mut loads = Vec::new();
+    for (_, peer) in &peers {
+        let per_second = load(*peer, COUNT, 10_000)?;
+        loads.push(Rate {
+            per_second,
+            p99_us: 0.0,
+        });
+    }
+    print("inserts, 10,000 each", &peers, &loads, "SQLite");
+    let parts: [(&str, Work); 3] = [
+        ("point select", select),
+        ("read-write", read_write),
+        ("durable update", update_durably),
+    ];
+    for (what, work) in parts {
+        print(what, &peers, &compare(&peers, COUNT, work)?, "SQLite");
+    }
+    Ok(())
+}
+
 pub fn large(folder: &Path) -> Result<(), Failure> {
     const POOL_BYTES: usize = 16 << 20;
     let count = 8 * POOL_BYTES as u64 / ROW_BYTES;

@@ -59,6 +59,13 @@ impl Snapshot {
         }
     }
 
+    /// See [`ReadView::forget_changes`].
+    pub(crate) fn forget_changes(&mut self) {
+        if let Some(rows) = &mut self.rows {
+            rows.view.forget_changes();
+        }
+    }
+
     /// The same, and it is noted which column tables are read.
     pub(crate) fn noting(mut self, reads: &Arc<ColumnReads>) -> Self {
         if let Some(rows) = &mut self.rows {

@@ -19,6 +19,7 @@ pub mod disk;
 mod error;
 mod ghosts;
 pub mod log;
+pub mod patience;
 pub mod pool;
 mod volume;
 

@@ -34,7 +34,10 @@ const ARROWS: [(&str, &[&str]); 12] = [
         ],
     ),
     ("quire-fuzz", &["quire-format", "quire-codec"]),
-    ("row-speed", &["quire-engine", "quire-store", "quire-codec"]),
+    (
+        "row-speed",
+        &["quire", "quire-engine", "quire-store", "quire-codec"],
+    ),
     ("xtask", &["quire-format"]),
 ];
 

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use quire_store::patience::is_soon;
+
 /// The newest visible commit, and those that are applied ahead of it.
 pub(super) struct Clock {
     visible: AtomicU64,
@@ -51,6 +53,11 @@ impl Clock {
         self.visible.store(visible, Ordering::Release);
         if ahead.waiting > 0 {
             self.moved.notify_all();
+        }
+        if visible < sequence {
+            drop(ahead);
+            is_soon(|| self.visible() >= sequence);
+            ahead = self.lock();
         }
         while self.visible() < sequence {
             if ahead.is_stopped {

@@ -124,6 +124,11 @@ impl ReadView {
         Ok(self.tree(tree)?.btree.separators(low, high, part_count)?)
     }
 
+    /// It shows nothing that its transaction has changed any more, and no longer keeps that apart from later changes.
+    pub(crate) fn forget_changes(&mut self) {
+        self.layers.clear();
+    }
+
     /// Trees that an older view of the same snapshot has stay readable, although they have been dropped since.
     pub(crate) fn keep_trees_of(&mut self, older: &Self) {
         if Arc::ptr_eq(&self.trees, &older.trees) {

@@ -2,8 +2,9 @@
 //!
 //! A stack of layers, each a map of keys. A view of a statement has the layers that there were when it began; they do not
 //! change while it has them, so later changes go into a layer above. A savepoint is a height of the stack. Layers that nobody needs
-//! apart are merged, the smaller one into the larger. A layer that has become too large for memory goes into a file, and
-//! goes on in memory above that.
+//! apart are merged, the smaller one into the larger. Where a view still has a layer, a copy is merged, but only once what is
+//! above it has half its size: there are as many layers as the number of changes has binary digits, and each change is copied
+//! as often. A layer that has become too large for memory goes into a file, and goes on in memory above that.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -218,20 +219,26 @@ impl WriteSet {
         self.floor = mark.unwrap_or(0);
     }
 
-    /// Merges layers from the top, as far as nobody needs them apart and the upper one is in memory.
+    /// Merges layers from the top, as far as the upper one is in memory, and the lower one is nobody else's or a copy of it pays.
     fn merge(&mut self) {
         while self.layers.len() > self.floor + 1
-            && let Some(mut above) = self.layers.pop()
+            && let Some(above) = self.layers.pop()
         {
-            let below = self.layers.last_mut().and_then(Arc::get_mut);
-            let taken = Arc::get_mut(&mut above).filter(|above| !above.has_spilled());
-            let (Some(below), Some(taken)) = (below, taken) else {
-                self.layers.push(above);
-                break;
+            let Some(below) = self.layers.last_mut() else {
+                return;
             };
+            let pays = Arc::get_mut(below).is_some()
+                || !below.has_spilled() && below.bytes <= above.bytes.saturating_mul(2);
+            if above.has_spilled() || !pays {
+                self.layers.push(above);
+                return;
+            }
             // Nothing of it is in a file, so this cannot fail.
-            if below.absorb(std::mem::take(taken)).is_err() {
-                break;
+            if Arc::make_mut(below)
+                .absorb(Arc::unwrap_or_clone(above))
+                .is_err()
+            {
+                return;
             }
         }
     }
@@ -263,4 +270,73 @@ pub(super) fn look_in<R, V: FnOnce(Option<&[u8]>) -> R>(
         }
     }
     Ok(Found::Nothing(visit))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    use quire_store::log::{Log, LogOptions};
+    use quire_store::pool::{PageCodec, Pool, PoolOptions};
+    use quire_store::{MemDisk, Volume, VolumeOptions};
+
+    use crate::btree::{Direction, TreeOptions};
+    use crate::mvcc::{Mvcc, MvccOptions, TransactionOptions, TreeId, TreeSpec};
+
+    const TREE: TreeId = TreeId::new(1);
+
+    fn mvcc() -> Mvcc {
+        let disk = Arc::new(MemDisk::new());
+        let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
+        let spec = TreeSpec {
+            id: TREE,
+            root: volume.allocate_page().unwrap(),
+            codec: PageCodec::NONE,
+            options: TreeOptions::default(),
+        };
+        let pool = Pool::new(&volume, PoolOptions::default());
+        let log = Log::open(&volume, LogOptions::default()).unwrap();
+        Mvcc::open(&volume, &pool, &log, &[spec], MvccOptions::default()).unwrap()
+    }
+
+    /// Statements of which some are read on while others follow: each sees what it saw, and the changes are in few layers.
+    #[test]
+    fn views_that_are_held_do_not_make_a_layer_each() {
+        for held in [0, 1, 3] {
+            let mvcc = mvcc();
+            let mut transaction = mvcc.begin(TransactionOptions::default());
+            let mut views = VecDeque::new();
+            for number in 0..2_000_u32 {
+                let view = transaction.begin_statement();
+                assert!(view.layers.len() <= 12, "{} layers", view.layers.len());
+                views.push_back((number, view));
+                while views.len() > held {
+                    let (count, view) = views.pop_front().unwrap();
+                    let sees = |number: u32| {
+                        let key = number.to_be_bytes();
+                        view.get(TREE, &key, <[u8]>::to_vec).unwrap()
+                    };
+                    // The last of each key: they are written twice.
+                    let last = count.checked_sub(1);
+                    assert_eq!(
+                        last.and_then(|last| sees(last / 2)),
+                        last.map(|last| vec![last as u8])
+                    );
+                    assert_eq!(sees(count.div_ceil(2)), None);
+                    if count % 500 == 0 {
+                        let mut scan = view.scan(TREE, &[], &[], Direction::Forward).unwrap();
+                        let mut entries = 0;
+                        while scan.next_entry().unwrap().is_some() {
+                            entries += 1;
+                        }
+                        assert_eq!(entries, count.div_ceil(2));
+                    }
+                }
+                let key = (number / 2).to_be_bytes();
+                transaction.put(TREE, &key, &[number as u8]).unwrap();
+            }
+        }
+    }
 }

@@ -69,6 +69,9 @@ impl Transaction {
     /// A statement begins: it sees what the transaction has changed up to now, and of others, at READ COMMITTED, what
     /// is committed now.
     pub fn begin_statement(&mut self) {
+        // Otherwise the changes of every statement would be kept apart.
+        self.view.forget_changes();
+        self.snapshot.forget_changes();
         let (mut view, snapshot) = self.engine.view_of(&mut self.rows);
         if self.rows.options().isolation == Isolation::ReadCommitted {
             self.snapshot = snapshot;

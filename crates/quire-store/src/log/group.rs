@@ -6,6 +6,7 @@
 //! (`later`) are written in front of the next group.
 
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 use super::live::LivePage;
 use super::{LogInner, LogSequence};
 use crate::error::{CommitError, WriteError};
+use crate::patience::is_soon;
 use crate::volume::{Durability, WriteBatch};
 
 /// A page is written when its body has this length, so that a group of any size is read piece by piece.
@@ -57,6 +59,8 @@ pub(super) struct Joined {
 #[derive(Default)]
 struct Outcome {
     first: Mutex<Option<Result<u64, CommitError>>>,
+    /// The same, to be read without the mutex.
+    is_known: AtomicBool,
     known: Condvar,
 }
 
@@ -64,11 +68,13 @@ impl Outcome {
     fn tell(&self, first: Result<u64, CommitError>) {
         let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         place.get_or_insert(first);
+        self.is_known.store(true, Ordering::Release);
         drop(place);
         self.known.notify_all();
     }
 
     fn wait(&self) -> Result<u64, CommitError> {
+        is_soon(|| self.is_known.load(Ordering::Acquire));
         let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match &*place {

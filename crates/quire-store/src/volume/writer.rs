@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use quire_format::volume::{BLOCK_BYTES, Superblock};
@@ -12,6 +13,7 @@ use super::placement::Space;
 use super::{Inner, OpenMode, Version};
 use crate::disk::is_full;
 use crate::error::WriteError;
+use crate::patience::is_soon;
 
 /// Everything that only the holder of the turn changes.
 pub(super) struct Writer {
@@ -79,8 +81,52 @@ impl Writer {
 /// Whose turn it is to write. Unlike a mutex guard a turn may move to another thread.
 #[derive(Default)]
 pub(super) struct Gate {
-    taken: Mutex<bool>,
+    is_taken: AtomicBool,
+    /// How many sleep until it is returned.
+    sleeping: Mutex<usize>,
+    /// The same, to be read without the mutex.
+    has_sleepers: AtomicBool,
     returned: Condvar,
+}
+
+impl Gate {
+    fn take(&self) -> bool {
+        let (free, taken) = (false, true);
+        let order = Ordering::SeqCst;
+        self.is_taken
+            .compare_exchange(free, taken, order, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn wait(&self) {
+        if is_soon(|| !self.is_taken.load(Ordering::Relaxed) && self.take()) {
+            return;
+        }
+        let mut sleeping = self.lock_sleeping();
+        *sleeping += 1;
+        self.has_sleepers.store(true, Ordering::SeqCst);
+        // Whoever returns it after this look sees that somebody sleeps, and has to wait for the mutex to say so.
+        while !self.take() {
+            sleeping = self
+                .returned
+                .wait(sleeping)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *sleeping -= 1;
+        self.has_sleepers.store(*sleeping > 0, Ordering::SeqCst);
+    }
+
+    fn give_back(&self) {
+        self.is_taken.store(false, Ordering::SeqCst);
+        if self.has_sleepers.load(Ordering::SeqCst) {
+            let _sleeping = self.lock_sleeping();
+            self.returned.notify_one();
+        }
+    }
+
+    fn lock_sleeping(&self) -> MutexGuard<'_, usize> {
+        self.sleeping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The turn; dropping it lets the next writer in.
@@ -91,20 +137,7 @@ pub(super) struct Turn {
 impl Turn {
     /// Waits for the turn.
     pub(super) fn wait(inner: &Arc<Inner>) -> Self {
-        let mut taken = inner
-            .gate
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while *taken {
-            taken = inner
-                .gate
-                .returned
-                .wait(taken)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        *taken = true;
-        drop(taken);
+        inner.gate.wait();
         Self {
             inner: Arc::clone(inner),
         }
@@ -113,13 +146,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *self
-            .inner
-            .gate
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = false;
-        self.inner.gate.returned.notify_one();
+        self.inner.gate.give_back();
     }
 }
 
