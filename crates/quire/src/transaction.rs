@@ -203,7 +203,9 @@ impl Transaction {
         match self {
             Transaction::Open(open) => {
                 let index = open.find(name)?;
-                open.savepoints.truncate(index);
+                if let Some((_, savepoint)) = open.savepoints.drain(index..).next() {
+                    open.engine.release(&savepoint);
+                }
                 Ok(())
             }
             Transaction::Aborted(_) => Err(aborted()),

@@ -136,7 +136,7 @@ impl Mvcc {
         ReadView {
             snapshot: Arc::new(Snapshot::new(&self.shared)),
             trees: self.shared.trees.now(),
-            layers: Vec::new(),
+            layers: Arc::default(),
             reads: None,
         }
     }

@@ -50,7 +50,7 @@ pub struct ReadView {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) trees: Arc<TreeMap>,
     /// The oldest first.
-    pub(super) layers: Vec<Arc<Layer>>,
+    pub(super) layers: Arc<[Arc<Layer>]>,
     pub(super) reads: Option<Arc<ReadSet>>,
 }
 
@@ -126,7 +126,7 @@ impl ReadView {
 
     /// It shows nothing that its transaction has changed any more, and no longer keeps that apart from later changes.
     pub(crate) fn forget_changes(&mut self) {
-        self.layers.clear();
+        self.layers = Arc::default();
     }
 
     /// Trees that an older view of the same snapshot has stay readable, although they have been dropped since.

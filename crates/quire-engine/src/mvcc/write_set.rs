@@ -196,9 +196,9 @@ impl WriteSet {
     }
 
     /// The layers as they are now. They do not change any more as long as somebody has them.
-    pub(super) fn freeze(&mut self) -> Vec<Arc<Layer>> {
+    pub(super) fn freeze(&mut self) -> Arc<[Arc<Layer>]> {
         self.merge();
-        self.layers.clone()
+        self.layers.as_slice().into()
     }
 
     /// Height of the stack; what is below it now is kept apart from what comes.
@@ -337,6 +337,29 @@ mod tests {
                 let key = (number / 2).to_be_bytes();
                 transaction.put(TREE, &key, &[number as u8]).unwrap();
             }
+        }
+    }
+
+    #[test]
+    fn savepoints_that_are_released_leave_no_layers() {
+        let mvcc = mvcc();
+        let mut transaction = mvcc.begin(TransactionOptions::default());
+        for number in 0..2_000_u32 {
+            let savepoint = transaction.savepoint();
+            transaction.begin_statement();
+            transaction.put(TREE, &number.to_be_bytes(), b"1").unwrap();
+            if number % 3 == 0 {
+                assert!(transaction.rollback_to(savepoint));
+            }
+            assert!(transaction.release(savepoint));
+            let view = transaction.begin_statement();
+            assert!(view.layers.len() <= 12, "{} layers", view.layers.len());
+        }
+        transaction.commit().unwrap();
+        let view = mvcc.view();
+        for number in 0..2_000_u32 {
+            let found = view.get(TREE, &number.to_be_bytes(), |_| ()).unwrap();
+            assert_eq!(found.is_some(), number % 3 != 0);
         }
     }
 }

@@ -272,6 +272,11 @@ impl Transaction {
         }
     }
 
+    /// Forgets a savepoint, and those after it: what was done since belongs to what was done before.
+    pub fn release(&mut self, savepoint: &Savepoint) {
+        self.rows.release(savepoint.rows);
+    }
+
     /// Goes back to a savepoint, which stays. The turn to change tables is kept: waiting for it again could end in a deadlock.
     pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
         self.rows.rollback_to(savepoint.rows);
