@@ -1,6 +1,6 @@
 //! How fast are row tables, beside SQLite? `cargo run --release --manifest-path bench/row_speed/Cargo.toml -- FOLDER [PART…]`
 //!
-//! Parts: `memory` (all data in the pool), `bulk` (rows in the order of the key), `large` (8 times the pool), `throttled` (4 times the pool, on a SATA SSD as
+//! Parts: `memory` (all data in the pool), `bulk` (rows in the order of the key), `large` (8 times the pool; `misses`: its reads alone), `throttled` (4 times the pool, on a SATA SSD as
 //! `ThrottledDisk` models it), `background` (compression by threads and by whoever fills a page),
 //! `embedded` (prepared statements of the embedded interface; only with `--features embedded`). FOLDER must exist; files
 //! `row_speed.*` in it are removed. What is compared runs in turn, in short rounds; figures are medians, ratios those of the
@@ -53,7 +53,10 @@ fn main() -> Result<(), Failure> {
         bulk::bulk(&folder)?;
     }
     if is_wanted("large") {
-        parts::large(&folder)?;
+        parts::large(&folder, false)?;
+    }
+    if parts.iter().any(|part| part == "misses") {
+        parts::large(&folder, true)?;
     }
     if is_wanted("throttled") {
         parts::throttled(&folder)?;

@@ -12,6 +12,15 @@ use crate::{Failure, Peer, Worker};
 pub struct Rate {
     pub per_second: f64,
     pub p99_us: f64,
+    /// Time of a processor for each, of the threads that ask: it tells more than the rate on a machine that is shared.
+    pub cpu_us: f64,
+}
+
+/// Nanoseconds that the calling thread has run, as far as the system tells.
+fn thread_ns() -> u64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = schedule.split(' ').next();
+    first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
 /// Lets `threads` workers call `work` for a while with random numbers below `end`.
@@ -38,12 +47,13 @@ pub fn run(
                     let mut random = Random((seed as u64) << 48 ^ started);
                     let mut times_ns: Vec<u32> = Vec::with_capacity(1 << 20);
                     barrier.wait();
+                    let before_ns = thread_ns();
                     while !stop.load(Ordering::Relaxed) {
                         let start = Instant::now();
                         work(worker.as_mut(), random.below(end))?;
                         times_ns.push(start.elapsed().as_nanos().min(u128::from(u32::MAX)) as u32);
                     }
-                    Ok(times_ns)
+                    Ok((times_ns, thread_ns() - before_ns))
                 })
             })
             .collect();
@@ -51,11 +61,13 @@ pub fn run(
         let start = Instant::now();
         std::thread::sleep(duration);
         stop.store(true, Ordering::Relaxed);
-        let mut all = Vec::new();
+        let (mut all, mut cpu_ns) = (Vec::new(), 0);
         for thread in running {
-            let times: Result<Vec<u32>, Failure> =
+            let done: Result<(Vec<u32>, u64), Failure> =
                 thread.join().map_err(|_| "a thread has panicked")?;
-            all.extend(times?);
+            let (times, thread_ns) = done?;
+            all.extend(times);
+            cpu_ns += thread_ns;
         }
         let seconds = start.elapsed().as_secs_f64();
         all.sort_unstable();
@@ -63,6 +75,7 @@ pub fn run(
         Ok(Rate {
             per_second: all.len() as f64 / seconds,
             p99_us: f64::from(p99) / 1e3,
+            cpu_us: cpu_ns as f64 / 1e3 / all.len().max(1) as f64,
         })
     })
 }

@@ -93,6 +93,7 @@ fn compare(peers: &[(&str, &dyn Peer)], count: u64, work: Work) -> Result<Vec<Ra
     let of = |rates: &Vec<Rate>| Rate {
         per_second: median(rates.iter().map(|rate| rate.per_second).collect()),
         p99_us: median(rates.iter().map(|rate| rate.p99_us).collect()),
+        cpu_us: median(rates.iter().map(|rate| rate.cpu_us).collect()),
     };
     Ok(rates.iter().map(of).collect())
 }
@@ -102,9 +103,10 @@ fn print(what: &str, peers: &[(&str, &dyn Peer)], rates: &[Rate], against: &str)
     let base = at.map_or(0.0, |at| rates[at].per_second);
     for ((name, _), rate) in peers.iter().zip(rates) {
         println!(
-            "{what:24} {name:12} {:>10.0} /s  p99 {:>8.1} us  {:>6.2} x {against}",
+            "{what:24} {name:12} {:>10.0} /s  p99 {:>8.1} us  cpu {:>6.2} us  {:>6.2} x {against}",
             rate.per_second,
             rate.p99_us,
+            rate.cpu_us,
             rate.per_second / base
         );
     }
@@ -212,7 +214,7 @@ pub fn embedded(folder: &Path) -> Result<(), Failure> {
         let per_second = load(*peer, COUNT, 10_000)?;
         loads.push(Rate {
             per_second,
-            p99_us: 0.0,
+            ..Rate::default()
         });
     }
     print("inserts, 10,000 each", &peers, &loads, "SQLite");
@@ -227,7 +229,8 @@ pub fn embedded(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-pub fn large(folder: &Path) -> Result<(), Failure> {
+/// Eight times the pool; reading only, or changing as well.
+pub fn large(folder: &Path, is_reading_only: bool) -> Result<(), Failure> {
     const POOL_BYTES: usize = 16 << 20;
     let count = 8 * POOL_BYTES as u64 / ROW_BYTES;
     println!(
@@ -237,6 +240,9 @@ pub fn large(folder: &Path) -> Result<(), Failure> {
     with_tables(folder, count, POOL_BYTES, None, |peers| {
         let selects = compare(peers, count, select)?;
         print("point select", peers, &selects, "SQLite");
+        if is_reading_only {
+            return Ok(());
+        }
         let changes = compare(peers, count, read_write)?;
         print("read-write", peers, &changes, "SQLite");
         let updates = compare(peers, count, update_durably)?;
