@@ -63,7 +63,17 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let mut page = vec![0; image.page_bytes()];
+    let mut scratch = Vec::new();
+    let rows = image.rows(codec.as_mut(), &mut scratch).ok().flatten();
+    let _ = rows.map(|rows| rows.value(content));
+    let mut codec = codec;
     if image.decode(codec.as_mut(), &mut page).is_ok() {
-        assert!(RowPage::open(&page).is_ok());
+        let page = RowPage::open(&page).expect("what passes is sound");
+        for entry in page.entries().filter_map(Result::ok) {
+            let found = rows.map(|rows| rows.value(&entry.key()));
+            assert!(found.is_none_or(|found| found.as_ref().is_ok_and(|found| {
+                found.as_deref() == Some(entry.value)
+            })));
+        }
     }
 });

@@ -29,6 +29,11 @@ impl Ghosts {
         }
     }
 
+    /// Whether a name is known.
+    pub(crate) fn contains(&self, name: u64) -> bool {
+        self.left_at.contains_key(&name)
+    }
+
     /// Forgets a name that comes back. How many bytes have left since it did; `None` for one that is not known.
     pub(crate) fn take(&mut self, name: u64) -> Option<u64> {
         let left_at = self.left_at.remove(&name)?;
@@ -46,6 +51,7 @@ mod tests {
         for name in 1..=5 {
             ghosts.push(name, 100, 250);
         }
+        assert!(ghosts.contains(3) && !ghosts.contains(2));
         assert_eq!(ghosts.take(2), None, "300 bytes have left after it");
         assert_eq!(ghosts.take(3), Some(200));
         assert_eq!(ghosts.take(3), None, "it came back");

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_format::row_page::RowPage;
 use quire_store::PageId;
-use quire_store::pool::Frame;
+use quire_store::pool::{Frame, Glance};
 
 use super::error::{ELSEWHERE, FREED, TreeError};
 use super::pages::read;
@@ -86,6 +86,83 @@ impl BTree {
         match self.visit_leaf(target, &mut visit)? {
             Descent::Arrived(result) => Ok(result),
             Descent::Lost { page, what } => Err(TreeError::Astray { page, what }),
+        }
+    }
+
+    /// Shows the value of a key to `visit`, once. A leaf that is not in memory need not come there: what its image said at
+    /// some time since the descent began is as good as what the frame said.
+    pub(super) fn glance_at<R>(
+        &self,
+        key: &[u8],
+        mut visit: impl FnMut(Option<&[u8]>) -> R,
+    ) -> Result<R, TreeError> {
+        for _ in 0..FREE_DESCENTS {
+            match self.visit_value(key, &mut visit)? {
+                Descent::Arrived(result) => return Ok(result),
+                Descent::Lost { .. } => self.counters.restarts.add_one(),
+            }
+        }
+        self.at_leaf(Target::Key(key), |page| {
+            let entry = page.get(key)?;
+            Ok(visit(entry.map(|entry| entry.value)))
+        })
+    }
+
+    fn visit_value<R>(
+        &self,
+        key: &[u8],
+        visit: &mut impl FnMut(Option<&[u8]>) -> R,
+    ) -> Result<Descent<R>, TreeError> {
+        let mut below = self.start()?;
+        let mut level = None;
+        loop {
+            let frame = self.here(&below)?;
+            let (child, child_level) = match look(frame, level, key)? {
+                Descent::Arrived(child) => child,
+                Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
+            };
+            if child_level == 0 {
+                return self.value_in(child, key, visit);
+            }
+            let Some(frame) = self.pages.get(child)? else {
+                return Ok(lost(child, FREED));
+            };
+            if level.is_none() {
+                self.pin_root(&below, child_level);
+            }
+            level = Some(child_level);
+            below = Some(frame);
+        }
+    }
+
+    /// The value of a key in a leaf.
+    fn value_in<R>(
+        &self,
+        leaf: PageId,
+        key: &[u8],
+        visit: &mut impl FnMut(Option<&[u8]>) -> R,
+    ) -> Result<Descent<R>, TreeError> {
+        let glance = self.pages.glance(leaf, |rows| match rows.level() {
+            0 if rows.covers(key) => {
+                let value = rows.value(key).map_err(TreeError::corrupt(leaf))?;
+                Ok(Descent::Arrived(visit(value.as_deref())))
+            }
+            0 => Ok(lost(leaf, ELSEWHERE)),
+            _ => Err(astray(leaf)),
+        })?;
+        let frame = match glance {
+            None => return Ok(lost(leaf, FREED)),
+            Some(Glance::Seen(seen)) => return seen,
+            Some(Glance::Frame(frame)) => frame,
+        };
+        let sign = read_sign(&frame, Some(0), Target::Key(key), &mut |page| {
+            let entry = page.get(key)?;
+            Ok(visit(entry.map(|entry| entry.value)))
+        })?;
+        match sign {
+            Sign::Leaf(result) => Ok(Descent::Arrived(result)),
+            Sign::Lost(what) => Ok(lost(leaf, what)),
+            Sign::Child { .. } => Err(astray(leaf)),
         }
     }
 
@@ -205,6 +282,11 @@ const fn lost<R>(page: PageId, what: &'static str) -> Descent<R> {
     Descent::Lost { page, what }
 }
 
+const fn astray(page: PageId) -> TreeError {
+    let what = WRONG_LEVEL;
+    TreeError::Astray { page, what }
+}
+
 /// Reads one page on the way. `level` is what the page above it says; the root may have any but 0.
 fn read_sign<R>(
     frame: &Frame,
@@ -215,8 +297,7 @@ fn read_sign<R>(
     let page = frame.page();
     let sign = read(frame, |found| {
         if level.map_or(found.level() == 0, |level| found.level() != level) {
-            let what = WRONG_LEVEL;
-            return Err(TreeError::Astray { page, what });
+            return Err(astray(page));
         }
         if !target.is_in(found) {
             return Ok(Sign::Lost(ELSEWHERE));
@@ -236,9 +317,6 @@ fn look(frame: &Frame, level: Option<u8>, key: &[u8]) -> Result<Descent<(PageId,
     match read_sign(frame, level, Target::Key(key), &mut |_| Ok(()))? {
         Sign::Child { page, level } => Ok(Descent::Arrived((page, level))),
         Sign::Lost(what) => Ok(Descent::Lost { page, what }),
-        Sign::Leaf(()) => {
-            let what = WRONG_LEVEL;
-            Err(TreeError::Astray { page, what })
-        }
+        Sign::Leaf(()) => Err(astray(page)),
     }
 }

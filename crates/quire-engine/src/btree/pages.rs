@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use quire_format::row_page::{RowPage, RowPageMut};
-use quire_store::pool::{ChangeGuard, Frame, FrameError, FrameMut, GetError, PageCodec, Pool};
+use quire_format::row_page::{RowPage, RowPageMut, StoredRows};
+use quire_store::pool::{
+    ChangeGuard, Frame, FrameError, FrameMut, GetError, Glance, PageCodec, Pool,
+};
 use quire_store::{PageId, ReadError};
 
 use super::error::TreeError;
@@ -28,6 +30,19 @@ impl Pages {
     pub(super) fn get(&self, page: PageId) -> Result<Option<Arc<Frame>>, TreeError> {
         match self.pool.get(page, self.codec) {
             Ok(frame) => Ok(Some(frame)),
+            Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Looks into a page that may not be needed again; `None` when the page has been freed, or never was.
+    pub(super) fn glance<R>(
+        &self,
+        page: PageId,
+        look: impl FnOnce(&StoredRows<'_>) -> R,
+    ) -> Result<Option<Glance<R>>, TreeError> {
+        match self.pool.glance(page, self.codec, look) {
+            Ok(glance) => Ok(Some(glance)),
             Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }

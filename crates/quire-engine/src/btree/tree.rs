@@ -195,14 +195,21 @@ impl BTree {
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, TreeError> {
-        let mut visit = Some(visit);
-        self.at_leaf(Target::Key(key), |page| {
-            let entry = page.get(key)?;
-            Ok(entry.and_then(|entry| Some((visit.take()?)(entry.value))))
-        })
+        self.glance(key, |value| value.map(visit))
     }
 
-    /// Shows the value of `key`, or that there is none, to `visit`, under the latch of the leaf.
+    /// Shows the value of `key`, or that there is none, to `visit`; the leaf does not come into memory just for that.
+    pub(crate) fn glance<R>(
+        &self,
+        key: &[u8],
+        visit: impl FnOnce(Option<&[u8]>) -> R,
+    ) -> Result<R, TreeError> {
+        let mut visit = Some(visit);
+        let seen = self.glance_at(key, |value| visit.take().map(|visit| visit(value)))?;
+        seen.ok_or(TreeError::freed(self.root))
+    }
+
+    /// For whoever is about to change the entry. Shows the value of `key`, or that there is none, to `visit`, under the latch of the leaf.
     pub(crate) fn look<R>(
         &self,
         key: &[u8],

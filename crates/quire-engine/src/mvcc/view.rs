@@ -163,7 +163,8 @@ impl OpenTree {
         at: u64,
         visit: impl FnOnce(Option<&[u8]>) -> R,
     ) -> Result<R, TreeError> {
-        self.btree.look(key, |value| {
+        // A leaf that is not in memory is shown as it was at some time since this began: what came later is noted.
+        self.btree.glance(key, |value| {
             self.versions
                 .as_of(key, at, |superseded| visit(superseded.unwrap_or(value)))
         })

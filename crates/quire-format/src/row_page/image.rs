@@ -17,6 +17,7 @@ use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
 use super::read::RowPage;
 use super::shape::PageShape;
 use super::space;
+use super::stored::StoredRows;
 use super::write::RowPageMut;
 use crate::document::{Field, Structure};
 
@@ -239,14 +240,52 @@ impl<'a> PageImage<'a> {
     /// # Errors
     /// An image that is not one of a row page of that length and codec; `page` is of no use then.
     pub fn decode(&self, codec: &mut dyn BlockCodec, page: &mut [u8]) -> Result<(), Corrupt> {
-        if codec.id() != self.codec || page.len() != self.page_bytes {
-            let what = format!(
-                "image is of {} bytes with codec {}, and not of {} bytes with codec {}",
-                self.page_bytes,
-                self.codec,
-                page.len(),
-                codec.id()
-            );
+        if page.len() != self.page_bytes {
+            let (bytes, wanted) = (page.len(), self.page_bytes);
+            let what = format!("image is of a page of {wanted} bytes, and not of {bytes}");
+            return Err(Corrupt::new(what, PAGE_BITS));
+        }
+        self.check_codec(codec)?;
+        let mut raw = vec![0; self.raw_bytes];
+        let (packed, compressed) = self.split_base()?;
+        codec.decompress(compressed, &mut raw)?;
+        match self.transform {
+            PageTransform::ROWS => restore(&raw, self.lsn, page)?,
+            transform => columnar::restore(transform, [&raw, packed], self.lsn, page)?,
+        }
+        self.replay(&mut RowPageMut::open(page)?)
+    }
+
+    /// The raw base and the log, to look up single keys; `None` if the values lie by columns. `scratch` is what they may be
+    /// decompressed into: whoever looks often keeps it. The codec is as in [`decode`](Self::decode).
+    ///
+    /// # Errors
+    /// An image that is not one of a row page of that codec, as far as that is looked at.
+    pub fn rows<'s>(
+        &self,
+        codec: &mut dyn BlockCodec,
+        scratch: &'s mut Vec<u8>,
+    ) -> Result<Option<StoredRows<'s>>, Corrupt>
+    where
+        'a: 's,
+    {
+        self.check_codec(codec)?;
+        if self.transform != PageTransform::ROWS {
+            return Ok(None);
+        }
+        if self.codec == BlockCodecId::None && self.base.len() == self.raw_bytes {
+            return StoredRows::open(self.base, self.log).map(Some);
+        }
+        // What it has from before is overwritten: only what is new must be filled.
+        scratch.resize(self.raw_bytes.max(scratch.len()), 0);
+        let raw = scratch.get_mut(..self.raw_bytes).unwrap_or_default();
+        codec.decompress(self.base, raw)?;
+        StoredRows::open(raw, self.log).map(Some)
+    }
+
+    fn check_codec(&self, codec: &dyn BlockCodec) -> Result<(), Corrupt> {
+        if codec.id() != self.codec {
+            let what = format!("image has codec {}, and not {}", self.codec, codec.id());
             return Err(Corrupt::new(what, CODEC));
         }
         if codec.dictionary_id() != self.dictionary {
@@ -257,14 +296,7 @@ impl<'a> PageImage<'a> {
             );
             return Err(Corrupt::new(what, PAGE_IMAGE_HEADER_BYTES));
         }
-        let mut raw = vec![0; self.raw_bytes];
-        let (packed, compressed) = self.split_base()?;
-        codec.decompress(compressed, &mut raw)?;
-        match self.transform {
-            PageTransform::ROWS => restore(&raw, self.lsn, page)?,
-            transform => columnar::restore(transform, [&raw, packed], self.lsn, page)?,
-        }
-        self.replay(&mut RowPageMut::open(page)?)
+        Ok(())
     }
 
     /// The packed columns, and what the codec has compressed.

@@ -15,6 +15,7 @@
 //! | [`PageOp`], [`apply`] | the language of changes: in memory, in the log, in an image |
 //! | [`LevelBuilder`] | pages from sorted entries |
 //! | [`PageImage`], [`encode_image`], [`append_op`] | the page on storage: compressed, with changes behind it |
+//! | [`StoredRows`] | single values of an image, without the page |
 //! | [`PageTransform`], [`PageShape`], [`encode_image_as`] | the page on storage by columns |
 //! | [`space`] | what fits, and when to split, merge or compress again |
 //!
@@ -57,6 +58,7 @@ mod raw_base;
 mod read;
 mod shape;
 pub mod space;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -74,6 +76,7 @@ pub use layout::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, ROW_PAGE_VERSION, TreeP
 pub use op::{Applied, PageOp, apply};
 pub use read::{Entries, Entry, RowPage, Search};
 pub use shape::{PageShape, ShapeError};
+pub use stored::StoredRows;
 pub use write::{ApplyError, RowPageMut};
 
 use crate::document::Structure;

@@ -76,6 +76,36 @@ pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
     Ok(raw)
 }
 
+/// What every raw base begins with.
+pub(super) struct RawHead<'a> {
+    pub(super) level: u8,
+    pub(super) entry_count: usize,
+    append_run: u16,
+    layout: u32,
+    pub(super) lower: &'a [u8],
+    pub(super) upper: &'a [u8],
+}
+
+impl<'a> RawHead<'a> {
+    /// The head of `raw`, and the rest.
+    pub(super) fn read(raw: &'a [u8]) -> Result<(Self, Parts<'a>), Corrupt> {
+        let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
+        if header[RAW_RESERVED] != 0 {
+            return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
+        }
+        let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
+        let head = Self {
+            level: header[RAW_LEVEL],
+            entry_count: u16_at(header, RAW_ENTRY_COUNT)?.into(),
+            append_run: u16_at(header, RAW_APPEND_RUN)?,
+            layout: u32_at(header, RAW_LAYOUT)? as u32,
+            lower: parts.take(u16_at(header, RAW_LOWER_BYTES)?.into())?,
+            upper: parts.take(u16_at(header, RAW_UPPER_BYTES)?.into())?,
+        };
+        Ok((head, parts))
+    }
+}
+
 /// A page that is being restored from a raw base.
 pub(super) struct Restored<'p> {
     page: RowPageMut<'p>,
@@ -90,27 +120,22 @@ impl<'p> Restored<'p> {
         lsn: u64,
         page: &'p mut [u8],
     ) -> Result<(Self, Parts<'a>), Corrupt> {
-        let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
-        let entry_count = usize::from(u16_at(header, RAW_ENTRY_COUNT)?);
-        let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
+        let (head, parts) = RawHead::read(raw)?;
         let setup = PageSetup {
-            level: header[RAW_LEVEL],
-            layout: u32_at(header, RAW_LAYOUT)? as u32,
+            level: head.level,
+            layout: head.layout,
             lsn,
-            lower: parts.take(u16_at(header, RAW_LOWER_BYTES)?.into())?,
-            upper: parts.take(u16_at(header, RAW_UPPER_BYTES)?.into())?,
+            lower: head.lower,
+            upper: head.upper,
         };
-        if header[RAW_RESERVED] != 0 {
-            return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
-        }
         let as_corrupt = |error: SetupError| Corrupt::new(error.to_string(), 0);
         let made = RowPageMut::create(page, &setup).map_err(as_corrupt)?;
         let mut header_made = made.page()?.header();
-        header_made.append_run = u16_at(header, RAW_APPEND_RUN)?;
+        header_made.append_run = head.append_run;
         let restored = Self {
             page: made,
             header: header_made,
-            entry_count,
+            entry_count: head.entry_count,
         };
         Ok((restored, parts))
     }
@@ -159,6 +184,7 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
 }
 
 /// What is left of a raw base.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'a>(pub(super) &'a [u8]);
 
 impl<'a> Parts<'a> {

@@ -244,6 +244,11 @@ fn decodes(bytes: &[u8]) -> bool {
         return false;
     };
     let mut codec = open(image.codec(), &BlockOptions::default()).unwrap();
+    if let Ok(Some(rows)) = image.rows(codec.as_mut(), &mut Vec::new()) {
+        for key in [b"key".as_slice(), b"keya", b"key\x06\x02", b"", &[0xFF; 9]] {
+            let _ = (rows.value(key), rows.covers(key));
+        }
+    }
     let mut page = vec![0; image.page_bytes()];
     if image.decode(codec.as_mut(), &mut page).is_err() {
         return false;

@@ -189,6 +189,25 @@ impl Level {
         assert_eq!(restored.lower_fence(), page.lower_fence());
         assert_eq!(restored.upper_fence(), page.upper_fence());
         assert!(restored.entries().eq(page.entries()));
+        self.look_up(&image, codec.as_mut(), &page);
+    }
+
+    /// Keys that are looked up in the image have what they have in the page; keys that are not there have nothing.
+    fn look_up(&self, image: &PageImage<'_>, codec: &mut dyn BlockCodec, page: &RowPage<'_>) {
+        let mut scratch = vec![0xBB; 100];
+        let rows = image.rows(codec, &mut scratch).unwrap().unwrap();
+        assert_eq!(rows.level(), page.level());
+        let keys = page.entries().map(|entry| entry.unwrap().key());
+        let edges = [page.lower_fence(), page.upper_fence(), b"", &[0xFF; 9]];
+        for key in keys.chain(edges.map(<[u8]>::to_vec)) {
+            for other in [key.as_slice(), &[&key[..], b"\0"].concat(), {
+                &key[..key.len().saturating_sub(1)]
+            }] {
+                let expected = page.get(other).unwrap().map(|entry| entry.value);
+                assert_eq!(rows.value(other).unwrap().as_deref(), expected);
+                assert_eq!(rows.covers(other), page.covers(other));
+            }
+        }
     }
 
     /// What must hold around keys that are not there.

@@ -41,6 +41,7 @@ mod dictionaries;
 mod error;
 mod flush;
 mod frame;
+mod glance;
 mod replacement;
 mod residents;
 mod statistics;
@@ -60,6 +61,7 @@ pub use codec::PageCodec;
 pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
 pub use flush::Flush;
 pub use frame::{Frame, FrameMut};
+pub use glance::Glance;
 pub use statistics::PoolStats;
 
 use crate::volume::{ReadFrom, Volume};

@@ -3,10 +3,14 @@
 //! Two queues and a list of names, as in S3-FIFO (J. Yang et al., *FIFO Queues are All You Need for Cache Eviction*, 2023).
 //! A new frame enters the *small* queue, a tenth of the pool. Used twice there, it moves to the *main* queue at its end;
 //! otherwise it goes, and its name is kept: if the page comes back soon it enters the main queue. So a scan, which uses
-//! each page once, passes through the small queue. The main queue is a CLOCK that counts to three.
+//! each page once, passes through the small queue. The main queue is a CLOCK that counts to three. Where one key of a page is
+//! looked up, only the name comes and goes: a frame is made the second time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+use quire_format::row_page::PAGE_BYTES_ALLOWED;
+use quire_format::volume::PageId;
 
 use super::frame::Frame;
 use super::residents::{Removal, Residents};
@@ -66,6 +70,18 @@ impl Replacement {
             None => self.small.push(frame),
         }
         gone_bytes
+    }
+
+    /// Whether a page that is not here should be: there is room, or it was asked for not long ago.
+    pub(super) fn wants(&self, page: PageId, limit_bytes: usize) -> bool {
+        let [.., longest_bytes] = PAGE_BYTES_ALLOWED;
+        self.bytes() + longest_bytes <= limit_bytes || self.ghosts.contains(page.get())
+    }
+
+    /// Somebody has looked into a page, of which no frame was made: as if it had come and gone.
+    pub(super) fn pass_by(&mut self, page: PageId, page_bytes: usize, limit_bytes: usize) {
+        let cost_bytes = page_bytes + FRAME_BYTES;
+        self.ghosts.push(page.get(), cost_bytes, limit_bytes);
     }
 
     /// Lets a few frames go if there are more than `limit_bytes`. How many went.

@@ -98,6 +98,22 @@ impl Residents {
         }
     }
 
+    /// The frame of a page, if it is here. Waits while another thread loads it.
+    pub(super) fn peek(&self, page: PageId) -> Option<Arc<Frame>> {
+        loop {
+            let shard = self.shard(page);
+            let loading = match shard.read().get(&page)? {
+                Slot::Ready(frame) => {
+                    shard.hits.fetch_add(1, Ordering::Relaxed);
+                    frame.note_use();
+                    return Some(Arc::clone(frame));
+                }
+                Slot::Loading(loading) => Arc::clone(loading),
+            };
+            loading.wait();
+        }
+    }
+
     /// Adds the frame of a page that nobody knows yet; false when somebody does.
     pub(super) fn add(&self, frame: &Arc<Frame>) -> bool {
         let mut slots = self.shard(frame.page()).write();

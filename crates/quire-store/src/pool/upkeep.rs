@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quire_codec::Corrupt;
-use quire_codec::block::Dictionary;
-use quire_format::row_page::{PageImage, RowPage};
+use quire_codec::block::{BlockCodec, Dictionary};
+use quire_format::row_page::{PageImage, RowPage, StoredRows};
 
 use super::changes::Changes;
 use super::codec::{CodecShelf, PageCodec};
@@ -104,25 +104,49 @@ impl Upkeep {
         image: &[u8],
     ) -> Result<(Box<[u8]>, LogUse), GetError> {
         let start = Instant::now();
-        let not_a_page = |source| GetError::Image {
-            file: self.volume.pin().file(),
-            page,
-            source,
-        };
-        let opened = PageImage::open(image).map_err(not_a_page)?;
+        let opened = PageImage::open(image).map_err(self.not_a_page(page))?;
         let mut bytes = vec![0; opened.page_bytes()].into_boxed_slice();
-        let dictionary = match opened.dictionary() {
+        self.with_codec_of(page, &opened, |codec| opened.decode(codec, &mut bytes))?;
+        self.costs.decode.note(start.elapsed());
+        Ok((bytes, LogUse::of(&opened)))
+    }
+
+    /// What an image says of single keys, which `look` asks for; `None` if it would have to be decoded for that.
+    pub(super) fn look_into<R>(
+        &self,
+        page: PageId,
+        image: &PageImage<'_>,
+        scratch: &mut Vec<u8>,
+        look: impl FnOnce(&StoredRows<'_>) -> R,
+    ) -> Result<Option<R>, GetError> {
+        self.with_codec_of(page, image, |codec| {
+            let rows = image.rows(codec, scratch)?;
+            Ok(rows.map(|rows| look(&rows)))
+        })
+    }
+
+    fn with_codec_of<R>(
+        &self,
+        page: PageId,
+        image: &PageImage<'_>,
+        work: impl FnOnce(&mut dyn BlockCodec) -> Result<R, Corrupt>,
+    ) -> Result<R, GetError> {
+        let dictionary = match image.dictionary() {
             0 => None,
             id => Some(self.dictionaries.named(page, id)?),
         };
-        self.codecs
-            .with_any_level(opened.codec(), dictionary, |codec| {
-                opened.decode(codec, &mut bytes)
-            })
+        let result = self.codecs.with_any_level(image.codec(), dictionary, work);
+        result
             .map_err(|source| GetError::Codec { page, source })?
-            .map_err(not_a_page)?;
-        self.costs.decode.note(start.elapsed());
-        Ok((bytes, LogUse::of(&opened)))
+            .map_err(self.not_a_page(page))
+    }
+
+    pub(super) fn not_a_page(&self, page: PageId) -> impl Fn(Corrupt) -> GetError {
+        move |source| GetError::Image {
+            file: self.volume.file(),
+            page,
+            source,
+        }
     }
 
     /// The image of a page.

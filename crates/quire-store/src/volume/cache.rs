@@ -40,8 +40,11 @@ struct Shard {
 pub(super) enum Found {
     /// The payload.
     Payload(Arc<[u8]>),
-    /// Nothing, but it was here not long ago.
-    Ghost,
+    /// Nothing, but it was here not long ago, or went by.
+    Ghost {
+        /// A slightly larger cache would have it.
+        is_recent: bool,
+    },
     /// Nothing.
     Nothing,
 }
@@ -82,15 +85,20 @@ impl Cache {
     /// Looks for the payload of the image at `offset`.
     pub(super) fn get(&self, offset: u64) -> Found {
         let mut shard = self.shard(offset);
+        let recent_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed) as u64;
         let found = match shard.get(offset) {
             Some(payload) => Found::Payload(payload),
-            None if shard.ghosts.take(offset).is_some() => Found::Ghost,
-            None => Found::Nothing,
+            None => match shard.ghosts.take(offset) {
+                Some(gone_bytes) => Found::Ghost {
+                    is_recent: gone_bytes <= recent_bytes,
+                },
+                None => Found::Nothing,
+            },
         };
         drop(shard);
         let counter = match found {
             Found::Payload(_) => &self.hits,
-            Found::Ghost | Found::Nothing => &self.misses,
+            Found::Ghost { .. } | Found::Nothing => &self.misses,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -121,6 +129,19 @@ impl Cache {
         shard.entries.insert(offset, entry);
         shard.queue.push_back(offset);
         shard.bytes += cost_bytes;
+    }
+
+    /// Notes that a payload was read which nobody keeps; false when there is room to keep it.
+    pub(super) fn pass_by(&self, offset: u64, payload_bytes: usize) -> bool {
+        let cost_bytes = payload_bytes + ENTRY_BYTES;
+        let limit_bytes = self.shard_bytes_max.load(Ordering::Relaxed);
+        let mut shard = self.shard(offset);
+        if shard.bytes + cost_bytes <= limit_bytes {
+            return false;
+        }
+        let ghost_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed);
+        shard.remember(offset, cost_bytes, limit_bytes, ghost_bytes);
+        true
     }
 
     /// Drops what lies at the offsets for which `gone` is true.
@@ -179,10 +200,17 @@ impl Shard {
                 self.queue.push_back(offset);
             } else if let Some(entry) = self.entries.remove(&offset) {
                 self.bytes -= entry.cost_bytes();
-                if ghost_bytes > 0 {
-                    self.ghosts.push(offset, entry.cost_bytes(), ghost_bytes);
-                }
+                self.remember(offset, entry.cost_bytes(), limit_bytes, ghost_bytes);
             }
+        }
+    }
+
+    /// What comes again before as much has gone by as fits is worth keeping; what would be here if there were a little more
+    /// room is in the same list.
+    fn remember(&mut self, offset: u64, cost_bytes: usize, limit_bytes: usize, ghost_bytes: usize) {
+        if ghost_bytes > 0 {
+            let window_bytes = limit_bytes.max(ghost_bytes);
+            self.ghosts.push(offset, cost_bytes, window_bytes);
         }
     }
 }
@@ -235,13 +263,29 @@ mod tests {
         assert!(cache.bytes() <= 400);
         let found = |offset| match cache.get(offset) {
             Found::Payload(_) => "payload",
-            Found::Ghost => "ghost",
+            Found::Ghost { .. } => "ghost",
             Found::Nothing => "nothing",
         };
         let all: Vec<_> = (0..6).map(found).collect();
         assert_eq!(all.iter().filter(|found| **found == "payload").count(), 2);
         assert_eq!(all.iter().filter(|found| **found == "ghost").count(), 3);
         assert_eq!(all[5], "nothing", "it was never there");
+    }
+
+    #[test]
+    fn what_goes_by_is_known_when_it_comes_back() {
+        let cache = Cache::new(1_000);
+        cache.set_budget(1_000, 200);
+        let payload: Arc<[u8]> = vec![0; 400].into();
+        assert!(!cache.pass_by(7, 400), "there is room");
+        (0..2).for_each(|offset| cache.insert(offset, &payload));
+        assert!(cache.pass_by(7, 100) && cache.pass_by(8, 100));
+        assert!(matches!(cache.get(8), Found::Ghost { is_recent: true }));
+        assert!(cache.pass_by(8, 100) && cache.pass_by(9, 100));
+        assert!(matches!(cache.get(7), Found::Ghost { is_recent: false }));
+        (10..20).for_each(|offset| assert!(cache.pass_by(offset, 100)));
+        assert!(matches!(cache.get(9), Found::Nothing));
+        assert!(cache.peek(0).is_some() && cache.peek(1).is_some());
     }
 
     #[test]

@@ -124,6 +124,18 @@ impl Volume {
         self.inner.read_from(&self.inner.version(), page)
     }
 
+    /// Shows the payload of a page that may not be needed again: unless it has been read not long ago, it is kept
+    /// nowhere but in `buffer`.
+    pub(crate) fn read_in_passing<R>(
+        &self,
+        page: PageId,
+        buffer: &mut Vec<u8>,
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> Result<(R, ReadFrom), ReadError> {
+        let version = self.inner.version();
+        self.inner.read_in_passing(&version, page, buffer, visit)
+    }
+
     /// The payload of a page when that costs nothing.
     pub(crate) fn read_cached(&self, page: PageId) -> Option<Arc<[u8]>> {
         let version = self.inner.version();
@@ -168,14 +180,53 @@ impl Inner {
         let entry = self.entry(version, page)?;
         let was_warm = match self.cache.get(entry.offset) {
             Found::Payload(payload) => return Ok((payload, ReadFrom::Cache)),
-            Found::Ghost => true,
+            Found::Ghost { is_recent } => is_recent,
             Found::Nothing => false,
         };
+        self.read_and_keep(&entry, was_warm)
+    }
+
+    fn read_and_keep(
+        &self,
+        entry: &PageEntry,
+        was_warm: bool,
+    ) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
         let start = Instant::now();
-        let payload = self.read_payload(&entry)?;
+        let payload = self.read_payload(entry)?;
         let duration = start.elapsed();
         self.cache.insert(entry.offset, &payload);
         Ok((payload, ReadFrom::Disk { duration, was_warm }))
+    }
+
+    fn read_in_passing<R>(
+        &self,
+        version: &Version,
+        page: PageId,
+        buffer: &mut Vec<u8>,
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> Result<(R, ReadFrom), ReadError> {
+        let entry = self.entry(version, page)?;
+        let payload_bytes = entry.payload_bytes as usize;
+        let was_warm = match self.cache.get(entry.offset) {
+            Found::Payload(payload) => return Ok((visit(&payload), ReadFrom::Cache)),
+            Found::Ghost { is_recent } => Some(is_recent),
+            Found::Nothing if self.cache.pass_by(entry.offset, payload_bytes) => None,
+            Found::Nothing => Some(false),
+        };
+        if let Some(was_warm) = was_warm {
+            let (payload, from) = self.read_and_keep(&entry, was_warm)?;
+            return Ok((visit(&payload), from));
+        }
+        let start = Instant::now();
+        // What it has from before is overwritten: only what is new must be filled.
+        buffer.resize(payload_bytes.max(buffer.len()), 0);
+        let payload = buffer.get_mut(..payload_bytes).unwrap_or_default();
+        self.read_into(&entry, payload)?;
+        let from = ReadFrom::Disk {
+            duration: start.elapsed(),
+            was_warm: false,
+        };
+        Ok((visit(payload), from))
     }
 
     fn entry(&self, version: &Version, page: PageId) -> Result<PageEntry, ReadError> {
@@ -204,24 +255,30 @@ impl Inner {
         }
     }
 
-    /// Reads a payload from disk and compares its checksum with the one in the map, which also
-    /// finds writes that were lost or went elsewhere.
+    /// Reads a payload from disk.
     pub(super) fn read_payload(&self, entry: &PageEntry) -> Result<Arc<[u8]>, ReadError> {
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, entry.payload_bytes as usize).collect();
-        let read = match Arc::get_mut(&mut payload) {
-            Some(buffer) => self
-                .disk
-                .read_at(buffer, entry.offset + IMAGE_HEADER_BYTES as u64),
-            None => Err(io::Error::other("a new buffer is shared")),
-        };
-        match read {
-            Ok(()) if checksum(&payload) == entry.payload_checksum => Ok(payload),
-            Ok(()) => Err(self.corrupt(
-                entry,
-                "the checksum of the payload does not match".to_owned(),
-            )),
-            Err(source) => Err(self.read_failed(entry, source)),
+        match Arc::get_mut(&mut payload) {
+            Some(buffer) => self.read_into(entry, buffer)?,
+            None => {
+                let source = io::Error::other("a new buffer is shared");
+                return Err(self.read_failed(entry, source));
+            }
         }
+        Ok(payload)
+    }
+
+    /// Fills `payload` from disk and compares its checksum with the one in the map, which also finds writes that were lost
+    /// or went elsewhere.
+    fn read_into(&self, entry: &PageEntry, payload: &mut [u8]) -> Result<(), ReadError> {
+        let offset = entry.offset + IMAGE_HEADER_BYTES as u64;
+        let read = self.disk.read_at(payload, offset);
+        read.map_err(|source| self.read_failed(entry, source))?;
+        if checksum(payload) == entry.payload_checksum {
+            return Ok(());
+        }
+        let what = "the checksum of the payload does not match";
+        Err(self.corrupt(entry, what.to_owned()))
     }
 
     fn read_failed(&self, entry: &PageEntry, source: io::Error) -> ReadError {

@@ -7,6 +7,7 @@ mod compression;
 mod crashes;
 mod dictionaries;
 mod flushes;
+mod glances;
 mod instants;
 mod model;
 mod support;
