@@ -157,13 +157,17 @@ fn with_tables(
         let stats = table.pool_stats();
         let (reads, writes) = table.device_counts();
         println!(
-            "  {name}: {:.1} % hot, {:.1} % warm, {} reads and {} writes of the device, read {} ns, decode {} ns",
+            "  {name}: {:.1} % hot, {:.1} % warm, {} reads and {} writes of the device, read {} ns, decode {} ns; compressed {} times by writers, {} in the background, {} by flushes, {} not at all",
             100.0 * stats.hot_hit_rate(),
             100.0 * stats.warm_hit_rate(),
             reads,
             writes,
             stats.read_ns,
-            stats.decode_ns
+            stats.decode_ns,
+            stats.foreground_compressions,
+            stats.background_compressions,
+            stats.flush_compressions,
+            stats.appended_images
         );
     }
     Ok(())

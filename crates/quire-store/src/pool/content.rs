@@ -119,11 +119,13 @@ impl Content {
         }
     }
 
+    /// Whether operations are noted: there is an image that they can be appended to.
+    pub(super) fn is_logging(&self, codec: PageCodec) -> bool {
+        codec.compresses() && !matches!(self.base, Base::Missing)
+    }
+
     /// Notes an operation that was applied.
-    pub(super) fn log(&mut self, codec: PageCodec, op: &PageOp<'_>) {
-        if matches!(self.base, Base::Missing) || !codec.compresses() {
-            return;
-        }
+    pub(super) fn log(&mut self, op: &PageOp<'_>) {
         op.encode(&mut self.ops);
         self.op_bytes_max = self.op_bytes_max.max(op.encoded_bytes());
         // Nobody compresses the page in time.

@@ -169,12 +169,33 @@ impl FrameMut<'_> {
     /// See [`ApplyError`]; the page is as it was.
     pub fn apply(&mut self, op: &PageOp<'_>, lsn: u64) -> Result<Applied, ApplyError> {
         self.content.before_change(self.frame);
+        let logged = match self.content.is_logging(self.frame.codec) {
+            true => Some(self.in_short(op)?),
+            false => None,
+        };
         let mut page = RowPageMut::trusted(&mut self.content.bytes)?;
         let applied = apply(&mut page, op)?;
         page.set_lsn(lsn)?;
         self.content.after_change(self.frame);
-        self.content.log(self.frame.codec, op);
+        if let Some(op) = logged {
+            self.content.log(&op);
+        }
         Ok(applied)
+    }
+
+    /// The operation, or one that changes the page in the same way and says only what is new: the log is full the later.
+    fn in_short<'a>(&self, op: &PageOp<'a>) -> Result<PageOp<'a>, Corrupt> {
+        let PageOp::Put {
+            key,
+            value,
+            overflow: false,
+        } = *op
+        else {
+            return Ok(*op);
+        };
+        let found = self.page()?.get(key)?;
+        let old = found.filter(|entry| !entry.overflow);
+        Ok(old.map_or(*op, |old| PageOp::update(key, old.value, value)))
     }
 
     /// Changes the page in a way that no operation tells: splits it, merges it, copies another into it. The next image

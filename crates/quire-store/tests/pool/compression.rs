@@ -91,3 +91,32 @@ fn a_flush_does_not_compress_what_has_been() {
     );
     assert!(stats.appended_images >= PAGES as u64);
 }
+
+/// A value that is put and differs in a few bytes takes only these in the log, so the page is not compressed for it.
+#[test]
+fn a_value_that_differs_little_takes_little_of_the_log() {
+    let volume = volume(Arc::new(MemDisk::new()));
+    let options = PoolOptions {
+        compression_threads: 0,
+        ..PoolOptions::default()
+    };
+    let pool = Pool::new(&volume, options);
+    let value = |number: u64| [&[b'v'; 90][..], &number.to_le_bytes(), &[b'w'; 90]].concat();
+    let start = Entries::from([(b"k".to_vec(), value(0))]);
+    let frame = pool.add(page_of(&start), codec(BlockCodecId::Lz4)).unwrap();
+    flush(&volume, &pool);
+    for number in 1..=20 {
+        frame.apply(&put(b"k", &value(number)), number).unwrap();
+    }
+    flush(&volume, &pool);
+    let stats = pool.stats();
+    assert_eq!(
+        (stats.foreground_compressions, stats.appended_images),
+        (0, 1)
+    );
+    let image = volume.read(frame.page()).unwrap();
+    let log_bytes = PageImage::open(&image).unwrap().log_bytes();
+    assert!(log_bytes <= 20 * 16, "{log_bytes}");
+    let expected = Entries::from([(b"k".to_vec(), value(20))]);
+    assert_eq!(stored_entries(&volume.pin(), frame.page()), expected);
+}
