@@ -24,6 +24,14 @@ impl Compiled {
         matches!(self, Self::Select(select) if select.lock.is_none())
     }
 
+    pub(super) fn changes_rows_that_are_there(&self) -> bool {
+        match self {
+            Self::Select(_) => false,
+            Self::Insert(insert) => insert.update.is_some(),
+            Self::Change(_) => true,
+        }
+    }
+
     /// How its command tag begins.
     pub(super) fn tag(&self) -> &'static str {
         match self {
@@ -100,8 +108,18 @@ pub(super) struct Insert {
     /// A value for every column of every row.
     pub(super) rows: Vec<Vec<NewValue>>,
     pub(super) conflict: Conflict,
+    /// What becomes of the row that is there, where [`Conflict::Update`] says so.
+    pub(super) update: Option<Upsert>,
     pub(super) checks: Vec<Check>,
     pub(super) returning: Option<Returning>,
+}
+
+/// `ON CONFLICT … DO UPDATE`; nodes see all columns of the row that is there, and behind them those of the row that was to be
+/// inserted.
+#[derive(Debug)]
+pub(super) struct Upsert {
+    pub(super) conditions: Vec<Node>,
+    pub(super) new_values: Vec<(usize, Output)>,
 }
 
 /// A value of a new row.
@@ -118,6 +136,8 @@ pub(super) enum Conflict {
     Fail,
     /// It is left out; with one key, only if it is that one.
     DoNothing(Option<KeyKind>),
+    /// The row that has it is updated, if it is this key.
+    Update(KeyKind),
 }
 
 /// `UPDATE` or `DELETE`; nodes see all columns.

@@ -304,7 +304,7 @@ impl CompiledStatement {
             table: &table,
             token,
             changes: Some(Changes {
-                is_referenced: matches!(self.compiled, Compiled::Change(_))
+                is_referenced: self.compiled.changes_rows_that_are_there()
                     && snapshot.is_referenced(&self.name),
                 transaction,
                 snapshot: &snapshot,

@@ -1,7 +1,6 @@
 //! Compiled statements over the rows of a row table.
 
 use std::ops::{Bound, ControlFlow};
-use std::sync::Arc;
 
 use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value};
 use quire_engine::{
@@ -12,7 +11,7 @@ use quire_engine::{
 use super::access::KeyBounds;
 use super::bind::LockMode;
 use super::compiled::Conflict;
-use super::execute::{Decide, NewRow, Range, TableRows, Test, Visit};
+use super::execute::{Decide, Inserted, NewRow, Range, TableRows, Test, Visit};
 use super::table::{Key, KeyKind};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -116,6 +115,44 @@ impl Changes<'_> {
     fn writer(&mut self, table: &RowTable) -> RowWriter<'_> {
         self.transaction.row_writer(table.parts())
     }
+
+    /// Does with a row, which is locked, what `decide` says of it as it is now. False when it is kept, or has gone.
+    fn change(
+        &mut self,
+        table: &RowTable,
+        row_key: &[u8],
+        decide: Decide<'_>,
+    ) -> Result<bool, Error> {
+        let parts = table.parts();
+        let live = table.layout().live_ordinals();
+        let mut writer = self.transaction.row_writer(parts);
+        let Some(row) = writer.newest(row_key)? else {
+            return Ok(false);
+        };
+        let all: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
+        let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
+        let visible: Vec<TupleValue<'_>> = live.iter().map(value).collect();
+        match decide(&visible)? {
+            NewRow::Kept => return Ok(false),
+            NewRow::Deleted => {
+                let before = writer.delete(row_key)?;
+                self.references.deleted(parts, before, self.is_referenced);
+            }
+            NewRow::Changed(values) => {
+                let mut after = all.clone();
+                for (column, value) in &values {
+                    let ordinal = live.get(*column).copied().unwrap_or_default();
+                    if let Some(place) = after.get_mut(ordinal) {
+                        *place = stored_value(table.definition(), ordinal, value.as_tuple_value())?;
+                    }
+                }
+                let before = writer.update(row_key, &after)?;
+                let references = &mut self.references;
+                references.updated(parts, before, &after, self.is_referenced);
+            }
+        }
+        Ok(true)
+    }
 }
 
 impl TableRows for StoredRows<'_> {
@@ -160,7 +197,6 @@ impl TableRows for StoredRows<'_> {
         test: Test<'_>,
         decide: Decide<'_>,
     ) -> Result<u64, Error> {
-        let parts = Arc::clone(self.table.parts());
         let live = self.table.layout().live_ordinals();
         let range = Range {
             key,
@@ -175,37 +211,7 @@ impl TableRows for StoredRows<'_> {
         for row_key in found {
             let mut writer = changes.writer(table);
             writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
-            let Some(row) = writer.newest(&row_key)? else {
-                continue;
-            };
-            let all: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
-            let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
-            let visible: Vec<TupleValue<'_>> = live.iter().map(value).collect();
-            match decide(&visible)? {
-                NewRow::Kept => continue,
-                NewRow::Deleted => {
-                    let before = writer.delete(&row_key)?;
-                    changes
-                        .references
-                        .deleted(&parts, before, changes.is_referenced);
-                }
-                NewRow::Changed(values) => {
-                    let mut after = all.clone();
-                    for (column, value) in &values {
-                        let ordinal = live.get(*column).copied().unwrap_or_default();
-                        if let Some(place) = after.get_mut(ordinal) {
-                            *place =
-                                stored_value(table.definition(), ordinal, value.as_tuple_value())?;
-                        }
-                    }
-                    let before = writer.update(&row_key, &after)?;
-                    let is_referenced = changes.is_referenced;
-                    changes
-                        .references
-                        .updated(&parts, before, &after, is_referenced);
-                }
-            }
-            count += 1;
+            count += u64::from(changes.change(table, &row_key, decide)?);
         }
         Ok(count)
     }
@@ -217,10 +223,15 @@ impl TableRows for StoredRows<'_> {
             .next_by_id(changes.snapshot, sequence)
     }
 
-    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error> {
+    fn insert(
+        &mut self,
+        row: &[Value],
+        conflict: Conflict,
+        decide: Decide<'_>,
+    ) -> Result<Inserted, Error> {
         let definition = self.table.definition();
         let mut values = vec![TupleValue::Null; definition.columns.len()];
-        for (ordinal, value) in self.table.layout().live_ordinals().iter().zip(&row) {
+        for (ordinal, value) in self.table.layout().live_ordinals().iter().zip(row) {
             if let Some(place) = values.get_mut(*ordinal) {
                 *place = stored_value(definition, *ordinal, value.as_tuple_value())?;
             }
@@ -230,7 +241,7 @@ impl TableRows for StoredRows<'_> {
         match writer.insert(&values)? {
             Insertion::Inserted(_) => {
                 changes.references.inserted(self.table.parts(), &values);
-                Ok(true)
+                Ok(Inserted::New)
             }
             Insertion::Conflict(found) => {
                 let kind = found.index.map_or(KeyKind::Primary, KeyKind::Index);
@@ -238,7 +249,14 @@ impl TableRows for StoredRows<'_> {
                     Conflict::DoNothing(arbiter)
                         if arbiter.is_none_or(|arbiter| arbiter == kind) =>
                     {
-                        Ok(false)
+                        Ok(Inserted::LeftOut)
+                    }
+                    Conflict::Update(arbiter) if arbiter == kind => {
+                        let is_changed = changes.change(self.table, &found.row_key, decide)?;
+                        Ok(match is_changed {
+                            true => Inserted::Updated,
+                            false => Inserted::LeftOut,
+                        })
                     }
                     _ => Err(writer.duplicate(found.index, &values).into()),
                 }

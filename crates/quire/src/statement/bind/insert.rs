@@ -1,15 +1,16 @@
 //! `INSERT … VALUES`.
 
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, Expr, Insert as Sql, OnConflictAction, OnInsert, Query, SetExpr, UnaryOperator,
-    Value,
+    ConflictTarget, DoUpdate, Expr, Insert as Sql, OnConflictAction, OnInsert, Query, SetExpr,
+    UnaryOperator, Value,
 };
 
 use super::Binder;
+use super::change::assignments_of;
 use crate::sql::{names, parse, rewrite};
-use crate::statement::compiled::{Conflict, Insert, NewValue, Output};
+use crate::statement::compiled::{Conflict, Insert, NewValue, Output, Upsert};
 use crate::statement::expression::Slots;
-use crate::statement::table::{DefaultValue, Table};
+use crate::statement::table::{DefaultValue, KeyKind, Table};
 
 impl Binder<'_> {
     pub(super) fn insert(&self, insert: Sql) -> Option<Insert> {
@@ -37,17 +38,25 @@ impl Binder<'_> {
         if rows.len() > 1 && !self.are_alike(&insert)? {
             return None;
         }
-        let conflict = match insert.on {
-            None => Conflict::Fail,
-            Some(OnInsert::OnConflict(conflict)) => match conflict.action {
-                OnConflictAction::DoNothing => self.conflict(conflict.conflict_target)?,
-                OnConflictAction::DoUpdate(_) => return None,
-            },
+        let (conflict, update) = match insert.on {
+            None => (Conflict::Fail, None),
+            Some(OnInsert::OnConflict(conflict)) => {
+                let arbiter = self.arbiter(conflict.conflict_target)?;
+                match conflict.action {
+                    OnConflictAction::DoNothing => (Conflict::DoNothing(arbiter), None),
+                    // Of several rows none may be met again; the general path sees to that.
+                    OnConflictAction::DoUpdate(update) if rows.len() == 1 => {
+                        (Conflict::Update(arbiter?), Some(self.upsert(update)?))
+                    }
+                    OnConflictAction::DoUpdate(_) => return None,
+                }
+            }
             Some(_) => return None,
         };
         Some(Insert {
             rows,
             conflict,
+            update,
             checks: self.checks()?,
             returning: self.returning(insert.returning)?,
         })
@@ -110,10 +119,27 @@ impl Binder<'_> {
         Some(true)
     }
 
-    /// Which key a row may not repeat silently.
-    fn conflict(&self, target: Option<ConflictTarget>) -> Option<Conflict> {
+    /// What becomes of the row that is there.
+    fn upsert(&self, update: DoUpdate) -> Option<Upsert> {
+        let both = self.with_excluded()?;
+        let mut new_values = Vec::with_capacity(update.assignments.len());
+        for (column, value) in assignments_of(update.assignments, self.table)? {
+            if self.table.columns.get(column)?.is_generated {
+                return None;
+            }
+            let value = both.value_for(column, value, &mut Slots::All)?;
+            new_values.push((column, Output::of(value)));
+        }
+        Some(Upsert {
+            conditions: both.conditions(update.selection, &mut Slots::All)?,
+            new_values,
+        })
+    }
+
+    /// Which key a row may repeat: any, or a certain one.
+    fn arbiter(&self, target: Option<ConflictTarget>) -> Option<Option<KeyKind>> {
         match target {
-            None => Some(Conflict::DoNothing(None)),
+            None => Some(None),
             Some(ConflictTarget::Columns(columns)) => {
                 let mut columns: Vec<usize> = columns
                     .iter()
@@ -126,7 +152,7 @@ impl Binder<'_> {
                     of_key.sort_unstable();
                     key.is_unique && of_key == columns
                 });
-                Some(Conflict::DoNothing(Some(key?.kind)))
+                Some(Some(key?.kind))
             }
             Some(ConflictTarget::OnConstraint(_)) => None,
         }

@@ -72,6 +72,18 @@ impl<'a> Binder<'a> {
         })
     }
 
+    /// For expressions over a row of the table and, behind it, the row that was to be inserted, which is called `excluded`.
+    fn with_excluded(&self) -> Option<Self> {
+        let reference = TableReference::bare("excluded");
+        let excluded = DFSchema::try_from_qualified_schema(reference, &self.table.schema()).ok()?;
+        Some(Self {
+            table: self.table,
+            schema: self.schema.join(&excluded).ok()?,
+            options: self.options,
+            parameter_types: self.parameter_types.clone(),
+        })
+    }
+
     /// An expression as the planner reads it; the types of its parts are not settled.
     fn planned(&self, sql: SqlExpr) -> Option<Expr> {
         let functions = FunctionsOnly::new(self.options);

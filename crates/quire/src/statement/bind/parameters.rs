@@ -7,7 +7,8 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr as Planned;
 use datafusion::sql::sqlparser::ast::{
-    Expr, FromTable, ObjectName, SelectItem, SetExpr, Statement, TableObject, Value,
+    Assignment, Expr, FromTable, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
+    Statement, TableObject, Value,
 };
 
 use super::{Binder, change, clauses, insert};
@@ -114,12 +115,16 @@ pub(in crate::statement) fn parameter_types(
             for item in insert.returning.into_iter().flatten() {
                 inference.item(item)?;
             }
+            if let Some(OnInsert::OnConflict(conflict)) = insert.on
+                && let OnConflictAction::DoUpdate(update) = conflict.action
+            {
+                inference.binder = inference.binder.with_excluded()?;
+                inference.assignments(update.assignments)?;
+                inference.all(update.selection)?;
+            }
         }
         Statement::Update(update) => {
-            for (column, value) in change::assignments_of(update.assignments, table)? {
-                let data_type = table.columns.get(column)?.sql_type.arrow_type();
-                inference.assigned(value, &data_type)?;
-            }
+            inference.assignments(update.assignments)?;
             inference.all(update.selection)?;
             for item in update.returning.into_iter().flatten() {
                 inference.item(item)?;
@@ -149,6 +154,15 @@ impl Inference<'_> {
             }
             _ => Some(()),
         }
+    }
+
+    fn assignments(&mut self, assignments: Vec<Assignment>) -> Option<()> {
+        let table = self.binder.table;
+        for (column, value) in change::assignments_of(assignments, table)? {
+            let data_type = table.columns.get(column)?.sql_type.arrow_type();
+            self.assigned(value, &data_type)?;
+        }
+        Some(())
     }
 
     fn all(&mut self, expressions: impl IntoIterator<Item = Expr>) -> Option<()> {

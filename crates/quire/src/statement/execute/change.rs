@@ -3,9 +3,9 @@
 use quire_engine::row_table::Value;
 
 use super::select::passes;
-use super::{Executed, NewRow, ResultRows, TableRows, view};
+use super::{Executed, Inserted, NewRow, ResultRows, TableRows, view};
 use crate::error::Error;
-use crate::statement::compiled::{Change, Check, Insert, NewValue, Returning};
+use crate::statement::compiled::{Change, Check, Insert, NewValue, Output, Returning};
 use crate::statement::expression::{Environment, Row};
 use crate::statement::scalar::Scalar;
 
@@ -23,7 +23,7 @@ impl Insert {
                 NewValue::Next(sequence) => rows.next_value(*sequence).map(Value::Integer),
             });
             let values = values.collect::<Result<Vec<Value>, Error>>()?;
-            let shown = match (&self.returning, self.checks.is_empty()) {
+            let mut shown = match (&self.returning, self.checks.is_empty()) {
                 (None, true) => None,
                 (returning, _) => {
                     let row = view(&values);
@@ -32,7 +32,12 @@ impl Insert {
                     returning.as_ref().map(show).transpose()?
                 }
             };
-            if rows.insert(values, self.conflict)? {
+            let inserted = rows.insert(&values, self.conflict, &mut |there| {
+                let (new_row, shown_of_it) = self.updated(there, &values, environment)?;
+                shown = shown_of_it;
+                Ok(new_row)
+            })?;
+            if inserted != Inserted::LeftOut {
                 count += 1;
                 if let (Some(returned), Some(shown)) = (&mut returned, shown) {
                     returned.push(shown);
@@ -40,6 +45,24 @@ impl Insert {
             }
         }
         Ok(Executed::Changed(count, returned))
+    }
+
+    /// What becomes of a row that is there when `excluded` was to be inserted, and what is shown of it.
+    fn updated(
+        &self,
+        there: Row<'_>,
+        excluded: &[Value],
+        environment: &Environment<'_>,
+    ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
+        let both = [there, &view(excluded)].concat();
+        match &self.update {
+            Some(update) if passes(&update.conditions, &both, environment)? => {
+                let values = new_values(&update.new_values, &both, environment)?;
+                let returning = self.returning.as_ref();
+                changed_row(there, values, &self.checks, returning, environment)
+            }
+            _ => Ok((NewRow::Kept, None)),
+        }
     }
 }
 
@@ -74,29 +97,51 @@ impl Change {
         row: Row<'_>,
         environment: &Environment<'_>,
     ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
-        let show = |row: Row<'_>| {
-            let returning = self.returning.as_ref();
-            returning
-                .map(|returning| returning.values(row, environment))
-                .transpose()
-        };
-        let Some(new_values) = &self.new_values else {
-            return Ok((NewRow::Deleted, show(row)?));
-        };
-        let mut changed = row.to_vec();
-        let mut values = Vec::with_capacity(new_values.len());
-        for (column, output) in new_values {
-            values.push((*column, output.value(row, environment)?));
-        }
-        for (column, value) in &values {
-            if let Some(place) = changed.get_mut(*column) {
-                *place = value.as_tuple_value();
+        let returning = self.returning.as_ref();
+        match &self.new_values {
+            None => {
+                let show = |returning: &Returning| returning.values(row, environment);
+                Ok((NewRow::Deleted, returning.map(show).transpose()?))
+            }
+            Some(outputs) => {
+                let values = new_values(outputs, row, environment)?;
+                changed_row(row, values, &self.checks, returning, environment)
             }
         }
-        check(&self.checks, &changed, environment)?;
-        let shown = show(&changed)?;
-        Ok((NewRow::Changed(values), shown))
     }
+}
+
+/// Columns with their new values.
+fn new_values(
+    outputs: &[(usize, Output)],
+    row: Row<'_>,
+    environment: &Environment<'_>,
+) -> Result<Vec<(usize, Value)>, Error> {
+    let mut values = Vec::with_capacity(outputs.len());
+    for (column, output) in outputs {
+        values.push((*column, output.value(row, environment)?));
+    }
+    Ok(values)
+}
+
+/// A row with some new values, which must satisfy the checks, and what is shown of it.
+fn changed_row(
+    row: Row<'_>,
+    values: Vec<(usize, Value)>,
+    checks: &[Check],
+    returning: Option<&Returning>,
+    environment: &Environment<'_>,
+) -> Result<(NewRow, Option<Vec<Value>>), Error> {
+    let mut changed = row.to_vec();
+    for (column, value) in &values {
+        if let Some(place) = changed.get_mut(*column) {
+            *place = value.as_tuple_value();
+        }
+    }
+    check(checks, &changed, environment)?;
+    let show = |returning: &Returning| returning.values(&changed, environment);
+    let shown = returning.map(show).transpose()?;
+    Ok((NewRow::Changed(values), shown))
 }
 
 impl Returning {

@@ -72,8 +72,23 @@ pub(super) trait TableRows {
     /// The next value of the sequence with that id.
     fn next_value(&mut self, sequence: u64) -> Result<i64, Error>;
 
-    /// Inserts a row; `false` when it was left out because of its key.
-    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error>;
+    /// Inserts a row, or does what `conflict` says when another row has one of its keys: `decide` says what becomes of that one,
+    /// which is locked.
+    fn insert(
+        &mut self,
+        row: &[Value],
+        conflict: Conflict,
+        decide: Decide<'_>,
+    ) -> Result<Inserted, Error>;
+}
+
+/// What became of a row that was to be inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inserted {
+    New,
+    /// The row that was there has been changed.
+    Updated,
+    LeftOut,
 }
 
 /// What an execution did.

@@ -87,3 +87,35 @@ fn insertions_fill_in_defaults_and_are_checked() {
         (1, vec![Value::Integer(40)])
     );
 }
+
+#[test]
+fn a_row_that_is_there_is_updated() {
+    let (mut table, mut rows) = (table(), rows());
+    let check = ("x_b_check".to_owned(), "b > 0".to_owned());
+    table.checks.push(check);
+    rows.rows[3][1] = Value::Integer(5);
+    let upsert = |s: i64, b: i64| {
+        format!(
+            "INSERT INTO x (id, s, b) VALUES (3, {s}, {b}) ON CONFLICT (id) \
+             DO UPDATE SET s = x.s + excluded.s, b = excluded.b - 10 WHERE excluded.s <> 1 RETURNING id, s, b"
+        )
+    };
+    let shown = [3, 12, 5].map(Value::Integer).to_vec();
+    assert_eq!(run(&table, &mut rows, &upsert(7, 15)).unwrap(), (1, shown));
+    assert_eq!(rows.rows[3][1], Value::Integer(12));
+    // Left alone by its condition; refused by the check, as it was given and as it would be.
+    assert_eq!(run(&table, &mut rows, &upsert(1, 15)).unwrap(), (0, vec![]));
+    for b in [-1, 9] {
+        let error = run(&table, &mut rows, &upsert(7, b)).unwrap_err();
+        assert_eq!(error.sqlstate(), "23514");
+    }
+    assert_eq!(
+        (rows.rows.len(), &rows.rows[3][1]),
+        (10, &Value::Integer(12))
+    );
+    let new = "INSERT INTO x (id, s, b) VALUES (77, 1, 2) ON CONFLICT (id) DO UPDATE SET s = 0 RETURNING s";
+    assert_eq!(
+        run(&table, &mut rows, new).unwrap(),
+        (1, vec![Value::Integer(1)])
+    );
+}

@@ -19,6 +19,7 @@ fn statements_of_sysbench_and_pgbench_are_covered() {
         "INSERT INTO x (id, s, t, v) VALUES (1, 2, 'a', 'b')",
         "INSERT INTO x (id, at) VALUES (1, CURRENT_TIMESTAMP)",
         "INSERT INTO x (id) VALUES (1), (2) ON CONFLICT (id) DO NOTHING RETURNING id",
+        "INSERT INTO x (id, s) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET s = excluded.s, b = x.b + 1 WHERE x.s < excluded.s",
         "SELECT * FROM x WHERE id = 5 FOR UPDATE",
         "SELECT b FROM public.x AS y WHERE y.id > 3 ORDER BY id LIMIT 10",
     ] {
@@ -46,6 +47,11 @@ fn what_is_not_understood_in_full_is_left_alone() {
         "INSERT INTO x SELECT * FROM x",
         "INSERT INTO x (id, id) VALUES (1, 2)",
         "SELECT id FROM y WHERE id = 1",
+        "INSERT INTO x (id, s) VALUES (1, 2), (3, 4) ON CONFLICT (id) DO UPDATE SET s = 1",
+        "INSERT INTO x (id, s) VALUES (1, 2) ON CONFLICT DO UPDATE SET s = 1",
+        "INSERT INTO x (id, s) VALUES (1, 2) ON CONFLICT (s) DO UPDATE SET s = 1",
+        "INSERT INTO x (id, s) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET s = s + 1",
+        "INSERT INTO x (id, s) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET s = DEFAULT",
     ] {
         assert!(compiled(sql, &table, Vec::new()).is_none(), "{sql}");
     }

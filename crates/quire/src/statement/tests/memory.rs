@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::statement::access::KeyBounds;
 use crate::statement::bind::LockMode;
 use crate::statement::compiled::Conflict;
-use crate::statement::execute::{Decide, NewRow, Range, TableRows, Test, Visit};
+use crate::statement::execute::{Decide, Inserted, NewRow, Range, TableRows, Test, Visit};
 use crate::statement::table::{Key, KeyKind};
 
 /// All rows of a table, and its keys.
@@ -43,17 +43,18 @@ impl MemoryRows {
         found
     }
 
-    fn conflicts(&self, row: &[Value], kind: Option<KeyKind>) -> bool {
+    /// Index of a row with the same key.
+    fn conflict(&self, row: &[Value], kind: Option<KeyKind>) -> Option<usize> {
         let unique = self.keys.iter().filter(|key| key.is_unique);
         let mut meant = unique.filter(|key| kind.is_none_or(|kind| key.kind == kind));
-        meant.any(|key| {
+        meant.find_map(|key| {
             let same = |known: &Vec<Value>| {
                 let mut parts = key.columns.iter();
                 parts.all(|part| {
                     !row[part.column].is_null() && known[part.column] == row[part.column]
                 })
             };
-            self.rows.iter().any(same)
+            self.rows.iter().position(same)
         })
     }
 }
@@ -142,18 +143,38 @@ impl TableRows for MemoryRows {
         Ok(self.rows.len() as i64 + 1)
     }
 
-    fn insert(&mut self, row: Vec<Value>, conflict: Conflict) -> Result<bool, Error> {
-        let is_silent = match conflict {
-            Conflict::Fail => false,
-            Conflict::DoNothing(kind) => self.conflicts(&row, kind),
-        };
-        if is_silent {
-            return Ok(false);
+    fn insert(
+        &mut self,
+        row: &[Value],
+        conflict: Conflict,
+        decide: Decide<'_>,
+    ) -> Result<Inserted, Error> {
+        match conflict {
+            Conflict::DoNothing(kind) if self.conflict(row, kind).is_some() => {
+                return Ok(Inserted::LeftOut);
+            }
+            Conflict::Update(kind) => {
+                if let Some(index) = self.conflict(row, Some(kind)) {
+                    let all: Vec<usize> = (0..row.len()).collect();
+                    let there = self.rows[index].clone();
+                    return Ok(match decide(&view(&there, &all))? {
+                        NewRow::Changed(values) => {
+                            for (column, value) in values {
+                                self.rows[index][column] = value;
+                            }
+                            Inserted::Updated
+                        }
+                        NewRow::Kept => Inserted::LeftOut,
+                        NewRow::Deleted => panic!("a row is not deleted by an insertion"),
+                    });
+                }
+            }
+            _ => {}
         }
-        if self.conflicts(&row, None) {
+        if self.conflict(row, None).is_some() {
             return Err(Error::new("23505", "duplicate key"));
         }
-        self.rows.push(row);
-        Ok(true)
+        self.rows.push(row.to_vec());
+        Ok(Inserted::New)
     }
 }
