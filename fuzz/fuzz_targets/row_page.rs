@@ -66,7 +66,6 @@ fuzz_target!(|bytes: &[u8]| {
     let mut scratch = Vec::new();
     let rows = image.rows(codec.as_mut(), &mut scratch).ok().flatten();
     let _ = rows.map(|rows| rows.value(content));
-    let mut codec = codec;
     if image.decode(codec.as_mut(), &mut page).is_ok() {
         let page = RowPage::open(&page).expect("what passes is sound");
         for entry in page.entries().filter_map(Result::ok) {
