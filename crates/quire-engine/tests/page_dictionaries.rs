@@ -178,3 +178,23 @@ fn a_sweep_leaves_dictionaries_and_the_end_of_a_table_takes_them() {
     assert!(engine.volume().pin().contains(DICTIONARY_LIST_PAGE));
     no_findings(&engine);
 }
+
+/// Who frees the pages of a dropped table after a restart does not know how they were compressed.
+#[test]
+fn a_table_that_was_dropped_before_a_restart_takes_its_dictionaries_along() {
+    let (engine, disk) = filled(8_000);
+    assert_eq!(dictionary_count(&engine), 1);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction.drop_table("remarks").unwrap();
+    transaction.commit().unwrap();
+    let engine = open(disk.to_bytes(), OpenMode::ReadWrite);
+    assert_eq!(dictionary_count(&engine), 1);
+    no_findings(&engine);
+    engine.checkpoint().unwrap();
+    assert_eq!(dictionary_count(&engine), 0);
+    // The catalog forgets the trees of the table.
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    create_table(&mut transaction);
+    transaction.commit().unwrap();
+    no_findings(&engine);
+}

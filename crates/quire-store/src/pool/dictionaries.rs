@@ -93,8 +93,12 @@ impl Dictionaries {
 
     /// `codec` for the tree with that number.
     pub(super) fn add(&self, codec: PageCodec, tree: u64) -> PageCodec {
-        if codec.id() != BlockCodecId::Zstd || self.volume.is_read_only() {
+        if self.volume.is_read_only() {
             return codec;
+        }
+        // Of a tree that was dropped nobody knows the codec; dictionaries that it has go with it all the same.
+        if codec.id() != BlockCodecId::Zstd {
+            return codec.of_tree(tree);
         }
         let mut trees = self.trees.write().unwrap_or_else(PoisonError::into_inner);
         match trees.get(&tree) {
@@ -114,6 +118,9 @@ impl Dictionaries {
 
     /// For a leaf that is about to be compressed.
     pub(super) fn for_leaf(&self, codec: PageCodec) -> Option<LeafDictionary> {
+        if codec.id() != BlockCodecId::Zstd {
+            return None;
+        }
         let trees = self.trees.read().unwrap_or_else(PoisonError::into_inner);
         let tree = Arc::clone(trees.get(&codec.tree()?)?.as_ref()?);
         drop(trees);
