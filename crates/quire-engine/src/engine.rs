@@ -261,6 +261,12 @@ impl Engine {
         trees.iter().any(|tree| pin.contains(tree.root))
     }
 
+    /// Frees trees that were removed and that no catalog will have. True when none of their pages is in the volume or can come there.
+    pub(crate) fn free_trees(&self, trees: &[TreeRecord]) -> bool {
+        let ids: Vec<TreeId> = trees.iter().map(|tree| TreeId::new(tree.id)).collect();
+        self.mvcc().free_trees(&ids) && !self.has_pages_of(trees)
+    }
+
     /// Frees trees that nobody uses any more. True when none is left that will be freed later: until then, the volume may have
     /// pages of which only memory knows.
     fn trees_are_settled(&self) -> bool {

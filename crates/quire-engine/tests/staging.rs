@@ -507,3 +507,41 @@ fn the_number_of_a_tree_that_was_rolled_back_is_not_given_again() {
     let engine = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())));
     assert_eq!(read_rows(&engine), [1]);
 }
+
+/// A transaction that has made a table is rolled back, a flush follows that is no checkpoint or cannot free the table's trees, and
+/// the machine crashes.
+#[test]
+fn trees_that_were_rolled_back_reach_the_file_with_a_mark_or_not_at_all() {
+    for is_read in [false, true] {
+        let disk = Arc::new(SimDisk::new(Vec::new()));
+        let mut options = options();
+        options.pool.budget_bytes = 32 << 10;
+        options.pool.compression_threads = 0;
+        options.mvcc.write_set_bytes = 300;
+        options.mvcc.has_background_thread = false;
+        let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+        let engine = Engine::open_with(volume, options).unwrap();
+        create_row_table(&engine);
+        engine.checkpoint().unwrap();
+        let mut given_up = engine.transaction(TransactionOptions::default());
+        given_up
+            .define(|tables| tables.create_table(definition("given up").clustered_by(&[0])))
+            .unwrap();
+        let reader = is_read.then(|| engine.snapshot());
+        drop(given_up);
+        assert_eq!(is_marked(&engine), is_read);
+        // Too many for memory: pages are flushed while they are applied.
+        let mut many = engine.transaction(TransactionOptions::default());
+        (0..4_000).for_each(|number| insert_row(&mut many, number));
+        many.commit().unwrap();
+        no_findings(&engine_on(copy(&disk)));
+        engine.checkpoint().unwrap();
+        no_findings(&engine_on(copy(&disk)));
+        drop(reader);
+        // The next write transaction finds the mark, and that nobody needs it.
+        drop(engine.begin().unwrap());
+        assert!(!is_marked(&engine));
+        no_findings(&engine);
+        assert_eq!(read_rows(&engine).len(), 4_000);
+    }
+}

@@ -163,7 +163,7 @@ impl Shared {
     }
 
     /// Frees the pages of removed trees that nobody reads any more.
-    fn free_removed_trees(&self) -> Result<(), TreeError> {
+    pub(super) fn free_removed_trees(&self) -> Result<(), TreeError> {
         let removed = self.removed.lock();
         let mut removed = removed.unwrap_or_else(PoisonError::into_inner);
         let mut result = Ok(());

@@ -195,6 +195,15 @@ impl Mvcc {
         true
     }
 
+    /// Frees the pages of removed trees while no flush is in progress. False if some of these trees cannot be freed yet, because a view
+    /// has them: until a checkpoint after its end, flushes write their pages.
+    pub(crate) fn free_trees(&self, trees: &[TreeId]) -> bool {
+        let flushes = self.shared.checkpointing.lock();
+        let _no_flush = flushes.unwrap_or_else(PoisonError::into_inner);
+        let freed = self.shared.free_removed_trees();
+        freed.is_ok() && !trees.iter().any(|tree| self.has_tree(*tree))
+    }
+
     /// The log may have records of trees that are not there up to this number: no new tree may have it.
     #[must_use]
     pub(crate) fn unknown_tree_max(&self) -> u64 {

@@ -301,7 +301,7 @@ impl Transaction {
             return Ok(());
         };
         tables.drop_new_trees(&self.new_trees);
-        if self.engine.has_pages_of(&self.new_trees) {
+        if !self.new_trees.is_empty() {
             tables.leave_trees();
         }
         if rows.has_changes() {
@@ -429,14 +429,20 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        for tree in &self.new_trees {
-            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
-        }
-        // Pages of them that a checkpoint has written must not lose the mark that covers them.
-        if let Some(tables) = &mut self.tables
-            && self.engine.has_pages_of(&self.new_trees)
-        {
-            tables.leave_trees();
+        if !self.new_trees.is_empty() {
+            for tree in &self.new_trees {
+                self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+            }
+            // This transaction is not to be who still has them.
+            self.rows = self.engine.mvcc().begin(Default::default());
+            (self.view, self.snapshot) = self.engine.view_of(&mut self.rows);
+            let are_freed = self.engine.free_trees(&self.new_trees);
+            // Pages that are in the file, or come there because somebody reads these trees, must not lose the mark that covers them.
+            if let Some(tables) = &mut self.tables
+                && !are_freed
+            {
+                tables.leave_trees();
+            }
         }
         // What was staged is freed here, before others find that nobody uses the trees any more.
         self.tables = None;
