@@ -13,6 +13,8 @@ pub(crate) struct Recovered {
     pub(crate) position: usize,
     /// A transaction had written pages ahead.
     pub(crate) was_staged: bool,
+    /// Pages of row tables are compressed with dictionaries.
+    pub(crate) has_page_dictionaries: bool,
 }
 
 /// Opens the volume that a crash left. It may be that nothing of it was there yet.

@@ -29,8 +29,11 @@ fn every_crash_leaves_the_transactions_up_to_one_that_is_no_older_than_the_last_
             if report.cases >= 5_000 {
                 // A campaign that has not crashed everything has not tried much.
                 assert!(report.more_survived > 0 && report.less_survived > 0);
-                assert!(report.staged > 0 && report.nested > 0);
+                assert!(report.staged > 0 && report.nested > 0 && report.second > 0);
                 assert!(report.activities.iter().all(|count| *count > 0));
+            }
+            if report.cases >= 50_000 {
+                assert!(report.page_dictionaries > 0);
             }
         }
         Err(what) => panic!("{what}"),

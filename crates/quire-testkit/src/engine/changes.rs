@@ -14,7 +14,7 @@ use crate::random::Random;
 ///
 /// # Errors
 /// The message of the engine.
-pub(super) fn change_rows(
+pub(crate) fn change_rows(
     transaction: &mut Transaction,
     random: &mut Random,
     name: &str,
@@ -82,7 +82,7 @@ fn add_few(
 ///
 /// # Errors
 /// The message of the engine.
-pub(super) fn merge(
+pub(crate) fn merge(
     transaction: &mut Transaction,
     random: &mut Random,
     name: &str,

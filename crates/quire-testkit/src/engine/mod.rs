@@ -8,5 +8,6 @@ mod verify;
 mod workload;
 
 pub use campaign::{EngineReport, run_crashes, run_faults};
+pub(crate) use changes::{change_rows, merge};
 pub use rows::{Contents, Tables};
 pub(crate) use rows::{batch, definition as load_definition, random_rows, read_tables};

@@ -40,6 +40,7 @@ pub(super) fn verify(
     Ok(Recovered {
         position,
         was_staged,
+        has_page_dictionaries: false,
     })
 }
 

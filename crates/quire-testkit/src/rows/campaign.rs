@@ -8,16 +8,17 @@ use quire_store::disk::{CrashImages, Operation};
 
 use super::history::{Activity, History};
 use super::model::State;
+use super::schema::Variant;
 use super::verify::{recover, verify};
 use super::workload::Workload;
 use crate::random::Random;
 use crate::recovery::crash_again;
 
-/// One operation in so many is followed by a crash.
-const CRASH_ONE_IN: u64 = 4;
-
 /// One recovery in so many is itself hit by crashes.
 const NESTED_ONE_IN: u64 = 60;
+
+/// After one recovery in so many the work goes on, and is hit again.
+const GOES_ON_ONE_IN: u64 = 30;
 
 /// A line is said after so many recoveries.
 const PROGRESS_CASES: u64 = 2_500;
@@ -44,8 +45,12 @@ pub struct RowReport {
     pub cases: u64,
     /// Of these, crashes that left pages written ahead.
     pub staged: u64,
+    /// Of these, crashes with dictionaries of pages in the file.
+    pub page_dictionaries: u64,
     /// Crashes during a recovery.
     pub nested: u64,
+    /// Crashes of what went on after a crash.
+    pub second: u64,
     /// Crashes by what was going on ([`Activity`]).
     pub activities: [u64; Activity::COUNT],
     /// Commits that returned.
@@ -63,7 +68,9 @@ impl RowReport {
         self.workloads += other.workloads;
         self.cases += other.cases;
         self.staged += other.staged;
+        self.page_dictionaries += other.page_dictionaries;
         self.nested += other.nested;
+        self.second += other.second;
         for (count, other) in self.activities.iter_mut().zip(other.activities) {
             *count += other;
         }
@@ -130,30 +137,114 @@ fn crash_workload(seed: u64, has_threads: bool) -> Result<RowReport, String> {
     let mut workload = Workload::new(disk.clone(), seed, has_threads);
     let result = workload.run(transactions);
     result.map_err(|what| format!("without any fault: {what}"))?;
+    let variant = workload.variant;
     let history = workload.end();
     let mut report = RowReport {
         workloads: 1,
         commits: history.returned_count(),
         ..RowReport::default()
     };
-    let journal = disk.journal();
-    let mut crashes = CrashImages::new(Vec::new(), &journal);
-    let mut synced_at = 0;
-    loop {
-        let position = crashes.position();
-        if random.below(CRASH_ONE_IN) == 0 {
-            let case = Case::new(&history, position, synced_at, random.next_u64());
-            crash_once(&crashes.image(case.damage), &case, &mut report).map_err(|what| {
-                let (damage, activity) = (case.damage, case.activity);
-                format!("after operation {position} ({activity:?}), damage {damage}: {what}")
-            })?;
+    let run = Run {
+        start: Vec::new(),
+        journal: &disk.journal(),
+        history: &history,
+        variant,
+        is_second: false,
+    };
+    run.crash_everywhere(&mut random, &mut report)?;
+    Ok(report)
+}
+
+/// What a workload did to a disk.
+struct Run<'a> {
+    start: Vec<u8>,
+    journal: &'a [Operation],
+    history: &'a History,
+    variant: Variant,
+    /// It began after a crash.
+    is_second: bool,
+}
+
+impl Run<'_> {
+    fn crash_everywhere(&self, random: &mut Random, report: &mut RowReport) -> Result<(), String> {
+        let mut crashes = CrashImages::new(self.start.clone(), self.journal);
+        let mut synced_at = 0;
+        loop {
+            let position = crashes.position();
+            if random.below(self.variant.crash_one_in()) == 0 {
+                let case = Case::new(self.history, position, synced_at, random.next_u64());
+                self.crash_once(&crashes.image(case.damage), &case, report)
+                    .map_err(|what| {
+                        let (damage, activity) = (case.damage, case.activity);
+                        format!(
+                            "after operation {position} ({activity:?}), damage {damage}: {what}"
+                        )
+                    })?;
+            }
+            if self.journal.get(position) == Some(&Operation::Sync) {
+                synced_at = position;
+            }
+            if !crashes.advance() {
+                return Ok(());
+            }
         }
-        if journal.get(position) == Some(&Operation::Sync) {
-            synced_at = position;
+    }
+
+    fn crash_once(&self, image: &[u8], case: &Case, report: &mut RowReport) -> Result<(), String> {
+        let mut random = Random::new(case.damage);
+        let (allowed, seed) = (&case.allowed, random.next_u64());
+        let recovered = verify(image.to_vec(), allowed, case.may_be_blank, seed)?;
+        report.cases += 1;
+        report.second += u64::from(self.is_second);
+        report.activities[case.activity as usize] += 1;
+        report.staged += u64::from(recovered.was_staged);
+        report.page_dictionaries += u64::from(recovered.has_page_dictionaries);
+        let found = &allowed[recovered.position];
+        if allowed.iter().any(|state| state != &allowed[0]) {
+            report.more_survived += u64::from(found != &allowed[0]);
+            report.less_survived += u64::from(Some(found) != allowed.last());
         }
-        if !crashes.advance() {
-            return Ok(report);
+        if case.may_be_blank || self.is_second {
+            return Ok(());
         }
+        if random.below(NESTED_ONE_IN) == 0 {
+            let found = std::slice::from_ref(found);
+            let nested = crash_again(
+                image,
+                &mut random,
+                |disk| recover(disk, seed),
+                |image| verify(image, found, false, seed ^ 1),
+            )?;
+            report.cases += nested;
+            report.nested += nested;
+        }
+        if random.below(GOES_ON_ONE_IN) == 0 {
+            self.go_on(image, found, &mut random, report)
+                .map_err(|what| format!("went on: {what}"))?;
+        }
+        Ok(())
+    }
+
+    /// Works on with what a crash has left, and crashes that.
+    fn go_on(
+        &self,
+        image: &[u8],
+        found: &Arc<State>,
+        random: &mut Random,
+        report: &mut RowReport,
+    ) -> Result<(), String> {
+        let disk = Arc::new(SimDisk::recording(image.to_vec()));
+        let seed = random.next_u64();
+        let mut workload = Workload::after_crash(disk.clone(), seed, self.variant, found);
+        workload.run(3 + random.below(6))?;
+        let run = Run {
+            start: image.to_vec(),
+            journal: &disk.journal(),
+            history: &workload.end(),
+            variant: self.variant,
+            is_second: true,
+        };
+        run.crash_everywhere(random, report)
     }
 }
 
@@ -174,31 +265,4 @@ impl Case {
             damage,
         }
     }
-}
-
-fn crash_once(image: &[u8], case: &Case, report: &mut RowReport) -> Result<(), String> {
-    let mut random = Random::new(case.damage);
-    let (allowed, seed) = (&case.allowed, random.next_u64());
-    let recovered = verify(image.to_vec(), allowed, case.may_be_blank, seed)?;
-    report.cases += 1;
-    report.activities[case.activity as usize] += 1;
-    report.staged += u64::from(recovered.was_staged);
-    if allowed.iter().any(|state| state != &allowed[0]) {
-        report.more_survived += u64::from(allowed[recovered.position] != allowed[0]);
-        report.less_survived += u64::from(Some(&allowed[recovered.position]) != allowed.last());
-    }
-    let nests = random.below(NESTED_ONE_IN) == 0;
-    if case.may_be_blank || !nests {
-        return Ok(());
-    }
-    let found = std::slice::from_ref(&allowed[recovered.position]);
-    let nested = crash_again(
-        image,
-        &mut random,
-        |disk| recover(disk, seed),
-        |image| verify(image, found, false, seed ^ 1),
-    )?;
-    report.cases += nested;
-    report.nested += nested;
-    Ok(())
 }

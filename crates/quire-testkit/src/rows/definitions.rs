@@ -1,17 +1,24 @@
-//! Definitions, loads of column tables, and sequences, with the model beside them.
+//! Definitions and sequences, with the model beside them.
 
 use std::sync::Arc;
 
+use quire_codec::Scalar;
+use quire_engine::row_table::Value;
 use quire_engine::{
-    AppendOptions, Engine, SequenceDefinition, SqlType, Synchronous, TransactionOptions,
+    AddedColumn, ColumnDefinition, Engine, SequenceDefinition, SqlType, Synchronous,
+    TableDefinition, TransactionOptions,
 };
 
 use super::model::State;
-use super::schema::{INDEXES, TABLES, definition, index_definition};
+use super::schema::{
+    Added, INDEXES, TABLES, definition, first_columns, index_definition, random_options,
+};
 use super::workload::{Open, Workload, text};
-use crate::engine::{batch, load_definition, random_rows};
 
 const SEQUENCE: &str = "numbers";
+
+/// Columns that are added to a table, dropped ones too.
+const ADDED_MAX: usize = 4;
 
 impl Workload {
     pub(super) fn change_definitions(&mut self, open: &mut Open) -> Result<(), String> {
@@ -26,10 +33,93 @@ impl Workload {
             open.state.tables.insert(name, Default::default());
             return Ok(());
         }
-        match self.random.below(10) {
-            0 => self.drop_or_truncate(open),
+        match self.random.below(16) {
+            0 | 1 => self.drop_or_truncate(open),
+            2 | 3 => self.add_column(open),
+            4 => self.drop_column(open),
+            5 => self.set_codec(open),
+            6 => self.analyze(open),
             _ => self.change_index(open),
         }
+    }
+
+    /// Any of the row tables.
+    pub(super) fn some_table(&mut self, open: &Open) -> Result<String, String> {
+        let names: Vec<&String> = open.state.tables.keys().collect();
+        let place = self.random.below(names.len() as u64) as usize;
+        names
+            .get(place)
+            .map(|name| (*name).clone())
+            .ok_or_else(|| "there is no table".to_owned())
+    }
+
+    fn alter(
+        &mut self,
+        open: &mut Open,
+        name: &str,
+        change: impl FnOnce(&mut TableDefinition),
+    ) -> Result<(), String> {
+        let snapshot = open.transaction.snapshot();
+        let definition = snapshot.definition(name).ok_or("a table is missing")?;
+        let mut definition = TableDefinition::clone(definition);
+        change(&mut definition);
+        open.transaction.alter_table(name, definition).map_err(text)
+    }
+
+    /// Rows that are there have a value that they need not be written for.
+    fn add_column(&mut self, open: &mut Open) -> Result<(), String> {
+        let name = self.some_table(open)?;
+        let position = open.state.tables[&name].added.len();
+        if position == ADDED_MAX {
+            return Ok(());
+        }
+        let missing = [None, Some(7)][self.random.below(2) as usize];
+        self.alter(open, &name, |definition| {
+            let name = format!("added {position}");
+            definition.columns.push(ColumnDefinition {
+                added: Some(AddedColumn {
+                    missing: missing.map(Scalar::Int64),
+                }),
+                ..ColumnDefinition::new(name, SqlType::BigInt)
+            });
+        })?;
+        if let Some(table) = open.state.tables.get_mut(&name) {
+            table.added.push(Added::Kept);
+            let value = missing.map_or(Value::Null, Value::Integer);
+            table.change_all(|row| row.push(value.clone()));
+        }
+        Ok(())
+    }
+
+    fn drop_column(&mut self, open: &mut Open) -> Result<(), String> {
+        let name = self.some_table(open)?;
+        let added = &open.state.tables[&name].added;
+        let Some(position) = added.iter().position(|column| *column == Added::Kept) else {
+            return Ok(());
+        };
+        let place = first_columns(&name) + position;
+        self.alter(open, &name, |definition| {
+            definition.columns[place].is_dropped = true;
+        })?;
+        if let Some(table) = open.state.tables.get_mut(&name) {
+            table.added[position] = Added::Dropped;
+            table.change_all(|row| row[place] = Value::Null);
+        }
+        Ok(())
+    }
+
+    /// Pages written from now on are compressed in another way.
+    fn set_codec(&mut self, open: &mut Open) -> Result<(), String> {
+        let name = self.some_table(open)?;
+        let options = random_options(&mut self.random);
+        self.alter(open, &name, |definition| {
+            definition.options.page_codec = options.page_codec;
+        })
+    }
+
+    fn analyze(&mut self, open: &mut Open) -> Result<(), String> {
+        let name = self.some_table(open)?;
+        open.transaction.analyze(&name).map_err(text)
     }
 
     fn drop_or_truncate(&mut self, open: &mut Open) -> Result<(), String> {
@@ -37,11 +127,15 @@ impl Workload {
         if self.random.chance(50) {
             open.transaction.drop_table(name).map_err(text)?;
             open.state.tables.remove(name);
-        } else {
-            open.transaction.truncate_table(name).map_err(text)?;
-            if let Some(table) = open.state.tables.get_mut(name) {
-                table.rows.clear();
-            }
+            return Ok(());
+        }
+        self.truncate(open, name)
+    }
+
+    pub(super) fn truncate(&mut self, open: &mut Open, name: &str) -> Result<(), String> {
+        open.transaction.truncate_table(name).map_err(text)?;
+        if let Some(table) = open.state.tables.get_mut(name) {
+            table.rows.clear();
         }
         Ok(())
     }
@@ -79,31 +173,6 @@ impl Workload {
             }
             Err(error) => Err(text(error)),
         }
-    }
-
-    /// Loads, drops or empties a column table.
-    pub(super) fn load(&mut self, open: &mut Open) -> Result<(), String> {
-        let name = format!("load {}", self.random.below(2));
-        let half = open.transaction.tables().map_err(text)?;
-        if !open.state.loads.contains_key(&name) {
-            half.create_table(load_definition(&name)).map_err(text)?;
-            open.state.loads.insert(name.clone(), Vec::new());
-        } else if self.random.chance(25) {
-            half.drop_table(&name).map_err(text)?;
-            open.state.loads.remove(&name);
-            return Ok(());
-        }
-        let rows = random_rows(&mut self.random);
-        let options = AppendOptions {
-            workers: Some(1),
-            row_group_rows: 1 + self.random.below(200) as usize,
-            ..AppendOptions::default()
-        };
-        let mut appender = half.appender_with(&name, options).map_err(text)?;
-        appender.append(&batch(&rows)?).map_err(text)?;
-        appender.finish().map_err(text)?;
-        open.state.loads.entry(name).or_default().extend(rows);
-        Ok(())
     }
 
     /// Takes a value from a sequence, which no one has had before.

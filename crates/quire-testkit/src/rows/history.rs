@@ -20,6 +20,10 @@ pub enum Activity {
     VolumeCheckpoint,
     /// Cleaning.
     Cleaning,
+    /// Trees that are built from below.
+    Fill,
+    /// Merges of changes into row groups.
+    Merge,
     /// Closing.
     Closing,
 }
@@ -54,6 +58,17 @@ pub(super) struct History {
 }
 
 impl History {
+    /// That of a database that is there, in this state.
+    pub(super) fn of_state(state: &Arc<State>) -> Self {
+        let mut history = Self {
+            created_at: Some(0),
+            ..Self::default()
+        };
+        history.begin(0, state);
+        history.all_is_durable(0);
+        history
+    }
+
     /// Something else goes on from now on.
     pub(super) fn enter(&mut self, now: usize, activity: Activity) {
         self.activities.push((now, activity));

@@ -4,7 +4,9 @@
 mod campaign;
 mod definitions;
 mod faults;
+mod fills;
 mod history;
+mod loads;
 mod model;
 mod schema;
 mod session;

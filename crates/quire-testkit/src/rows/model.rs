@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_engine::ReferentialAction;
 use quire_engine::row_table::Value;
 
-use super::schema::{INDEXES, REFERRING, Row, Variant};
+use super::schema::{Added, INDEXES, REFERRING, Row, Variant};
 use crate::engine::Tables;
 
 /// The rows of a table, each with how often it is there, and the names of its indexes.
@@ -16,6 +16,8 @@ pub(super) struct TableState {
     pub rows: BTreeMap<Arc<Row>, usize>,
     /// Names of the indexes.
     pub indexes: BTreeSet<String>,
+    /// Columns behind those that it was made with.
+    pub added: Vec<Added>,
 }
 
 /// What a database holds.
@@ -60,6 +62,15 @@ impl TableState {
     pub(super) fn row_count(&self) -> usize {
         self.rows.values().sum()
     }
+
+    /// Every row becomes another.
+    pub(super) fn change_all(&mut self, change: impl Fn(&mut Row)) {
+        for (row, count) in std::mem::take(&mut self.rows) {
+            let mut row = Row::clone(&row);
+            change(&mut row);
+            *self.rows.entry(Arc::new(row)).or_default() += count;
+        }
+    }
 }
 
 /// Columns of the primary key.
@@ -98,7 +109,22 @@ impl State {
     }
 
     fn insert(&mut self, table: &str, row: &Row) -> bool {
+        let is_taken = self.is_taken(table, row);
         let Some(state) = self.tables.get_mut(table) else {
+            return false;
+        };
+        state.add(row.clone());
+        !is_taken
+    }
+
+    /// Whether a row can come.
+    pub(super) fn accepts(&self, table: &str, row: &Row) -> bool {
+        !self.is_taken(table, row) && self.refers_well(table, row)
+    }
+
+    /// Whether another row has a key that only one may have.
+    fn is_taken(&self, table: &str, row: &Row) -> bool {
+        let Some(state) = self.tables.get(table) else {
             return false;
         };
         let key = key_columns(table);
@@ -110,12 +136,18 @@ impl State {
                 is_taken |= others.any(|other| other[column] == row[column]);
             }
         }
-        state.add(row.clone());
-        !is_taken
+        is_taken
     }
 
     fn refers_well(&self, table: &str, row: &Row) -> bool {
         table != "child" || row[REFERRING].is_null() || self.has_parent(&row[REFERRING])
+    }
+
+    /// Whether a row refers to another.
+    pub(super) fn has_references(&self) -> bool {
+        let children = self.tables.get("child");
+        let mut rows = children.into_iter().flat_map(|state| state.rows.keys());
+        rows.any(|row| !row[REFERRING].is_null())
     }
 
     fn has_parent(&self, id: &Value) -> bool {

@@ -1,5 +1,6 @@
 //! The tables that transactions use, and rows for them.
 
+use quire_codec::CodecId;
 use quire_engine::row_table::Value;
 use quire_engine::{
     BlockCodecId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
@@ -20,6 +21,8 @@ pub(super) const INDEXES: [(&str, &str, usize, bool, bool); 4] = [
     ("child", "child_parent", 2, false, false),
     ("heap", "heap_value", 0, false, false),
 ];
+/// Columns with few values.
+const FEW_VALUES: [&str; 4] = ["name", "amount", "parent", "value"];
 /// Position of the column of `child` that refers to `parent`.
 pub(super) const REFERRING: usize = 2;
 
@@ -29,32 +32,111 @@ pub(super) struct Variant {
     options: TableOptions,
     pub(super) on_delete: ReferentialAction,
     pub(super) on_update: ReferentialAction,
+    /// Columns with few values have dictionaries, however few rows a table is filled with.
+    has_dictionaries: bool,
+    /// The texts of `heap` repeat words, so that a dictionary of its pages pays when there are enough of them.
+    repeats_words: bool,
 }
 
 impl Variant {
     pub(super) fn new(random: &mut Random) -> Self {
-        let codecs = [
-            BlockCodecId::Lz4,
-            BlockCodecId::None,
-            BlockCodecId::Zstd,
-            BlockCodecId::Lz4,
-        ];
         let on_delete = [
             ReferentialAction::Cascade,
             ReferentialAction::SetNull,
             ReferentialAction::NoAction,
         ];
         let on_update = [ReferentialAction::Cascade, ReferentialAction::NoAction];
-        Self {
-            options: TableOptions {
-                page_bytes: [4_096, 4_096, 8_192][random.below(3) as usize],
-                page_codec: codecs[random.below(4) as usize],
-                compresses_tuples: random.chance(70),
-                ..TableOptions::default()
-            },
+        let mut variant = Self {
+            options: random_options(random),
             on_delete: on_delete[random.below(3) as usize],
             on_update: on_update[random.below(2) as usize],
+            has_dictionaries: random.chance(50),
+            repeats_words: random.chance(3),
+        };
+        if variant.repeats_words {
+            variant.options.page_codec = BlockCodecId::Zstd;
+            variant.options.page_bytes = 4_096;
         }
+        variant
+    }
+
+    /// One operation in so many is followed by a crash.
+    pub(super) fn crash_one_in(&self) -> u64 {
+        match self.repeats_words {
+            true => 24,
+            false => 4,
+        }
+    }
+
+    /// In how many of 100 cases a table is filled with many rows.
+    pub(super) fn share_of_many(&self) -> u64 {
+        match self.repeats_words {
+            true => 70,
+            false => 15,
+        }
+    }
+
+    /// How many rows are many: pages are flushed while their commit changes them, and, of words, there are enough of them for a
+    /// dictionary.
+    pub(super) fn many_rows(&self, random: &mut Random) -> u64 {
+        match self.repeats_words {
+            true => 3_200,
+            false => [1_100, 1_100, 2_300][random.below(3) as usize],
+        }
+    }
+
+    /// One of many rows of `heap`.
+    pub(super) fn one_of_many(&self, added: &[Added], random: &mut Random) -> Row {
+        if self.repeats_words {
+            return self.random_row("heap", added, random);
+        }
+        let mut row = vec![number(random, 1_000)];
+        row.resize(first_columns("heap") + added.len(), Value::Null);
+        row
+    }
+
+    /// A random row of a table, with values for what was added to it.
+    pub(super) fn random_row(&self, table: &str, added: &[Added], random: &mut Random) -> Row {
+        let mut row = match table {
+            "heap" if self.repeats_words => vec![number(random, 1_000), words(random)],
+            _ => random_row(table, random),
+        };
+        row.extend(added.iter().map(|column| match column {
+            Added::Kept => number(random, 50),
+            Added::Dropped => Value::Null,
+        }));
+        row
+    }
+}
+
+/// What has become of a column that was added to a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    Kept,
+    Dropped,
+}
+
+/// How the rows of a table may be kept.
+pub(super) fn random_options(random: &mut Random) -> TableOptions {
+    let codecs = [
+        BlockCodecId::Lz4,
+        BlockCodecId::None,
+        BlockCodecId::Zstd,
+        BlockCodecId::Lz4,
+    ];
+    TableOptions {
+        page_bytes: [4_096, 4_096, 8_192][random.below(3) as usize],
+        page_codec: codecs[random.below(4) as usize],
+        compresses_tuples: random.chance(70),
+        ..TableOptions::default()
+    }
+}
+
+/// How many columns a table has when it is made.
+pub(super) fn first_columns(table: &str) -> usize {
+    match table {
+        "heap" => 2,
+        _ => 4,
     }
 }
 
@@ -109,6 +191,12 @@ pub(super) fn definition(table: &str, variant: &Variant) -> TableDefinition {
     definition.storage = Storage::Row;
     definition.primary_key = primary_key;
     definition.options = variant.options;
+    if variant.has_dictionaries {
+        let few_values = |column: &&mut ColumnDefinition| FEW_VALUES.contains(&&*column.name);
+        for column in definition.columns.iter_mut().filter(few_values) {
+            column.compression = Some(CodecId::Dictionary);
+        }
+    }
     if table == "child" {
         definition.foreign_keys = vec![ForeignKeyDefinition {
             name: "child_parent_fkey".to_owned(),
@@ -160,8 +248,18 @@ fn note(random: &mut Random) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A random row of a table.
-pub(super) fn random_row(table: &str, random: &mut Random) -> Row {
+/// Some of the same words.
+fn words(random: &mut Random) -> Value {
+    let word = |random: &mut Random| {
+        let number = random.below(300) + 17;
+        format!("{:x}", number.wrapping_mul(0xbf58_476d_1ce4_e5b9)).split_off(6)
+    };
+    let words: Vec<String> = (0..20).map(|_| word(random)).collect();
+    Value::Text(words.join(" ").into())
+}
+
+/// A random row of a table as it is made.
+fn random_row(table: &str, random: &mut Random) -> Row {
     let long = match random.below(6) {
         0 => None,
         _ => Some(note(random)),

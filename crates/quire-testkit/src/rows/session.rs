@@ -4,12 +4,12 @@ use arrow::array::AsArray;
 use quire_engine::mvcc::{LockError, WriteError};
 use quire_engine::row_table::{KeyRange, TupleValue, Value};
 use quire_engine::{
-    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowScanOptions, RowSource,
-    RowTable, RowWriteError, Snapshot, Transaction,
+    ColumnDefinition, Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowScanOptions,
+    RowSource, RowTable, RowWriteError, Snapshot, Transaction,
 };
 
 use super::model::{Change, State, TableState};
-use super::schema::Row;
+use super::schema::{Added, Row, first_columns};
 use crate::engine::read_tables;
 
 /// A row's key in its table, and the row.
@@ -26,7 +26,7 @@ pub(super) enum Outcome {
     Locked,
 }
 
-/// All rows of a source with their keys, in its order.
+/// All rows of a source with their keys, in its order; NULL in columns that were dropped.
 ///
 /// # Errors
 /// The message of the engine.
@@ -35,9 +35,10 @@ pub fn read_rows(
     source: RowSource,
     direction: Direction,
 ) -> Result<Vec<KeyedRow>, String> {
-    let columns = &table.definition().columns;
+    let definition = table.definition();
+    let visible: Vec<(usize, &ColumnDefinition)> = definition.visible_columns().collect();
     let options = RowScanOptions {
-        projection: (0..columns.len()).collect(),
+        projection: (0..visible.len()).collect(),
         with_row_key: true,
         source,
         direction,
@@ -46,15 +47,14 @@ pub fn read_rows(
     let mut scan = table.scan(&options).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch().map_err(|error| error.to_string())? {
-        let keys = batch.column(columns.len()).as_binary_view();
+        let keys = batch.column(visible.len()).as_binary_view();
         for row in 0..batch.num_rows() {
-            let arrays = batch.columns().iter().zip(columns);
-            let values = arrays.map(|(array, column)| Value::of_array(array, row, column.sql_type));
-            let values: Option<Row> = values.collect();
-            rows.push((
-                keys.value(row).into(),
-                values.ok_or("a column of another type")?,
-            ));
+            let mut values: Row = vec![Value::Null; definition.columns.len()];
+            for (array, (place, column)) in batch.columns().iter().zip(&visible) {
+                let value = Value::of_array(array, row, column.sql_type);
+                values[*place] = value.ok_or("a column of another type")?;
+            }
+            rows.push((keys.value(row).into(), values));
         }
     }
     Ok(rows)
@@ -69,6 +69,8 @@ pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
         loads: read_tables(snapshot)?,
         ..State::default()
     };
+    // A change moves a row, and so does a merge.
+    state.loads.values_mut().for_each(|rows| rows.sort());
     for table in snapshot.row_tables().map_err(|error| error.to_string())? {
         let mut found = TableState::default();
         let all = RowSource::Range(KeyRange::all());
@@ -79,7 +81,16 @@ pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
         found.indexes = indexes
             .map(|index| index.definition.key.name.clone())
             .collect();
-        state.tables.insert(table.definition().name.clone(), found);
+        let definition = table.definition();
+        let added = definition.columns.iter();
+        let added = added.skip(first_columns(&definition.name));
+        found.added = added
+            .map(|column| match column.is_dropped {
+                true => Added::Dropped,
+                false => Added::Kept,
+            })
+            .collect();
+        state.tables.insert(definition.name.clone(), found);
     }
     Ok(state)
 }
@@ -146,6 +157,6 @@ fn try_perform(
     Ok(Outcome::Done)
 }
 
-fn tuple_values(row: &Row) -> Vec<TupleValue<'_>> {
+pub(super) fn tuple_values(row: &Row) -> Vec<TupleValue<'_>> {
     row.iter().map(Value::as_tuple_value).collect()
 }

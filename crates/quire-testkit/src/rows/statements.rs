@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use quire_engine::row_table::{KeyRange, Value};
+use quire_engine::row_table::KeyRange;
 use quire_engine::{Direction, Engine, LockWait, RowSource, TableLockMode, TransactionOptions};
 
 use super::model::{Change, State};
-use super::schema::{Row, random_row};
+use super::schema::Row;
 use super::session::{Outcome, perform, read_rows};
 use super::workload::{Open, Workload, text};
 
-/// More than the changes after which a large commit looks whether pages should be flushed.
-const MANY_ROWS: usize = 1_100;
+/// With more rows a table is emptied at once soon: all of them are read again and again.
+const MANY_ROWS: usize = 400;
 
 /// The key of a row, and what becomes of the row.
 type KeyedChange = (Box<[u8]>, Change);
@@ -24,16 +24,19 @@ impl Workload {
             return self.change_definitions(open);
         };
         let row_count = open.state.tables[name].row_count();
+        if row_count > MANY_ROWS && name != "parent" && self.random.chance(30) {
+            return self.truncate(open, name);
+        }
         // Tables grow, and are emptied sometimes, so that pages are split and merged.
         let (count, inserts) = match self.random.below(12) {
             0 => (10 + self.random.below(60), 100),
-            1 if row_count > 60 => (row_count as u64 - 10, 0),
+            1 if row_count > 60 => (row_count.min(MANY_ROWS) as u64 - 10, 0),
             _ => (1 + self.random.below(4), 45),
         };
         for _ in 0..count {
             open.transaction.begin_statement();
             let change = if self.random.chance(inserts) {
-                let row = random_row(name, &mut self.random);
+                let row = self.random_row(open, name);
                 Some((Box::default(), Change::Insert(row)))
             } else {
                 self.change_of_row(open, name, inserts == 0)?
@@ -64,7 +67,7 @@ impl Workload {
             return Ok(Some((row_key, Change::Delete(row))));
         }
         let mut after: Row = row.clone();
-        let other = random_row(name, &mut self.random);
+        let other = self.random_row(open, name);
         for (value, other) in after.iter_mut().zip(other) {
             if self.random.chance(40) {
                 *value = other;
@@ -99,6 +102,12 @@ impl Workload {
         Ok(())
     }
 
+    fn random_row(&mut self, open: &Open, table: &str) -> Row {
+        let state = open.state.tables.get(table);
+        let added = state.map_or(&[][..], |state| &state.added);
+        self.variant.random_row(table, added, &mut self.random)
+    }
+
     /// So many rows that pages are flushed while their commit changes them.
     pub(super) fn insert_many(&mut self, open: &mut Open) -> Result<(), String> {
         const NAME: &str = "heap";
@@ -106,8 +115,8 @@ impl Workload {
         let Some(table) = open.state.tables.get_mut(NAME) else {
             return self.change_definitions(open);
         };
-        for _ in 0..MANY_ROWS {
-            let row: Row = vec![Value::Integer(self.random.below(1_000) as i64), Value::Null];
+        for _ in 0..self.variant.many_rows(&mut self.random) {
+            let row = self.variant.one_of_many(&table.added, &mut self.random);
             table.add(row.clone());
             let inserted = perform(&mut open.transaction, NAME, &[], &Change::Insert(row))?;
             if inserted != Outcome::Done {
@@ -134,7 +143,8 @@ impl Workload {
         if other.lock_table(id, mode, LockWait::Fail).is_err() {
             return Ok(());
         }
-        let row = random_row(NAME, &mut self.random);
+        let added = &self.state.tables[NAME].added;
+        let row = self.variant.random_row(NAME, added, &mut self.random);
         let change = Change::Insert(row.clone());
         match perform(&mut other, NAME, &[], &change)? {
             Outcome::Done => {}

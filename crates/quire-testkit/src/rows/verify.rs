@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use quire_engine::row_table::{KeyRange, Value};
 use quire_engine::{Direction, Engine, RowSource, TransactionOptions};
-use quire_store::{MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+use quire_store::{
+    DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
+};
 
 use super::definitions::next_value;
 use super::model::{Change, State};
-use super::schema::{Row, Variant, definition};
+use super::schema::{Row, Variant, definition, first_columns};
 use super::session::{Outcome, perform, read_rows, read_state};
 use super::workload::{engine_options, text, volume_options};
 use crate::random::Random;
@@ -25,6 +27,7 @@ pub(super) fn verify(
     let disk = Arc::new(MemDisk::from_bytes(image));
     let volume = open_volume(disk.clone(), volume_options(seed), may_be_blank)?;
     let was_staged = volume.pin().contains(STAGING_PAGE);
+    let has_page_dictionaries = volume.pin().contains(DICTIONARY_LIST_PAGE);
     let engine = open_engine(volume, seed)?;
     let found = read_state(&engine.snapshot())?;
     let position = allowed.iter().position(|state| **state == found);
@@ -32,10 +35,11 @@ pub(super) fn verify(
     verify_engine(&engine)?;
     engine.checkpoint().map_err(text)?;
     verify_engine(&engine)?;
+    the_log_is_empty(&engine)?;
+    let expected = commit_something(&engine, found)?;
     if allowed[position].given > 0 {
         next_value(&engine, allowed[position].given)?;
     }
-    let expected = commit_something(&engine, found)?;
     drop(engine);
     let volume = Volume::open(disk, OpenMode::ReadOnly);
     let volume = volume.map_err(|error| format!("reopen: {error}"))?;
@@ -49,6 +53,7 @@ pub(super) fn verify(
     Ok(Recovered {
         position,
         was_staged,
+        has_page_dictionaries,
     })
 }
 
@@ -111,7 +116,21 @@ pub fn verify_engine(engine: &Engine) -> Result<(), String> {
     Ok(())
 }
 
-/// A row for `heap`, which is made if it is not there.
+/// After a checkpoint no page of the log is left: not even parts of transactions that came to nothing.
+///
+/// # Errors
+/// There is one.
+pub(super) fn the_log_is_empty(engine: &Engine) -> Result<(), String> {
+    let pin = engine.volume().pin();
+    for page in pin.pages() {
+        if pin.kind(page).map_err(text)? == PageKind::Log {
+            return Err(format!("page {page} of the log is left over"));
+        }
+    }
+    Ok(())
+}
+
+/// A row for each table; `heap` is made if it is not there.
 fn commit_something(engine: &Engine, mut state: State) -> Result<State, String> {
     let variant = Variant::new(&mut Random::new(7));
     let mut transaction = engine.transaction(TransactionOptions::default());
@@ -120,15 +139,33 @@ fn commit_something(engine: &Engine, mut state: State) -> Result<State, String> 
         made.map_err(text)?;
         state.tables.insert("heap".to_owned(), Default::default());
     }
-    let long = "after the crash ".repeat(1_000);
-    let row: Row = vec![Value::Integer(7), Value::Text(long.into())];
-    let change = Change::Insert(row);
-    if perform(&mut transaction, "heap", &[], &change)? != Outcome::Done {
-        return Err("a row was refused after the crash".to_owned());
+    let tables: Vec<String> = state.tables.keys().cloned().collect();
+    for name in tables {
+        let width = first_columns(&name) + state.tables[&name].added.len();
+        let mut row = row_after_crash(&name);
+        row.resize(width, Value::Null);
+        let change = Change::Insert(row);
+        if perform(&mut transaction, &name, &[], &change)? != Outcome::Done {
+            return Err(format!("{name}: a row was refused after the crash"));
+        }
+        state.apply(&name, &change, &variant);
     }
-    state.apply("heap", &change, &variant);
     transaction.commit().map_err(text)?;
     Ok(state)
+}
+
+/// A row that no transaction has made before.
+fn row_after_crash(table: &str) -> Row {
+    let long = || "after the crash ".repeat(1_000);
+    let number = Value::Integer(1_000_000);
+    match table {
+        "parent" => vec![number, Value::Null, Value::Null, Value::Null],
+        "child" => {
+            let note = Value::Bytes(long().into_bytes().into());
+            vec![number, Value::Text("after".into()), Value::Null, note]
+        }
+        _ => vec![number, Value::Text(long().into())],
+    }
 }
 
 fn describe_difference(found: &State, allowed: &[Arc<State>]) -> String {

@@ -1,6 +1,7 @@
 //! A random sequence of transactions, checkpoints, cleanings and reopenings, with a model beside it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use quire_engine::{
@@ -12,6 +13,7 @@ use super::history::{Activity, History};
 use super::model::State;
 use super::schema::Variant;
 use super::session::read_state;
+use super::verify::the_log_is_empty;
 use crate::random::Random;
 
 /// Options of the volumes, all repeatable from a seed.
@@ -53,6 +55,8 @@ pub(super) struct Workload {
     pub(super) state: Arc<State>,
     history: History,
     has_threads: bool,
+    /// Of the last transaction.
+    synchronous: Synchronous,
     sessions: u64,
     /// Absent while it is closed.
     engine: Option<Engine>,
@@ -76,17 +80,33 @@ impl Workload {
             state: Arc::default(),
             history: History::default(),
             has_threads,
+            synchronous: Synchronous::Full,
             sessions: 0,
             engine: None,
             held: None,
         }
     }
 
+    /// Goes on where a crash has left the database of another.
+    pub(super) fn after_crash(
+        disk: Arc<SimDisk>,
+        seed: u64,
+        variant: Variant,
+        state: &Arc<State>,
+    ) -> Self {
+        let mut workload = Self::new(disk, seed, false);
+        workload.variant = variant;
+        workload.state = Arc::clone(state);
+        workload.history = History::of_state(state);
+        workload
+    }
+
     /// Does so many things.
     pub(super) fn run(&mut self, steps: u64) -> Result<(), String> {
         if self.engine.is_none() {
             self.open()?;
-            self.history.created_at = Some(self.now());
+            let now = self.now();
+            self.history.created_at.get_or_insert(now);
         }
         for _ in 0..steps {
             self.step()?;
@@ -113,7 +133,7 @@ impl Workload {
             // It could not be opened before.
             return self.open();
         };
-        match self.random.below(24) {
+        match self.random.below(27) {
             0 => {
                 self.enter(Activity::Cleaning);
                 engine.clean().map_err(text)?;
@@ -137,6 +157,7 @@ impl Workload {
                 self.enter(Activity::Statements);
                 self.use_sequence(&engine)
             }
+            8 | 9 => self.merge(&engine),
             _ => self.transaction(&engine),
         }
     }
@@ -145,7 +166,10 @@ impl Workload {
         self.enter(Activity::Checkpoint);
         engine.checkpoint().map_err(text)?;
         self.history.all_is_durable(self.now());
-        Ok(())
+        match self.has_threads {
+            true => Ok(()),
+            false => the_log_is_empty(engine),
+        }
     }
 
     fn reopen(&mut self, engine: Engine) -> Result<(), String> {
@@ -209,9 +233,11 @@ impl Workload {
         };
         for _ in 0..1 + self.random.below(4) {
             self.enter(Activity::Statements);
-            match self.random.below(15) {
+            match self.random.below(17) {
                 0 | 1 => self.change_definitions(&mut open)?,
-                2 => self.load(&mut open)?,
+                2 | 15 => self.change_load(&mut open)?,
+                16 if self.random.chance(50) => self.fill(&mut open)?,
+                16 => self.rewrite(&mut open)?,
                 3 => {
                     let savepoint = open.transaction.savepoint();
                     open.savepoints.push((savepoint, open.state.clone()));
@@ -219,7 +245,7 @@ impl Workload {
                 4 => self.roll_back(&mut open),
                 5 if self.random.chance(30) => self.checkpoint(engine)?,
                 6 => self.commit_beside(engine, &mut open)?,
-                7 if self.random.chance(4) => self.insert_many(&mut open)?,
+                7 if self.random.chance(10) => self.insert_many(&mut open)?,
                 _ => self.change_rows(&mut open)?,
             }
         }
@@ -244,7 +270,11 @@ impl Workload {
         let Open {
             transaction, state, ..
         } = open;
-        self.commit(state, durability, || transaction.commit().map_err(text))
+        let has_threads = self.has_threads && self.random.chance(20);
+        self.commit(state, durability, || match has_threads {
+            true => beside_checkpoints(engine, || transaction.commit().map_err(text)),
+            false => transaction.commit().map_err(text),
+        })
     }
 
     fn roll_back(&mut self, open: &mut Open) {
@@ -258,16 +288,20 @@ impl Workload {
         open.state = state.clone();
     }
 
+    /// Often as the time before: what several commits leave in memory has to be in order.
     pub(super) fn random_synchronous(&mut self) -> Synchronous {
-        [
-            Synchronous::Full,
-            Synchronous::Full,
-            Synchronous::Normal,
-            Synchronous::Off,
-        ][self.random.below(4) as usize]
+        if self.random.chance(50) {
+            self.synchronous = [
+                Synchronous::Full,
+                Synchronous::Full,
+                Synchronous::Normal,
+                Synchronous::Off,
+            ][self.random.below(4) as usize];
+        }
+        self.synchronous
     }
 
-    fn enter(&mut self, activity: Activity) {
+    pub(super) fn enter(&mut self, activity: Activity) {
         self.history.enter(self.now(), activity);
     }
 
@@ -295,6 +329,26 @@ impl Workload {
         self.state = state;
         Ok(())
     }
+}
+
+/// Commits while checkpoints are made one after the other.
+fn beside_checkpoints(
+    engine: &Engine,
+    commit: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let checkpoints = scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                engine.checkpoint().map_err(text)?;
+            }
+            Ok(())
+        });
+        let committed = commit();
+        is_done.store(true, Ordering::Relaxed);
+        let checkpointed = checkpoints.join();
+        committed.and(checkpointed.unwrap_or_else(|_| Err("a checkpoint has panicked".to_owned())))
+    })
 }
 
 pub(super) fn text(error: impl ToString) -> String {
