@@ -70,7 +70,9 @@ fn load_quire(path: &Path, codec: BlockCodecId, texts: &[Row]) -> Result<(f64, u
     let start = Instant::now();
     let mut transaction = engine.transaction(TransactionOptions::default());
     let table = transaction.snapshot().row_table("t")?.ok_or("no table")?;
-    let mut fill = transaction.begin_fill(&table, &[])?.ok_or("it is not empty")?;
+    let mut fill = transaction
+        .begin_fill(&table, &[])?
+        .ok_or("it is not empty")?;
     for (id, row) in (0..COUNT).zip(texts.iter().cycle()) {
         fill.insert(&[
             TupleValue::Integer(id),

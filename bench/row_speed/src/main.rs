@@ -2,7 +2,8 @@
 //!
 //! Parts: `memory` (all data in the pool), `bulk` (rows in the order of the key), `large` (8 times the pool; `misses`: its reads alone), `throttled` (4 times the pool, on a SATA SSD as
 //! `ThrottledDisk` models it), `background` (compression by threads and by whoever fills a page),
-//! `embedded` (prepared statements of the embedded interface; only with `--features embedded`). FOLDER must exist; files
+//! `targets` (images of any size and of fixed ones), `embedded` (prepared statements of the embedded interface; only with `--features
+//! embedded`). FOLDER must exist; files
 //! `row_speed.*` in it are removed. What is compared runs in turn, in short rounds; figures are medians, ratios those of the
 //! medians.
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@ mod parts;
 mod quire;
 mod rows;
 mod sqlite;
+mod targets;
 
 use std::path::PathBuf;
 
@@ -63,6 +65,9 @@ fn main() -> Result<(), Failure> {
     }
     if is_wanted("background") {
         parts::background(&folder)?;
+    }
+    if is_wanted("targets") {
+        targets::targets(&folder)?;
     }
     #[cfg(feature = "embedded")]
     if is_wanted("embedded") {

@@ -12,7 +12,7 @@ use crate::quire::{Quire, Setup};
 use crate::sqlite::Sqlite;
 use crate::{Failure, Peer, Worker};
 
-const THREADS: usize = 8;
+pub const THREADS: usize = 8;
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_millis(1_000);
 
@@ -37,12 +37,13 @@ pub fn remove_files(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn setup(pool_bytes: usize, codec: BlockCodecId) -> Result<Setup, Failure> {
+pub fn setup(pool_bytes: usize, codec: BlockCodecId) -> Result<Setup, Failure> {
     Ok(Setup {
         pool_bytes,
         codec: PageCodec::new(codec, None)?,
         compression_threads: 1,
         device: None,
+        target: None,
     })
 }
 

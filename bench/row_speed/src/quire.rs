@@ -15,7 +15,7 @@ use quire_engine::row_table::{
 };
 use quire_store::disk::{DeviceProfile, ThrottledDisk};
 use quire_store::log::{Log, LogOptions};
-use quire_store::pool::{PageCodec, Pool, PoolOptions, PoolStats};
+use quire_store::pool::{PageCodec, PageTarget, Pool, PoolOptions, PoolStats};
 use quire_store::{Disk, FileDisk, PageId, Volume, VolumeOptions};
 
 use crate::rows::Row;
@@ -30,6 +30,7 @@ pub struct Setup {
     pub codec: PageCodec,
     pub compression_threads: usize,
     pub device: Option<DeviceProfile>,
+    pub target: Option<PageTarget>,
 }
 
 pub struct Quire {
@@ -61,7 +62,10 @@ impl Quire {
         let spec = TreeSpec {
             id: TREE,
             root: PageId::new(16).ok_or("no page")?,
-            codec: setup.codec,
+            codec: match setup.target {
+                Some(target) => pool.with_target(setup.codec, TREE.get(), target),
+                None => setup.codec,
+            },
             options: TreeOptions::default(),
         };
         if volume.next_page() == PageId::new(16) {
@@ -86,6 +90,12 @@ impl Quire {
     pub fn device_counts(&self) -> (u64, u64) {
         let statistics = self.throttled.as_ref().map(|disk| disk.statistics());
         statistics.map_or((0, 0), |statistics| (statistics.reads, statistics.writes))
+    }
+
+    /// Bytes of the images of all pages, after a checkpoint.
+    pub fn live_bytes(&self) -> Result<u64, Failure> {
+        self.mvcc.checkpoint()?;
+        Ok(self.volume.check().live_bytes)
     }
 
     pub fn close(self) -> Result<u64, Failure> {

@@ -13,8 +13,8 @@ use quire_store::pool::PageCodec;
 
 use crate::btree::TreeOptions;
 use crate::definition::{
-    ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TreeRecord, TreeRole,
-    ViewDefinition,
+    ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TableOptions, TreeRecord,
+    TreeRole, ViewDefinition,
 };
 use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
@@ -177,8 +177,8 @@ impl Catalog {
         table.map(|table| &*table.definition)
     }
 
-    /// How the pages of a tree are kept, if by rows.
-    pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
+    /// The options of the table that a tree belongs to.
+    pub(crate) fn options_of(&self, tree: &TreeRecord) -> TableOptions {
         let columnar = self
             .tables
             .values()
@@ -191,9 +191,14 @@ impl Catalog {
         let definition = tables
             .find(|(trees, _)| trees.contains(tree))
             .map(|(_, found)| found);
-        let options = definition
+        definition
             .map(|definition| definition.options)
-            .unwrap_or_default();
+            .unwrap_or_default()
+    }
+
+    /// How the pages of a tree are kept, if by rows.
+    pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
+        let options = self.options_of(tree);
         let codec = PageCodec::new(options.page_codec, options.page_codec_level);
         let codec = codec.map_err(|error| EngineError::Corrupt {
             what: "the page codec of a table".to_owned(),

@@ -129,6 +129,9 @@ fn tree_spec(pool: &Pool, catalog: &Catalog, tree: &TreeRecord) -> Result<TreeSp
         spec.codec = pool.by_columns(spec.codec, shape, transform);
     }
     spec.codec = pool.with_dictionaries(spec.codec, tree.id);
+    if let Some(target) = catalog.options_of(tree).page_target {
+        spec.codec = pool.with_target(spec.codec, tree.id, target);
+    }
     Ok(spec)
 }
 

@@ -7,7 +7,7 @@ use quire_codec::Scalar;
 use quire_engine::{
     AddedColumn, BlockCodecId, CheckDefinition, ColumnDefinition, ColumnSequence, DefinitionError,
     Engine, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart,
-    ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, StorageFormat,
+    PageTarget, ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, StorageFormat,
     TableDefinition, TableOptions, TransactionError, TreeRole, ViewDefinition, WriteTransaction,
 };
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
@@ -132,6 +132,7 @@ fn everything_declared_is_there_after_a_restart() {
             page_codec: BlockCodecId::Zstd,
             page_codec_level: Some(5),
             storage_format: StorageFormat::from_name("xor_rlt").unwrap(),
+            page_target: Some(PageTarget::new(1024)),
             compresses_tuples: false,
         };
         transaction.create_table(table).unwrap();

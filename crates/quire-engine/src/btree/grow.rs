@@ -17,34 +17,50 @@ use super::tree::{AtLeaf, BTree, Origin, Structure, at_leaf};
 
 /// How the division of a page ended.
 enum Division {
-    Done,
+    /// With the new page on the right.
+    Done(Arc<Frame>),
     /// The parent has no room for this separator.
     ParentIsFull(Vec<u8>),
 }
 
 impl BTree {
-    /// Carries out an operation under the lock of the structure, and splits until there is room.
+    /// Carries out an operation under the lock of the structure, and splits until there is room. Leaves that were split are added to
+    /// `halves`.
     pub(super) fn change_with_room(
         &self,
         op: &PageOp<'_>,
         lsn: u64,
         origin: Origin,
         before: &mut dyn FnMut(Option<&[u8]>),
+        halves: &mut Vec<Arc<Frame>>,
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         let structure = self.lock_structure();
+        let mut has_padding = true;
         loop {
             let path = self.path_to(op.key(), &structure)?;
             let Some(leaf) = path.last() else {
                 return Err(TreeError::freed(self.root));
             };
             let page = leaf.page();
-            match at_leaf(leaf, op, lsn, origin, before)?.ok_or(TreeError::freed(page))? {
+            let padding_bytes = match has_padding {
+                true => leaf.padding_bytes(),
+                false => 0,
+            };
+            match at_leaf(leaf, op, lsn, origin, padding_bytes, before)?
+                .ok_or(TreeError::freed(page))?
+            {
                 AtLeaf::Applied(applied) => return Ok(Some(applied)),
                 AtLeaf::AppliedShrink => return Ok(Some(Applied::Removed)),
                 AtLeaf::Known => return Ok(None),
                 AtLeaf::Refused(ApplyError::Full { .. }) => {
-                    self.split(&path, op.key(), &structure, guard)?;
+                    halves.extend(self.split(&path, op.key(), &structure, guard)?);
+                }
+                AtLeaf::FullWithPadding => {
+                    // Whether it could be split or not, what there is is used now.
+                    has_padding = false;
+                    let split = self.split(&path, op.key(), &structure, guard);
+                    halves.extend(split.unwrap_or_default());
                 }
                 AtLeaf::Refused(ApplyError::OutsideFences) => {
                     let what = ELSEWHERE;
@@ -55,26 +71,33 @@ impl BTree {
         }
     }
 
-    /// Splits the last page of a path; or that above it, when it has no room for the separator.
-    fn split(
+    /// Splits the last page of a path, and returns its halves; or that above it, when it has no room for the separator.
+    pub(super) fn split(
         &self,
         path: &[Arc<Frame>],
         key: &[u8],
         structure: &Structure<'_>,
         guard: &ChangeGuard<'_>,
-    ) -> Result<(), TreeError> {
+    ) -> Result<Vec<Arc<Frame>>, TreeError> {
+        let leaf = path.last().map(|leaf| leaf.page());
         let mut path = path;
         let mut pending = key.to_vec();
         loop {
             match path {
                 [.., parent, page] => {
                     match self.divide(parent, page, &pending, structure, guard)? {
-                        Division::Done => return Ok(()),
+                        Division::Done(new) if leaf == Some(page.page()) => {
+                            return Ok(vec![Arc::clone(page), new]);
+                        }
+                        Division::Done(_) => return Ok(Vec::new()),
                         Division::ParentIsFull(separator) => pending = separator,
                     }
                 }
-                [root] => return self.split_root(root, &pending, structure, guard),
-                [] => return Ok(()),
+                [root] => {
+                    self.split_root(root, &pending, structure, guard)?;
+                    return Ok(Vec::new());
+                }
+                [] => return Ok(Vec::new()),
             }
             path = &path[..path.len() - 1];
         }
@@ -98,10 +121,10 @@ impl BTree {
                     return Ok(Division::ParentIsFull(halves.separator));
                 }
                 overwrite(left, page.page(), &halves.left)?;
-                Ok(Division::Done)
+                Ok(Division::Done(Arc::clone(&new)))
             })
         });
-        if matches!(divided, Ok(Division::Done)) {
+        if matches!(divided, Ok(Division::Done(_))) {
             self.counters.splits.add_one();
         } else {
             free(&new, guard)?;

@@ -38,6 +38,13 @@ impl TreeLevels {
         self.options.page_bytes
     }
 
+    /// From now on a leaf is full when it has so many bytes, or before.
+    pub(crate) fn limit_leaves(&mut self, bytes: usize) {
+        if let Some(leaves) = self.levels.first_mut() {
+            leaves.limit_pages(bytes);
+        }
+    }
+
     /// Adds an entry.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! | `tree` | what is under this key; one change of one entry |
 //! | `descend` | which leaf has a key, while others change the tree |
 //! | `grow`, `shrink` | when pages become two, or one |
+//! | `relieve` | leaves whose compressed images are too large |
 //! | `cursor` | what is between two keys, in both directions |
 //! | `estimate` | how much is between two keys, and where to cut it |
 //! | `levels`, `build` | a tree from sorted entries; the end of a tree |
@@ -49,6 +50,7 @@ mod estimate;
 mod grow;
 mod levels;
 mod pages;
+mod relieve;
 mod shrink;
 mod stored;
 mod tree;

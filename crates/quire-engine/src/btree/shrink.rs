@@ -20,11 +20,11 @@ use super::tree::{BTree, Structure};
 /// removal from a leaf whose neighbours do not help would look again.
 const REMOVALS_BETWEEN_LOOKS: usize = 8;
 
-/// Whether a leaf that has lost an entry should be merged, if its neighbours permit.
-pub(super) fn is_worth_a_look(leaf: &RowPage<'_>) -> bool {
+/// Whether a leaf that has lost an entry, and is full with so many bytes, should be merged, if its neighbours permit.
+pub(super) fn is_worth_a_look(leaf: &RowPage<'_>, full_bytes: usize) -> bool {
     let count = leaf.len();
     let is_time = count.is_multiple_of(REMOVALS_BETWEEN_LOOKS) || count.is_power_of_two();
-    is_time && space::is_underfull(leaf)
+    is_time && space::is_underfull(leaf, full_bytes)
 }
 
 /// Two children of a page, side by side.
@@ -142,7 +142,12 @@ fn combine(
     let (at_left, at_right) = (neighbours.left.page(), neighbours.right.page());
     let left_page = left.page().map_err(TreeError::corrupt(at_left))?;
     let right_page = right.page().map_err(TreeError::corrupt(at_right))?;
-    let advice = space::advise(&left_page, &right_page).map_err(TreeError::corrupt(at_left))?;
+    let full_bytes = match left_page.level() {
+        0 => neighbours.left.full_bytes(),
+        _ => left_page.page_bytes(),
+    };
+    let advice = space::advise(&left_page, &right_page, full_bytes);
+    let advice = advice.map_err(TreeError::corrupt(at_left))?;
     let key = neighbours.separator.as_slice();
     let remove = PageOp::Remove { key };
     let mut left_copy = left_page.bytes().to_vec();

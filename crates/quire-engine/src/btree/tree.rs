@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use quire_format::row_page::{
-    Applied, ApplyError, ChildPointer, PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPageMut, space,
+    Applied, ApplyError, ChildPointer, PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPage, RowPageMut,
+    space,
 };
 use quire_store::PageId;
 use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
@@ -67,6 +68,8 @@ pub(super) enum AtLeaf {
     AppliedShrink,
     /// The leaf had it already.
     Known,
+    /// There is room, and it is to stay free.
+    FullWithPadding,
     Refused(ApplyError),
 }
 
@@ -315,22 +318,30 @@ impl BTree {
                 self.counters.restarts.add_one();
                 continue;
             };
-            match at_leaf(&leaf, op, lsn, origin, before)? {
-                Some(AtLeaf::Applied(applied)) => return Ok(Some(applied)),
+            match at_leaf(&leaf, op, lsn, origin, leaf.padding_bytes(), before)? {
+                Some(AtLeaf::Applied(applied)) => {
+                    if leaf.wants_split() {
+                        self.relieve(vec![leaf], guard);
+                    }
+                    return Ok(Some(applied));
+                }
                 Some(AtLeaf::AppliedShrink) => {
                     // Pages that could not be merged are right as they are, and the entry is gone.
                     let _ = self.shrink(op.key(), guard);
                     return Ok(Some(Applied::Removed));
                 }
                 Some(AtLeaf::Known) => return Ok(None),
-                Some(AtLeaf::Refused(ApplyError::Full { .. })) => break,
+                Some(AtLeaf::Refused(ApplyError::Full { .. }) | AtLeaf::FullWithPadding) => break,
                 None | Some(AtLeaf::Refused(ApplyError::OutsideFences)) => {
                     self.counters.restarts.add_one();
                 }
                 Some(AtLeaf::Refused(error)) => return Err(TreeError::entry(leaf.page())(error)),
             }
         }
-        self.change_with_room(op, lsn, origin, before, guard)
+        let mut halves = Vec::new();
+        let changed = self.change_with_room(op, lsn, origin, before, &mut halves, guard);
+        self.relieve(halves, guard);
+        changed
     }
 
     pub(super) fn lock_structure(&self) -> Structure<'_> {
@@ -368,12 +379,14 @@ pub(crate) fn check_size(op: &PageOp<'_>, page_bytes: usize) -> Result<(), TreeE
     Ok(())
 }
 
-/// Carries out an operation on a page that was found as a leaf; `None` when it has been freed.
+/// Carries out an operation on a page that was found as a leaf; `None` when it has been freed. An insertion that does not leave
+/// `padding_bytes` free finds the page full.
 pub(super) fn at_leaf(
     leaf: &Arc<Frame>,
     op: &PageOp<'_>,
     lsn: u64,
     origin: Origin,
+    padding_bytes: usize,
     before: &mut dyn FnMut(Option<&[u8]>),
 ) -> Result<Option<AtLeaf>, TreeError> {
     let corrupt = TreeError::corrupt;
@@ -386,12 +399,15 @@ pub(super) fn at_leaf(
         }
         if origin == Origin::Now && page.covers(op.key()) {
             let entry = page.get(op.key()).map_err(corrupt(at))?;
+            if entry.is_none() && is_full_with_padding(&page, op, padding_bytes) {
+                return Ok(AtLeaf::FullWithPadding);
+            }
             before(entry.map(|entry| entry.value));
         }
         Ok(match frame.apply(op, lsn.max(lsn_before)) {
             Ok(Applied::Removed) => {
                 let page = frame.page().map_err(corrupt(at))?;
-                if is_worth_a_look(&page) {
+                if is_worth_a_look(&page, leaf.full_bytes()) {
                     AtLeaf::AppliedShrink
                 } else {
                     AtLeaf::Applied(Applied::Removed)
@@ -406,4 +422,13 @@ pub(super) fn at_leaf(
             Err(error) => AtLeaf::Refused(error),
         })
     })
+}
+
+/// Whether an insertion would leave less free than it should; not in a page with one entry, which cannot be split.
+fn is_full_with_padding(page: &RowPage<'_>, op: &PageOp<'_>, padding_bytes: usize) -> bool {
+    let PageOp::Put { key, value, .. } = op else {
+        return false;
+    };
+    let needed_bytes = key.len() + value.len() + padding_bytes;
+    padding_bytes > 0 && page.len() > 1 && page.used_bytes() + needed_bytes > page.page_bytes()
 }

@@ -20,6 +20,7 @@ pub use quire_format::catalog::{
     GeneratedKind, IndexRecord as IndexDefinition, KeyPart, KeyRecord as KeyDefinition,
     ReferentialAction, SequenceOwner, Storage, TreeRecord, TreeRole, ViewRecord as ViewDefinition,
 };
+pub use quire_store::pool::PageTarget;
 pub use sequence::SequenceDefinition;
 pub(crate) use validate::check_name;
 

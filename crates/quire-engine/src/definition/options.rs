@@ -5,12 +5,17 @@ use std::fmt;
 use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 use quire_format::row_page::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, PageTransform};
+use quire_store::pool::PageTarget;
 
 const PAGE_BYTES: u8 = 1;
 const PAGE_CODEC: u8 = 2;
 const PAGE_CODEC_LEVEL: u8 = 3;
 const STORAGE_FORMAT: u8 = 4;
 const TUPLE_COMPRESSION: u8 = 5;
+/// This and what follows are stored of tables that have a target.
+const PAGE_TARGET_BYTES: u8 = 6;
+const PAGE_PADDING: u8 = 7;
+const ADVANCE_SPLIT: u8 = 8;
 /// Stored in place of a transform's number.
 const CHOSEN: i64 = 255;
 
@@ -27,7 +32,12 @@ pub struct TableOptions {
     pub storage_format: StorageFormat,
     /// Whether fields of rows are compressed one by one.
     pub compresses_tuples: bool,
+    /// Fixed sizes of the images of leaves; `None`: any size.
+    pub page_target: Option<PageTarget>,
 }
+
+/// The sizes that stored leaves can be given, in bytes (paper 4, §III).
+const PAGE_TARGET_BYTES_ALLOWED: [usize; 4] = [1 << 10, 2 << 10, 4 << 10, 8 << 10];
 
 /// How the bytes of a row page lie on storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +56,7 @@ impl Default for TableOptions {
             page_codec_level: None,
             storage_format: StorageFormat::Auto,
             compresses_tuples: true,
+            page_target: None,
         }
     }
 }
@@ -83,6 +94,30 @@ impl TableOptions {
                 self.page_bytes
             ));
         }
+        if let Some(target) = self.page_target {
+            return self.target_error(target.slot_bytes).or(self.level_error());
+        }
+        self.level_error()
+    }
+
+    fn target_error(&self, bytes: usize) -> Option<String> {
+        if !PAGE_TARGET_BYTES_ALLOWED.contains(&bytes) {
+            return Some(format!(
+                "a stored page of {bytes} bytes; use 1024, 2048, 4096 or 8192, or 0 for any size"
+            ));
+        }
+        if bytes >= self.page_bytes {
+            let page_bytes = self.page_bytes;
+            return Some(format!(
+                "a stored page of {bytes} bytes for a page of {page_bytes}; use a smaller page_target_bytes, or a larger page_size"
+            ));
+        }
+        (self.page_codec == BlockCodecId::None).then(|| {
+            format!("a stored page of {bytes} bytes, and pages are not compressed; use another page_codec")
+        })
+    }
+
+    fn level_error(&self) -> Option<String> {
         let levels = self.page_codec.levels();
         match self.page_codec_level {
             Some(level) if !levels.contains(&level) => Some(format!(
@@ -111,6 +146,13 @@ impl TableOptions {
         };
         options.push((STORAGE_FORMAT, format));
         options.push((TUPLE_COMPRESSION, i64::from(self.compresses_tuples)));
+        if let Some(target) = self.page_target {
+            options.extend([
+                (PAGE_TARGET_BYTES, target.slot_bytes as i64),
+                (PAGE_PADDING, i64::from(target.has_adaptive_padding)),
+                (ADVANCE_SPLIT, i64::from(target.splits_in_advance)),
+            ]);
+        }
         options
     }
 
@@ -139,12 +181,22 @@ impl TableOptions {
                         transform.map(StorageFormat::Fixed),
                     )
                 }
-                TUPLE_COMPRESSION => {
-                    let value = [false, true]
-                        .into_iter()
-                        .find(|one| i64::from(*one) == value);
-                    set(&mut options.compresses_tuples, value)
+                TUPLE_COMPRESSION => set(&mut options.compresses_tuples, flag(value)),
+                PAGE_TARGET_BYTES => {
+                    let target = usize::try_from(value).ok().map(PageTarget::new);
+                    set(&mut options.page_target, target.map(Some))
                 }
+                PAGE_PADDING | ADVANCE_SPLIT => match (&mut options.page_target, flag(value)) {
+                    (Some(target), Some(flag)) if number == PAGE_PADDING => {
+                        target.has_adaptive_padding = flag;
+                        true
+                    }
+                    (Some(target), Some(flag)) => {
+                        target.splits_in_advance = flag;
+                        true
+                    }
+                    _ => false,
+                },
                 _ => false,
             };
             if !is_known {
@@ -154,6 +206,12 @@ impl TableOptions {
         }
         Ok(options)
     }
+}
+
+fn flag(value: i64) -> Option<bool> {
+    [false, true]
+        .into_iter()
+        .find(|one| i64::from(*one) == value)
 }
 
 fn set<T>(place: &mut T, value: Option<T>) -> bool {
@@ -178,6 +236,10 @@ mod tests {
                 page_codec_level: Some(-3),
                 storage_format,
                 compresses_tuples: false,
+                page_target: Some(PageTarget {
+                    splits_in_advance: false,
+                    ..PageTarget::new(2048)
+                }),
             };
             assert_eq!(options.error(), None);
             let record = options.to_record();
@@ -198,7 +260,9 @@ mod tests {
     fn strange_options_are_refused() {
         for strange in [
             (0, 0),
-            (6, 1),
+            (6, -1),
+            (7, 1),
+            (9, 1),
             (2, 99),
             (4, 7),
             (5, 2),
@@ -215,6 +279,20 @@ mod tests {
             ..TableOptions::default()
         };
         assert!(odd.error().unwrap().contains("5000"));
+        for (page_bytes, page_codec, slot_bytes, what) in [
+            (16_384, BlockCodecId::Lz4, 3_000, "3000"),
+            (16_384, BlockCodecId::Lz4, 16_384, "16384"),
+            (8_192, BlockCodecId::Lz4, 8_192, "larger page_size"),
+            (16_384, BlockCodecId::None, 8_192, "another page_codec"),
+        ] {
+            let options = TableOptions {
+                page_bytes,
+                page_codec,
+                page_target: Some(PageTarget::new(slot_bytes)),
+                ..TableOptions::default()
+            };
+            assert!(options.error().unwrap().contains(what));
+        }
         let level = TableOptions {
             page_codec_level: Some(40),
             ..TableOptions::default()

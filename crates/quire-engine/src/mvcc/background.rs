@@ -11,6 +11,7 @@ use quire_store::log::LogSequence;
 use super::error::CheckpointError;
 use super::manager::Shared;
 use super::options::Synchronous;
+use super::trees::TreeId;
 use crate::btree::TreeError;
 
 /// Changes that no commit tells of (trees being built) are looked for this often.
@@ -63,6 +64,7 @@ impl Signals {
 pub(super) struct Background {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    splitter: Option<JoinHandle<()>>,
 }
 
 impl Background {
@@ -76,7 +78,19 @@ impl Background {
                 thread.spawn(move || shared.run_in_background())
             })
             .transpose()?;
-        Ok(Self { shared, thread })
+        let splitter = is_wanted
+            .then(|| {
+                shared.pool.begin_splits();
+                let shared = Arc::clone(&shared);
+                let thread = std::thread::Builder::new().name("quire-split".to_owned());
+                thread.spawn(move || shared.split_in_background())
+            })
+            .transpose()?;
+        Ok(Self {
+            shared,
+            thread,
+            splitter,
+        })
     }
 }
 
@@ -85,6 +99,11 @@ impl Drop for Background {
         let signals = &self.shared.signals;
         *signals.lock() = true;
         signals.changed.notify_all();
+        self.shared.pool.end_splits();
+        if let Some(thread) = self.splitter.take() {
+            // It has panicked at worst, which the pool has noted if it was in the middle of a change.
+            let _ = thread.join();
+        }
         if let Some(thread) = self.thread.take() {
             // It has panicked at worst; the log has everything.
             let _ = thread.join();
@@ -186,6 +205,19 @@ impl Shared {
         let batch = self.volume.begin()?;
         batch.commit_with(Durability::Synced)?;
         Ok(())
+    }
+
+    /// Splits leaves whose images do not fit into their slots, or soon will not.
+    fn split_in_background(&self) {
+        while let Some(leaf) = self.pool.next_split() {
+            let tree = leaf
+                .tree()
+                .and_then(|tree| self.trees.get(TreeId::new(tree)));
+            if let Some(tree) = tree {
+                let guard = self.pool.begin_change();
+                tree.btree.relieve_in_background(&leaf, &guard);
+            }
+        }
     }
 
     fn run_in_background(&self) {

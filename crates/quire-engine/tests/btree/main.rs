@@ -6,4 +6,5 @@ mod crash;
 mod damage;
 mod fixture;
 mod model;
+mod targets;
 mod threads;

@@ -7,6 +7,9 @@ use quire_store::pool::{PageCodec, Pool};
 
 use super::fixture::*;
 
+/// The codec of the tree in a pool.
+pub type CodecIn<'a> = &'a dyn Fn(&Pool) -> PageCodec;
+
 struct Twins {
     pool: Pool,
     tree: BTree,
@@ -68,11 +71,11 @@ impl Twins {
 }
 
 /// Grows, then shrinks, then grows: three phases with other odds.
-fn run(seed: u64, keys: Keys, page_bytes: usize, codec: PageCodec) -> [u64; 3] {
+pub fn run(seed: u64, keys: Keys, page_bytes: usize, codec_in: CodecIn<'_>) -> [u64; 3] {
     let volume = volume();
     let pool = pool(&volume, 6 * page_bytes);
     let mut twins = Twins {
-        tree: tree(&pool, codec, page_bytes),
+        tree: tree(&pool, codec_in(&pool), page_bytes),
         pool,
         model: Model::new(),
         lsn: 0,
@@ -113,17 +116,17 @@ fn run(seed: u64, keys: Keys, page_bytes: usize, codec: PageCodec) -> [u64; 3] {
             }
         }
     }
-    finish(twins, &volume, codec)
+    finish(twins, &volume, codec_in)
 }
 
 /// Opens the tree again, and removes everything.
-fn finish(mut twins: Twins, volume: &quire_store::Volume, codec: PageCodec) -> [u64; 3] {
+fn finish(mut twins: Twins, volume: &quire_store::Volume, codec_in: CodecIn<'_>) -> [u64; 3] {
     let statistics = twins.tree.statistics();
     flush(volume, &twins.pool);
     assert_pages_are_of(volume, &[&twins.tree]);
     let (root, page_bytes) = (twins.tree.root(), twins.tree.page_bytes());
     twins.pool = pool(volume, 4 * page_bytes);
-    twins.tree = BTree::open(&twins.pool, codec, root).unwrap();
+    twins.tree = BTree::open(&twins.pool, codec_in(&twins.pool), root).unwrap();
     assert_eq!(twins.tree.page_bytes(), page_bytes);
     assert_is(&twins.tree, &twins.model, "reopened");
 
@@ -153,7 +156,7 @@ fn a_tree_answers_like_an_ordered_map() {
             } else {
                 lz4
             };
-            let counts = run(page_bytes as u64, keys, page_bytes, codec);
+            let counts = run(page_bytes as u64, keys, page_bytes, &|_| codec);
             seen = [0, 1, 2].map(|index| seen[index] + counts[index]);
         }
     }

@@ -90,6 +90,12 @@ impl LevelBuilder {
         })
     }
 
+    /// Bytes of a page at which it is full, from now on: less than the fill factor leaves it.
+    pub fn limit_pages(&mut self, bytes: usize) {
+        let filled_bytes = space::filled_bytes(self.options.page_bytes, self.options.fill_percent);
+        self.page_bytes_most = bytes.min(filled_bytes);
+    }
+
     /// Adds an entry; returns a page when one is full.
     ///
     /// # Errors

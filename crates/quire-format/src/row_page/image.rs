@@ -41,9 +41,13 @@ const LSN: usize = 20;
 /// In the byte of the codec: the dictionary is named behind the header.
 const HAS_DICTIONARY: u8 = 0x80;
 
+/// In the byte of the codec: zeros follow the log, up to the size that the table gives its images.
+const IS_PADDED: u8 = 0x40;
+
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Image of a row page",
-    about: "Header, base, modification log; nothing follows. The checksum is that of the volume's image.",
+    about: "Header, base, modification log; nothing follows, or, where the codec says so, zeros. The checksum is that of the \
+            volume's image.",
     fixed_bytes: Some(PAGE_IMAGE_HEADER_BYTES),
     fields: &[
         Field::at(VERSION, "1", "version", "1"),
@@ -51,7 +55,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             CODEC,
             "1",
             "codec",
-            "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd; and 128 if a dictionary is needed",
+            "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd; and 128 if a dictionary is needed, 64 if zeros follow the log",
         ),
         Field::at(
             TRANSFORM,
@@ -81,7 +85,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             LOG_BYTES,
             "4",
             "log_bytes",
-            "of the log, at most an eighth of the page",
+            "of the log, at most an eighth of the page; the whole page where zeros follow",
         ),
         Field::at(OP_COUNT, "2", "op_count", "page operations in the log"),
         Field::at(
@@ -129,6 +133,8 @@ pub struct PageImage<'a> {
     lsn: u64,
     base: &'a [u8],
     log: &'a [u8],
+    /// Bytes of the zeros that follow, if the image is one to which such are added.
+    padding_bytes: Option<usize>,
 }
 
 impl<'a> PageImage<'a> {
@@ -147,7 +153,7 @@ impl<'a> PageImage<'a> {
             );
             return Err(Corrupt::new(what, VERSION));
         }
-        let codec = BlockCodecId::from_u8(header[CODEC] & !HAS_DICTIONARY)
+        let codec = BlockCodecId::from_u8(header[CODEC] & !(HAS_DICTIONARY | IS_PADDED))
             .ok_or_else(|| Corrupt::new("unknown block codec", CODEC))?;
         let (dictionary, rest) = dictionary_of(header, rest)?;
         let transform = PageTransform::from_number(header[TRANSFORM])
@@ -160,11 +166,18 @@ impl<'a> PageImage<'a> {
             return Err(Corrupt::new("length of a row page", PAGE_BITS));
         }
         let (base_bytes, log_bytes) = (u32_at(header, BASE_BYTES)?, u32_at(header, LOG_BYTES)?);
-        let (base, log) = rest
-            .split_at_checked(base_bytes)
-            .filter(|(_, log)| {
-                log.len() == log_bytes && log_bytes <= space::log_bytes_max(page_bytes)
-            })
+        let is_padded = header[CODEC] & IS_PADDED != 0;
+        let log_bytes_max = match is_padded {
+            true => page_bytes,
+            false => space::log_bytes_max(page_bytes),
+        };
+        let parts = rest.split_at_checked(base_bytes).and_then(|(base, rest)| {
+            let (log, padding) = rest.split_at_checked(log_bytes)?;
+            let is_padding = is_padded && padding.iter().fold(0, |all, byte| all | byte) == 0;
+            (is_padding || padding.is_empty()).then_some((base, log, padding))
+        });
+        let (base, log, padding) = parts
+            .filter(|_| log_bytes <= log_bytes_max)
             .ok_or_else(|| Corrupt::new("lengths of base and log", BASE_BYTES))?;
         Ok(Self {
             codec,
@@ -177,6 +190,7 @@ impl<'a> PageImage<'a> {
             lsn: u64::from_le_bytes(array_at(header, LSN)?),
             base,
             log,
+            padding_bytes: is_padded.then_some(padding.len()),
         })
     }
 
@@ -220,6 +234,37 @@ impl<'a> PageImage<'a> {
     #[must_use]
     pub const fn log_bytes(&self) -> usize {
         self.log.len()
+    }
+
+    /// Bytes the modification log may have: those of the zeros too, where such follow.
+    #[must_use]
+    pub const fn log_bytes_max(&self) -> usize {
+        match self.padding_bytes {
+            None => space::log_bytes_max(self.page_bytes),
+            Some(padding_bytes) if self.log.len() + padding_bytes > self.page_bytes => {
+                self.page_bytes
+            }
+            Some(padding_bytes) => self.log.len() + padding_bytes,
+        }
+    }
+
+    /// Whether zeros may follow the log; see [`pad_image`].
+    #[must_use]
+    pub const fn is_padded(&self) -> bool {
+        self.padding_bytes.is_some()
+    }
+
+    /// Bytes of header, base and log.
+    #[must_use]
+    pub const fn used_bytes(&self) -> usize {
+        let dictionary_bytes = if self.dictionary == 0 { 0 } else { 8 };
+        PAGE_IMAGE_HEADER_BYTES + dictionary_bytes + self.base.len() + self.log.len()
+    }
+
+    /// Operations in it.
+    #[must_use]
+    pub const fn op_count(&self) -> usize {
+        self.op_count as usize
     }
 
     /// Bytes of the longest operation in it.
@@ -405,6 +450,27 @@ fn image(
     image
 }
 
+/// Adds zeros to an image as it was made, until it has the first of these lengths that it fits into: `slot_bytes` less
+/// `beside_bytes`, twice `slot_bytes` less `beside_bytes`, and so on. Its log may take the place of the zeros.
+///
+/// # Errors
+/// Bytes that are no image, or a padded one.
+pub fn pad_image(
+    image: &mut Vec<u8>,
+    slot_bytes: usize,
+    beside_bytes: usize,
+) -> Result<(), Corrupt> {
+    if PageImage::open(image)?.is_padded() {
+        return Err(Corrupt::new("an image that is padded already", CODEC));
+    }
+    let slots_bytes = (image.len() + beside_bytes).next_multiple_of(slot_bytes.max(1));
+    image.resize(slots_bytes - beside_bytes, 0);
+    if let Some(codec) = image.get_mut(CODEC) {
+        *codec |= IS_PADDED;
+    }
+    Ok(())
+}
+
 /// The dictionary that an image names, and what follows.
 fn dictionary_of<'a>(
     header: &[u8; PAGE_IMAGE_HEADER_BYTES],
@@ -428,9 +494,10 @@ fn dictionary_of<'a>(
 pub fn append_op(image: &mut Vec<u8>, op: &PageOp<'_>, lsn: u64) -> Result<(), AppendError> {
     let known = PageImage::open(image)?;
     let (log_bytes, op_bytes) = (known.log.len(), op.encoded_bytes());
-    let limit = space::log_bytes_max(known.page_bytes);
+    let limit = known.log_bytes_max();
+    let (used_bytes, is_padded) = (known.used_bytes(), known.is_padded());
     let op_count = known.op_count.checked_add(1);
-    let (Some(op_count), true) = (op_count, op_bytes <= limit - log_bytes) else {
+    let (Some(op_count), true) = (op_count, op_bytes <= limit.saturating_sub(log_bytes)) else {
         return Err(AppendError::LogFull {
             log_bytes,
             op_bytes,
@@ -438,7 +505,12 @@ pub fn append_op(image: &mut Vec<u8>, op: &PageOp<'_>, lsn: u64) -> Result<(), A
         });
     };
     let op_bytes_max = op_bytes.max(known.op_bytes_max.into()) as u16;
+    let image_bytes = image.len();
+    image.truncate(used_bytes);
     op.encode(image);
+    if is_padded {
+        image.resize(image_bytes, 0);
+    }
     put(
         image,
         LOG_BYTES,

@@ -70,7 +70,7 @@ pub use columnar::PageTransform;
 pub use create::{PageSetup, SetupError};
 pub use divide::DivideError;
 pub use image::{
-    AppendError, PAGE_IMAGE_VERSION, PageImage, append_op, encode_image, encode_image_as,
+    AppendError, PAGE_IMAGE_VERSION, PageImage, append_op, encode_image, encode_image_as, pad_image,
 };
 pub use layout::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, ROW_PAGE_VERSION, TreePageKind};
 pub use op::{Applied, PageOp, apply};

@@ -65,17 +65,21 @@ pub enum Advice {
     Rebalance,
 }
 
-/// What to do about the neighbours `left` and `right`, which have the same parent. Pages whose tuples have different
-/// layouts stay apart.
+/// What to do about the neighbours `left` and `right`, which have the same parent. A page is full when it has `full_bytes`, which
+/// may be less than its length. Pages whose tuples have different layouts stay apart.
 ///
 /// # Errors
 /// A length that contradicts itself.
-pub fn advise(left: &RowPage<'_>, right: &RowPage<'_>) -> Result<Advice, Corrupt> {
-    let full_enough = !is_underfull(left) && !is_underfull(right);
+pub fn advise(
+    left: &RowPage<'_>,
+    right: &RowPage<'_>,
+    full_bytes: usize,
+) -> Result<Advice, Corrupt> {
+    let full_enough = !is_underfull(left, full_bytes) && !is_underfull(right, full_bytes);
     if full_enough || left.layout() != right.layout() {
         return Ok(Advice::Leave);
     }
-    let capacity = left.page_bytes() - ROW_PAGE_HEADER_BYTES;
+    let capacity = capacity(left, full_bytes);
     let merged = merged_bytes(left, right)? - ROW_PAGE_HEADER_BYTES;
     Ok(if merged <= capacity / 4 * 3 {
         Advice::Merge
@@ -84,10 +88,16 @@ pub fn advise(left: &RowPage<'_>, right: &RowPage<'_>) -> Result<Advice, Corrupt
     })
 }
 
-/// Whether less than a quarter of the page is in use.
+/// Whether less than a quarter of the page is in use, which is full when it has `full_bytes`, or its length.
 #[must_use]
-pub fn is_underfull(page: &RowPage<'_>) -> bool {
-    page.used_bytes() < (page.page_bytes() - ROW_PAGE_HEADER_BYTES) / 4
+pub fn is_underfull(page: &RowPage<'_>, full_bytes: usize) -> bool {
+    page.used_bytes() < capacity(page, full_bytes) / 4
+}
+
+fn capacity(page: &RowPage<'_>, full_bytes: usize) -> usize {
+    full_bytes
+        .min(page.page_bytes())
+        .saturating_sub(ROW_PAGE_HEADER_BYTES)
 }
 
 /// Bytes of the page, header included, that `left` and `right` would be together.

@@ -166,7 +166,7 @@ fn neighbours_are_merged_when_one_is_nearly_empty_and_both_leave_room() {
             RowPage::open(&left).unwrap(),
             RowPage::open(&right).unwrap(),
         );
-        space::advise(&left, &right).unwrap()
+        space::advise(&left, &right, usize::MAX).unwrap()
     };
     // An entry takes a tenth of the page: two are less than a quarter, seven less than three quarters.
     for (left, right, expected) in [

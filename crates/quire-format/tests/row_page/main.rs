@@ -8,4 +8,5 @@ mod divide;
 mod inner;
 mod model;
 mod operation;
+mod padding;
 mod random;

@@ -120,7 +120,7 @@ impl Level {
         };
         let mut left = RowPageMut::trusted(left).unwrap();
         let other = RowPage::trusted(right).unwrap();
-        match space::advise(&left.page().unwrap(), &other).unwrap() {
+        match space::advise(&left.page().unwrap(), &other, usize::MAX).unwrap() {
             Advice::Leave => return,
             Advice::Merge => {
                 left.merge(&other).unwrap();

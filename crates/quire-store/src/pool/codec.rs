@@ -6,7 +6,8 @@ use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, Dictionary, Ope
 
 /// How the pages of one tree are compressed: none, lz4, lz4hc, zlib, zstd …, and the level. Pages that were compressed
 /// in another way stay readable. With [`Pool::by_columns`](super::Pool::by_columns) it says besides that leaves are
-/// stored by columns, and with [`Pool::with_dictionaries`](super::Pool::with_dictionaries) that they may have a dictionary;
+/// stored by columns, and with [`Pool::with_dictionaries`](super::Pool::with_dictionaries) that they may have a dictionary, with
+/// [`Pool::with_target`](super::Pool::with_target) that their images have a fixed size;
 /// such a codec is of that pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCodec {
@@ -16,6 +17,8 @@ pub struct PageCodec {
     columns: Option<u32>,
     /// The tree whose dictionaries are used.
     tree: Option<u64>,
+    /// The tree whose leaves have images of a fixed size.
+    target: Option<u64>,
 }
 
 impl PageCodec {
@@ -37,6 +40,7 @@ impl PageCodec {
             level: level.unwrap_or(id.default_level()),
             columns: None,
             tree: None,
+            target: None,
         })
     }
 
@@ -46,6 +50,7 @@ impl PageCodec {
             level: id.default_level(),
             columns: None,
             tree: None,
+            target: None,
         }
     }
 
@@ -64,6 +69,7 @@ impl PageCodec {
         Self {
             columns: None,
             tree: None,
+            target: None,
             ..self
         }
     }
@@ -77,6 +83,17 @@ impl PageCodec {
 
     pub(super) fn without_dictionaries(self) -> Self {
         Self { tree: None, ..self }
+    }
+
+    pub(super) fn with_target(self, tree: u64) -> Self {
+        Self {
+            target: Some(tree),
+            ..self
+        }
+    }
+
+    pub(super) fn target(self) -> Option<u64> {
+        self.target
     }
 
     pub(super) fn tree(self) -> Option<u64> {

@@ -10,6 +10,7 @@ use quire_format::row_page::{PageImage, PageOp, RowPage, space};
 
 use super::codec::PageCodec;
 use super::frame::Frame;
+use super::targets::{SplitWant, Target};
 
 /// The page, and what its next image will be made of.
 pub(super) struct Content {
@@ -18,6 +19,7 @@ pub(super) struct Content {
     base: Base,
     /// Operations since the base, encoded one after the other.
     ops: Vec<u8>,
+    op_count: usize,
     op_bytes_max: usize,
     /// Epoch of the changes that no flush has taken.
     changed_in: Option<u64>,
@@ -35,7 +37,9 @@ enum Base {
     /// The newest image in the volume.
     Stored(LogUse),
     /// An image that was made since then.
-    Prepared(Arc<[u8]>),
+    Prepared(Arc<[u8]>, LogUse),
+    /// The image that is being made.
+    Compressing,
     /// The image that the flush in progress will write.
     Pending,
 }
@@ -44,15 +48,37 @@ enum Base {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LogUse {
     log_bytes: usize,
+    log_bytes_max: usize,
+    op_count: usize,
     op_bytes_max: usize,
 }
 
 impl LogUse {
-    pub(super) fn of(image: &PageImage<'_>) -> Self {
+    pub(super) fn of(image: &PageImage<'_>, target: Option<&Target>) -> Self {
+        let log_bytes = image.log_bytes();
+        let log_bytes_max = match target.filter(|_| image.is_padded()) {
+            None => image.log_bytes_max(),
+            Some(target) => {
+                let base_bytes = image.used_bytes() - log_bytes;
+                target.image_bytes_max().saturating_sub(base_bytes)
+            }
+        };
         Self {
-            log_bytes: image.log_bytes(),
+            log_bytes,
+            log_bytes_max,
+            op_count: image.op_count(),
             op_bytes_max: image.op_bytes_max(),
         }
+    }
+
+    /// Whether another operation as long as the longest would not fit (paper 4, §V-D).
+    fn is_almost_full(&self) -> bool {
+        self.log_bytes.saturating_add(self.op_bytes_max) > self.log_bytes_max
+    }
+
+    /// Whether the page has changed no more than once since it was compressed.
+    fn is_just_compressed(&self) -> bool {
+        self.op_count <= 1
     }
 }
 
@@ -75,6 +101,7 @@ pub(super) struct CompressionJob {
     pub(super) bytes: Box<[u8]>,
     /// Bytes of the operations that will be in the image.
     op_bytes: usize,
+    op_count: usize,
     generation: u64,
 }
 
@@ -95,6 +122,7 @@ impl Content {
             is_freed: false,
             base,
             ops: Vec::new(),
+            op_count: 0,
             op_bytes_max: 0,
             changed_in: None,
             copy: None,
@@ -127,6 +155,7 @@ impl Content {
     /// Notes an operation that was applied.
     pub(super) fn log(&mut self, op: &PageOp<'_>) {
         op.encode(&mut self.ops);
+        self.op_count += 1;
         self.op_bytes_max = self.op_bytes_max.max(op.encoded_bytes());
         // Nobody compresses the page in time.
         if self.ops.len() > 4 * space::log_bytes_max(self.bytes.len()) {
@@ -136,8 +165,13 @@ impl Content {
 
     /// The next image will be made from the whole page.
     pub(super) fn forget_base(&mut self) {
-        self.base = Base::Missing;
+        self.begin_base(Base::Missing);
+    }
+
+    fn begin_base(&mut self, base: Base) {
+        self.base = base;
         self.ops = Vec::new();
+        self.op_count = 0;
         self.op_bytes_max = 0;
         self.generation += 1;
     }
@@ -150,29 +184,26 @@ impl Content {
         );
         self.copy = Some(self.make_copy(frame));
         self.changed_in = None;
-        self.base = if self.is_freed {
+        self.begin_base(if self.is_freed {
             Base::Missing
         } else {
             Base::Pending
-        };
-        self.ops = Vec::new();
-        self.op_bytes_max = 0;
-        self.generation += 1;
+        });
     }
 
     fn make_copy(&mut self, frame: &Frame) -> FrameCopy {
         if self.is_freed {
             return FrameCopy::Freed;
         }
-        let log = self.log_use().filter(|log| {
-            frame.codec().compresses() && log.log_bytes <= space::log_bytes_max(self.bytes.len())
-        });
+        let log = self
+            .log_use()
+            .filter(|log| frame.codec().compresses() && log.log_bytes <= log.log_bytes_max);
         let lsn = RowPage::trusted(&self.bytes).map(|page| page.lsn());
         let (Some(_), Ok(lsn)) = (log, lsn) else {
             return FrameCopy::Encode(self.bytes.clone());
         };
         let base = match &self.base {
-            Base::Prepared(image) => Some(Arc::clone(image)),
+            Base::Prepared(image, _) => Some(Arc::clone(image)),
             _ => frame.upkeep().volume.read_cached(frame.page()),
         };
         if base.is_none() && frame.upkeep().costs.is_compressing_cheaper() {
@@ -188,12 +219,13 @@ impl Content {
     /// The log of the next image, if operations can be appended to the base.
     fn log_use(&self) -> Option<LogUse> {
         let base = match &self.base {
-            Base::Missing | Base::Pending => return None,
-            Base::Prepared(_) => LogUse::default(),
-            Base::Stored(log) => *log,
+            Base::Missing | Base::Pending | Base::Compressing => return None,
+            Base::Prepared(_, log) | Base::Stored(log) => *log,
         };
         Some(LogUse {
             log_bytes: base.log_bytes + self.ops.len(),
+            log_bytes_max: base.log_bytes_max,
+            op_count: base.op_count + self.op_count,
             op_bytes_max: base.op_bytes_max.max(self.op_bytes_max),
         })
     }
@@ -215,11 +247,13 @@ impl Content {
         }
     }
 
-    /// A flush has written the image.
-    pub(super) fn flushed(&mut self, log: LogUse) {
-        if matches!(self.base, Base::Pending) {
+    /// A flush has written the image. Whether the page follows from it and the operations since.
+    pub(super) fn flushed(&mut self, log: LogUse) -> bool {
+        let is_base = matches!(self.base, Base::Pending);
+        if is_base {
             self.base = Base::Stored(log);
         }
+        is_base
     }
 
     /// A flush has freed the page; nobody reads it any more.
@@ -234,37 +268,78 @@ impl Content {
         self.after_change(frame);
     }
 
-    /// Whether the page should be compressed now, before its log is full. The caller does it.
-    pub(super) fn begin_compression(&mut self, frame: &Frame) -> bool {
-        let wanted = !self.is_compressing
-            && frame.codec().compresses()
-            && self.log_use().is_some_and(|log| {
-                space::should_recompress(self.bytes.len(), log.log_bytes, log.op_bytes_max)
-            });
+    /// Whether the page should be compressed now, before its log is full. The caller does it. `has_applied` tells that an
+    /// operation was just applied, so that no latch of another page is held.
+    pub(super) fn begin_compression(&mut self, frame: &Arc<Frame>, has_applied: bool) -> bool {
+        if self.is_compressing || !frame.codec().compresses() {
+            return false;
+        }
+        let target = frame.target_of(&self.bytes);
+        let wanted = match (&self.base, target) {
+            (Base::Missing, Some(_)) => has_applied,
+            _ => self.log_use().is_some_and(|log| log.is_almost_full()),
+        };
+        let is_to_be_split = |target| frame.may_be_split() || self.is_to_be_split(target);
+        if wanted && target.is_some_and(is_to_be_split) {
+            frame.want_split(SplitWant::InAdvanceNow);
+            return false;
+        }
         self.is_compressing |= wanted;
         wanted
     }
 
-    /// What is to be compressed. Nothing when the page has lost its base meanwhile, or its operations are in a flush.
-    pub(super) fn compression_job(&mut self) -> Option<CompressionJob> {
-        if self.log_use().is_none() || self.ops.is_empty() {
+    /// Advance split (paper 4, §V-D): a page that was just compressed and needs it again is split instead.
+    fn is_to_be_split(&self, target: &Target) -> bool {
+        target.splits_in_advance()
+            && self.log_use().is_some_and(|log| log.is_just_compressed())
+            && RowPage::trusted(&self.bytes).is_ok_and(|page| page.len() > 1)
+    }
+
+    /// What is to be compressed. Nothing when the page has lost its base meanwhile, or its operations are in a flush. The first
+    /// image of a page is made of it beforehand only if it is to have a fixed size.
+    pub(super) fn compression_job(&mut self, frame: &Frame) -> Option<CompressionJob> {
+        let is_first = matches!(self.base, Base::Missing)
+            && !self.is_freed
+            && frame.target_of(&self.bytes).is_some();
+        if is_first {
+            self.begin_base(Base::Compressing);
+        } else if self.log_use().is_none() || self.ops.is_empty() {
             self.is_compressing = false;
             return None;
         }
         Some(CompressionJob {
             bytes: self.bytes.clone(),
             op_bytes: self.ops.len(),
+            op_count: self.op_count,
             generation: self.generation,
         })
     }
 
-    /// The page was compressed; operations that came meanwhile follow the new base.
-    pub(super) fn end_compression(&mut self, job: &CompressionJob, image: Option<Arc<[u8]>>) {
+    /// The page was compressed; operations that came meanwhile follow the new base. Whether they do.
+    pub(super) fn end_compression(
+        &mut self,
+        job: &CompressionJob,
+        image: Option<(Arc<[u8]>, LogUse)>,
+    ) -> bool {
         self.is_compressing = false;
-        if let Some(image) = image.filter(|_| job.generation == self.generation) {
-            self.base = Base::Prepared(image);
-            self.ops.drain(..job.op_bytes);
-            self.generation += 1;
+        if job.generation != self.generation {
+            return false;
         }
+        let Some((image, log)) = image else {
+            if matches!(self.base, Base::Compressing) {
+                self.forget_base();
+            }
+            return false;
+        };
+        self.base = Base::Prepared(image, log);
+        self.ops.drain(..job.op_bytes);
+        self.op_count -= job.op_count;
+        self.generation += 1;
+        true
+    }
+
+    /// Whether there is no room for another operation as long as the longest.
+    pub(super) fn is_log_almost_full(&self) -> bool {
+        self.log_use().is_some_and(|log| log.is_almost_full())
     }
 }

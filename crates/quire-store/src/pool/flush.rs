@@ -116,8 +116,12 @@ impl Flush {
                 Some(image) => {
                     inner.upkeep.volume.keep_cached(frame.page(), image);
                     let log = PageImage::open(image)
-                        .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it));
-                    content.flushed(log);
+                        .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it, frame.target()));
+                    let is_base = content.flushed(log);
+                    drop(content);
+                    if is_base {
+                        inner.upkeep.judge(frame, image);
+                    }
                 }
                 None => {
                     content.release();

@@ -10,6 +10,7 @@ use quire_format::volume::PageId;
 use super::codec::PageCodec;
 use super::content::Content;
 use super::error::{ChangeError, FrameError};
+use super::targets::{SplitWant, Target};
 use super::upkeep::Upkeep;
 
 /// Uses that are remembered of a frame.
@@ -24,6 +25,9 @@ pub struct Frame {
     page_bytes: usize,
     codec: PageCodec,
     uses: AtomicU8,
+    /// A [`SplitWant`].
+    split_want: AtomicU8,
+    target: Option<Arc<Target>>,
     upkeep: Arc<Upkeep>,
     content: RwLock<Content>,
 }
@@ -40,6 +44,8 @@ impl Frame {
             page_bytes: content.bytes.len(),
             codec,
             uses: AtomicU8::new(0),
+            split_want: AtomicU8::new(SplitWant::None as u8),
+            target: upkeep.targets.get(codec),
             upkeep: Arc::clone(upkeep),
             content: RwLock::new(content),
         }
@@ -89,12 +95,15 @@ impl Frame {
             return Err(FrameError::Freed { page: self.page });
         }
         let watch = self.upkeep.watch();
-        let result = change(&mut FrameMut {
+        let mut frame = FrameMut {
             frame: self,
             content: &mut content,
-        });
+            has_applied: false,
+        };
+        let result = change(&mut frame);
+        let has_applied = frame.has_applied;
         drop(watch);
-        let is_log_full = content.begin_compression(self);
+        let is_log_full = content.begin_compression(self, has_applied);
         drop(content);
         if is_log_full {
             self.upkeep.compress(self);
@@ -108,6 +117,99 @@ impl Frame {
     /// See [`ChangeError`]; the page is as it was.
     pub fn apply(self: &Arc<Self>, op: &PageOp<'_>, lsn: u64) -> Result<Applied, ChangeError> {
         Ok(self.write(|frame| frame.apply(op, lsn))??)
+    }
+
+    /// Whether the page, a leaf, should be split, though there is room: its image does not fit into its slot, or nothing more would.
+    /// Until then nothing is lost.
+    #[must_use]
+    pub fn wants_split(&self) -> bool {
+        self.split_want() >= SplitWant::InAdvanceNow
+    }
+
+    /// Whether a thread in the background should split the page, if nobody has done it before.
+    #[must_use]
+    pub fn may_be_split(&self) -> bool {
+        self.split_want() > SplitWant::None
+    }
+
+    /// The page cannot be split: it stays as it is.
+    pub fn give_up_split(&self) {
+        let none = SplitWant::None as u8;
+        self.split_want.store(none, Ordering::Relaxed);
+    }
+
+    /// Number of the tree, if its leaves have images of a fixed size.
+    #[must_use]
+    pub fn tree(&self) -> Option<u64> {
+        self.target.as_ref().map(|target| target.tree())
+    }
+
+    /// Bytes that an insertion should leave free in the page: the adaptive padding.
+    #[must_use]
+    pub fn padding_bytes(&self) -> usize {
+        (self.target.as_ref()).map_or(0, |target| target.padding_bytes())
+    }
+
+    /// Bytes in use with which the page, a leaf, is full, because more do not fit into the slot of its image; the length of the page, if
+    /// that is not so or not known.
+    #[must_use]
+    pub fn full_bytes(&self) -> usize {
+        let full_bytes = (self.target.as_ref()).map_or(usize::MAX, |target| target.full_bytes());
+        full_bytes.min(self.page_bytes)
+    }
+
+    /// Has the image made of a leaf that was rewritten, if it is to fit into a slot. The caller holds no latch.
+    pub fn settle(self: &Arc<Self>) {
+        if self.target.is_none() {
+            return;
+        }
+        let is_wanted = self
+            .latch()
+            .is_ok_and(|mut content| !content.is_freed && content.begin_compression(self, true));
+        if is_wanted {
+            self.upkeep.compress(self);
+        }
+    }
+
+    /// The page was read from that image: if it is too long, the next change splits the page.
+    pub(super) fn note_overlong(self: &Arc<Self>, image: &[u8]) {
+        if let Some(target) = &self.target
+            && image.len() > target.image_bytes_max()
+            && self.read(|page| page.level() == 0 && page.len() > 1) == Ok(true)
+        {
+            self.want_split(SplitWant::Failure);
+        }
+    }
+
+    /// The target, if the page is a leaf.
+    pub(super) fn target_of(&self, bytes: &[u8]) -> Option<&Target> {
+        let target = self.target.as_deref()?;
+        RowPage::trusted(bytes)
+            .is_ok_and(|page| page.level() == 0)
+            .then_some(target)
+    }
+
+    pub(super) fn target(&self) -> Option<&Target> {
+        self.target.as_deref()
+    }
+
+    fn split_want(&self) -> SplitWant {
+        SplitWant::from_number(self.split_want.load(Ordering::Relaxed))
+    }
+
+    /// The page should be split; whether that is new.
+    pub(super) fn want_split(&self, want: SplitWant) -> bool {
+        let before = self.split_want.fetch_max(want as u8, Ordering::Relaxed);
+        before < want as u8
+    }
+
+    /// The page has become another: two, as a rule.
+    fn note_rewrite(&self) {
+        let before = self.split_want();
+        if let Some(target) = &self.target {
+            self.give_up_split();
+            target.count_split(before);
+        }
     }
 
     /// Somebody asked for the page while it was here.
@@ -135,7 +237,7 @@ impl Frame {
         self.content.write().map_err(interrupted)
     }
 
-    fn latch_shared(&self) -> Result<RwLockReadGuard<'_, Content>, FrameError> {
+    pub(super) fn latch_shared(&self) -> Result<RwLockReadGuard<'_, Content>, FrameError> {
         let interrupted = |_| FrameError::Interrupted { page: self.page };
         self.content.read().map_err(interrupted)
     }
@@ -152,6 +254,7 @@ impl Frame {
 pub struct FrameMut<'a> {
     frame: &'a Arc<Frame>,
     content: &'a mut Content,
+    has_applied: bool,
 }
 
 impl FrameMut<'_> {
@@ -180,6 +283,7 @@ impl FrameMut<'_> {
         if let Some(op) = logged {
             self.content.log(&op);
         }
+        self.has_applied = true;
         Ok(applied)
     }
 
@@ -211,6 +315,7 @@ impl FrameMut<'_> {
         let result = change(&mut RowPageMut::trusted(&mut self.content.bytes)?);
         self.content.after_change(self.frame);
         self.content.forget_base();
+        self.frame.note_rewrite();
         Ok(result)
     }
 

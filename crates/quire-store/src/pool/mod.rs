@@ -44,7 +44,9 @@ mod frame;
 mod glance;
 mod replacement;
 mod residents;
+mod splits;
 mod statistics;
+mod targets;
 mod training;
 mod tuner;
 mod upkeep;
@@ -63,6 +65,7 @@ pub use flush::Flush;
 pub use frame::{Frame, FrameMut};
 pub use glance::Glance;
 pub use statistics::PoolStats;
+pub use targets::PageTarget;
 
 use crate::volume::{ReadFrom, Volume};
 use content::Content;
@@ -183,10 +186,29 @@ impl Pool {
         self.inner.upkeep.dictionaries.add(codec, tree)
     }
 
+    /// `codec` for the tree with that number: images of its leaves have a fixed size. One that does not fit takes several slots, and
+    /// its leaf [should be split](Frame::wants_split). Without compression the codec stays as it is.
+    #[must_use]
+    pub fn with_target(&self, codec: PageCodec, tree: u64, target: PageTarget) -> PageCodec {
+        match codec.compresses() {
+            true => self.inner.upkeep.targets.add(codec, tree, target),
+            false => codec,
+        }
+    }
+
+    /// Bytes that a leaf of `codec` should have at most that is built, so that its image probably fits into its slot; nothing where
+    /// images have any size.
+    #[must_use]
+    pub fn built_bytes(&self, codec: PageCodec) -> Option<usize> {
+        let target = self.inner.upkeep.targets.get(codec)?;
+        Some(target.built_bytes())
+    }
+
     /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: the next flush frees
     /// its dictionaries too.
     pub fn forget_dictionaries(&self, codec: PageCodec, _guard: &ChangeGuard<'_>) {
         self.inner.upkeep.dictionaries.forget(codec);
+        self.inner.upkeep.targets.forget(codec);
     }
 
     /// The transform with which the leaves of `codec` are stored; `None` while it has not been chosen.
@@ -207,9 +229,11 @@ impl Pool {
         };
         let upkeep = &self.inner.upkeep;
         let (image, from) = upkeep.volume.read_from(page)?;
-        let (bytes, log) = upkeep.decode(page, &image)?;
+        let target = upkeep.targets.get(codec);
+        let (bytes, log) = upkeep.decode(page, &image, target.as_deref())?;
         let content = Content::stored(bytes, log);
         let frame = Arc::new(Frame::new(page, codec, upkeep, content));
+        frame.note_overlong(&image);
         ticket.finish(&frame);
         self.inner.admit(&frame, Some(from));
         Ok(frame)
@@ -298,6 +322,7 @@ impl Pool {
             (hot.replacement.bytes(), hot.tuner.frame_bytes())
         };
         let counters = &upkeep.counters;
+        let targets = &upkeep.targets.counters;
         PoolStats {
             hot_hits: self.inner.residents.hits(),
             warm_hits: count(&counters.warm_hits),
@@ -307,6 +332,11 @@ impl Pool {
             background_compressions: count(&counters.background_compressions),
             flush_compressions: count(&counters.flush_compressions),
             appended_images: count(&counters.appended_images),
+            target_compressions: count(&targets.compressions),
+            target_failures: count(&targets.failures),
+            failure_splits: count(&targets.failure_splits),
+            advance_splits: count(&targets.advance_splits),
+            padding_bytes: upkeep.targets.padding_bytes(),
             budget_bytes: self.inner.budget_bytes as u64,
             hot_target_bytes: hot_target_bytes as u64,
             hot_bytes: hot_bytes as u64,

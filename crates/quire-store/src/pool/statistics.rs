@@ -19,6 +19,16 @@ pub struct PoolStats {
     pub flush_compressions: u64,
     /// Images that flushes wrote without compressing: operations were appended, or they had been compressed before.
     pub appended_images: u64,
+    /// Compressions of leaves whose images have a fixed size.
+    pub target_compressions: u64,
+    /// Those whose result did not fit.
+    pub target_failures: u64,
+    /// Leaves that were split because of that.
+    pub failure_splits: u64,
+    /// Leaves that were split before it came to that.
+    pub advance_splits: u64,
+    /// Bytes that insertions leave free in leaves whose images have a fixed size: of the tree where it is most.
+    pub padding_bytes: u64,
     /// Bytes that frames and images may take.
     pub budget_bytes: u64,
     /// Bytes that frames may take at the moment.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, Dictionary};
-use quire_format::row_page::{PageImage, RowPage, StoredRows};
+use quire_format::row_page::{PageImage, RowPage, StoredRows, pad_image};
 
 use super::changes::Changes;
 use super::codec::{CodecShelf, PageCodec};
@@ -17,9 +17,11 @@ use super::costs::Costs;
 use super::dictionaries::{Dictionaries, TrainingJob};
 use super::error::GetError;
 use super::frame::Frame;
+use super::splits::Splits;
+use super::targets::{SplitWant, Target, Targets};
 use super::training::Recorder;
 use crate::volume::Volume;
-use quire_format::volume::PageId;
+use quire_format::volume::{IMAGE_HEADER_BYTES, PageId};
 
 /// Pages that may wait for each compression thread. When more would, whoever changes a page compresses it himself:
 /// that slows the writers down to what the threads can do.
@@ -32,6 +34,8 @@ pub(super) struct Upkeep {
     pub(super) counters: Counters,
     pub(super) formats: ColumnFormats,
     pub(super) dictionaries: Dictionaries,
+    pub(super) targets: Targets,
+    pub(super) splits: Splits,
     codecs: CodecShelf,
     /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
     is_interrupted: AtomicBool,
@@ -80,6 +84,8 @@ impl Upkeep {
             costs: Costs::default(),
             counters: Counters::default(),
             formats: ColumnFormats::default(),
+            targets: Targets::default(),
+            splits: Splits::default(),
             codecs: CodecShelf::default(),
             is_interrupted: AtomicBool::new(false),
             queue: Mutex::default(),
@@ -102,13 +108,14 @@ impl Upkeep {
         &self,
         page: PageId,
         image: &[u8],
+        target: Option<&Target>,
     ) -> Result<(Box<[u8]>, LogUse), GetError> {
         let start = Instant::now();
         let opened = PageImage::open(image).map_err(self.not_a_page(page))?;
         let mut bytes = vec![0; opened.page_bytes()].into_boxed_slice();
         self.with_codec_of(page, &opened, |codec| opened.decode(codec, &mut bytes))?;
         self.costs.decode.note(start.elapsed());
-        Ok((bytes, LogUse::of(&opened)))
+        Ok((bytes, LogUse::of(&opened, target)))
     }
 
     /// What an image says of single keys, which `look` asks for; `None` if it would have to be decoded for that.
@@ -153,11 +160,16 @@ impl Upkeep {
     pub(super) fn encode(&self, bytes: &[u8], codec: PageCodec) -> Result<Arc<[u8]>, String> {
         let start = Instant::now();
         let page = RowPage::trusted(bytes).map_err(|error| error.to_string())?;
-        let image = match page.level() {
+        let mut image = match page.level() {
             0 if !page.is_empty() => self.encode_leaf(&page, codec)?,
             _ => self.encode_with(&page, codec, None)?,
         };
         self.costs.encode.note(start.elapsed());
+        if let (0, Some(target)) = (page.level(), self.targets.get(codec)) {
+            target.note(&page, image.len());
+            pad_image(&mut image, target.slot_bytes(), IMAGE_HEADER_BYTES)
+                .map_err(|error| error.to_string())?;
+        }
         Ok(image.into())
     }
 
@@ -257,20 +269,57 @@ impl Upkeep {
         let job = frame
             .latch()
             .ok()
-            .and_then(|mut content| content.compression_job());
+            .and_then(|mut content| content.compression_job(frame));
         let Some(job) = job else {
             return;
         };
         let image = self.encode(&job.bytes, frame.codec()).ok();
         counter.fetch_add(1, Ordering::Relaxed);
-        if let Ok(mut content) = frame.latch() {
-            content.end_compression(&job, image);
+        let log = image.as_ref().and_then(|image| {
+            let opened = PageImage::open(image).ok()?;
+            Some((Arc::clone(image), LogUse::of(&opened, frame.target())))
+        });
+        let is_base = frame
+            .latch()
+            .is_ok_and(|mut content| content.end_compression(&job, log));
+        if let (true, Some(image)) = (is_base, &image) {
+            self.judge(frame, image);
+        }
+    }
+
+    /// A page has a new image: if that is larger than it should be, or has no room for another change, the page should be split. The
+    /// caller holds no latch.
+    pub(super) fn judge(&self, frame: &Arc<Frame>, image: &[u8]) {
+        let Some(target) = frame.target() else {
+            return;
+        };
+        let Ok(content) = frame.latch_shared() else {
+            return;
+        };
+        let is_leaf = frame.target_of(&content.bytes).is_some();
+        let is_divisible = RowPage::trusted(&content.bytes).is_ok_and(|page| page.len() > 1);
+        let is_almost_full = content.is_log_almost_full();
+        drop(content);
+        if !is_leaf || !is_divisible {
+            return;
+        }
+        if image.len() > target.image_bytes_max() {
+            if frame.want_split(SplitWant::Failure) {
+                self.splits.add(frame);
+            }
+        } else if target.splits_in_advance()
+            && is_almost_full
+            && frame.want_split(SplitWant::InAdvance)
+            && !self.splits.add(frame)
+        {
+            frame.want_split(SplitWant::InAdvanceNow);
         }
     }
 
     /// Ends the threads and lets all frames go.
     pub(super) fn close(&self) {
         self.changes.close();
+        self.splits.close();
         let mut queue = self.lock();
         queue.is_closed = true;
         let frames = std::mem::take(&mut queue.frames);

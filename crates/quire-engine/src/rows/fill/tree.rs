@@ -76,6 +76,8 @@ struct Building {
     levels: TreeLevels,
     codec: PageCodec,
     made: Vec<PageId>,
+    /// How many of them there were when it was asked how large leaves may be.
+    limited_at: usize,
     last_key: Vec<u8>,
     is_empty: bool,
 }
@@ -87,6 +89,7 @@ impl Building {
             levels: TreeLevels::new(options, 0).map_err(tree_error)?,
             codec,
             made: Vec::new(),
+            limited_at: usize::MAX,
             last_key: Vec::new(),
             is_empty: true,
         })
@@ -109,6 +112,13 @@ impl Building {
         self.last_key.extend_from_slice(key);
         self.is_empty = false;
         let (codec, made) = (self.codec, &mut self.made);
+        if self.limited_at != made.len() {
+            self.limited_at = made.len();
+            let leaf_bytes = writers.pool().built_bytes(codec);
+            leaf_bytes
+                .into_iter()
+                .for_each(|bytes| self.levels.limit_leaves(bytes));
+        }
         let pushed = self.levels.push(key, value, &mut |bytes| {
             write_page(bytes, codec, made, writers)
         });

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
-use quire_engine::{Storage, StorageFormat, TableDefinition, TableOptions};
+use quire_engine::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
 
 use super::super::names::folded;
 use super::super::reject::not_supported;
@@ -87,10 +87,24 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         }
         "page_codec_level" => put(&mut options.page_codec_level, value.parse().ok().map(Some)),
         "storage_format" => put(&mut options.storage_format, StorageFormat::from_name(value)),
+        "page_target_bytes" => set_target_bytes(options, value),
+        "page_padding" => {
+            let target = options.page_target.as_mut();
+            let target = target.ok_or_else(|| without_target(key))?;
+            let value = one_of(value, ["adaptive", "none"]);
+            put(&mut target.has_adaptive_padding, value)
+        }
+        "page_split" => {
+            let target = options.page_target.as_mut();
+            let target = target.ok_or_else(|| without_target(key))?;
+            let value = one_of(value, ["advance", "on_failure"]);
+            put(&mut target.splits_in_advance, value)
+        }
         _ => {
             let text = format!("unrecognized parameter \"{key}\"");
             return Err(Error::new("22023", text).with_hint(
-                "Options are compression, page_size, page_codec, page_codec_level and storage_format.",
+                "Options are compression, page_size, page_codec, page_codec_level, storage_format, page_target_bytes, page_padding and \
+                 page_split.",
             ));
         }
     };
@@ -98,6 +112,34 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         true => Ok(()),
         false => Err(bad_value(key, value)),
     }
+}
+
+/// 0: stored pages have any size. Whether the size is one that pages can have is checked with the whole definition.
+fn set_target_bytes(options: &mut TableOptions, value: &str) -> bool {
+    match value.parse() {
+        Ok(0) => options.page_target = None,
+        Ok(bytes) => {
+            let target = options.page_target.unwrap_or(PageTarget::new(bytes));
+            options.page_target = Some(PageTarget {
+                slot_bytes: bytes,
+                ..target
+            });
+        }
+        Err(_) => return false,
+    }
+    true
+}
+
+/// True for the first, false for the second.
+fn one_of(value: &str, names: [&str; 2]) -> Option<bool> {
+    let at = names.into_iter().position(|name| name == value)?;
+    Some(at == 0)
+}
+
+fn without_target(key: &str) -> Error {
+    let text = format!("option \"{key}\" needs stored pages of a fixed size");
+    Error::new("22023", text)
+        .with_hint("Write page_target_bytes = 8192, or another size, before it.")
 }
 
 fn put<T>(place: &mut T, value: Option<T>) -> bool {
@@ -114,6 +156,8 @@ fn bad_value(key: &str, value: &str) -> Error {
         "compression" => "Say auto or none.".to_owned(),
         "page_codec" => format!("Codecs of pages are {}.", codecs()),
         "storage_format" => "Say auto, none, r2c, rlt, clt, xor, xor_rlt or packed.".to_owned(),
+        "page_padding" => "Say adaptive or none.".to_owned(),
+        "page_split" => "Say advance or on_failure.".to_owned(),
         _ => "Say a whole number.".to_owned(),
     })
 }
@@ -141,6 +185,15 @@ pub(in crate::sql) fn spelled(options: &TableOptions) -> Vec<String> {
     }
     if options.storage_format != default.storage_format {
         texts.push(format!("storage_format = {}", options.storage_format));
+    }
+    if let Some(target) = options.page_target {
+        texts.push(format!("page_target_bytes = {}", target.slot_bytes));
+        if !target.has_adaptive_padding {
+            texts.push("page_padding = none".to_owned());
+        }
+        if !target.splits_in_advance {
+            texts.push("page_split = on_failure".to_owned());
+        }
     }
     texts
 }

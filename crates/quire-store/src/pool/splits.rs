@@ -1,0 +1,82 @@
+//! Leaves that should be split, for the thread that does so in the background.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Pool;
+use super::frame::Frame;
+
+/// Leaves that may wait. When more would, whoever changes a leaf splits it.
+const WAITING_MAX: usize = 256;
+
+/// The leaves that wait.
+#[derive(Default)]
+pub(super) struct Splits {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    leaves: VecDeque<Arc<Frame>>,
+    /// Somebody takes them.
+    is_served: bool,
+}
+
+impl Splits {
+    /// Has a leaf split in the background; false when nobody does.
+    pub(super) fn add(&self, leaf: &Arc<Frame>) -> bool {
+        let mut queue = self.lock();
+        if !queue.is_served || queue.leaves.len() >= WAITING_MAX {
+            return false;
+        }
+        queue.leaves.push_back(Arc::clone(leaf));
+        drop(queue);
+        self.changed.notify_one();
+        true
+    }
+
+    fn set_served(&self, is_served: bool) {
+        let mut queue = self.lock();
+        queue.is_served = is_served;
+        let leaves = match is_served {
+            true => VecDeque::new(),
+            false => std::mem::take(&mut queue.leaves),
+        };
+        drop(queue);
+        self.changed.notify_all();
+        drop(leaves);
+    }
+
+    /// The pool is closed.
+    pub(super) fn close(&self) {
+        self.set_served(false);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool {
+    /// From now on leaves that should be split wait for [`next_split`](Self::next_split).
+    pub fn begin_splits(&self) {
+        self.inner.upkeep.splits.set_served(true);
+    }
+
+    /// Nobody calls [`next_split`](Self::next_split) any more; who waits in it gets nothing.
+    pub fn end_splits(&self) {
+        self.inner.upkeep.splits.set_served(false);
+    }
+
+    /// Waits for a leaf that should be split; nothing when splits have ended.
+    #[must_use]
+    pub fn next_split(&self) -> Option<Arc<Frame>> {
+        let splits = &self.inner.upkeep.splits;
+        let waited = splits.changed.wait_while(splits.lock(), |queue| {
+            queue.is_served && queue.leaves.is_empty()
+        });
+        let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
+        queue.leaves.pop_front()
+    }
+}
