@@ -114,6 +114,7 @@ impl Workload {
         let options = random_options(&mut self.random);
         self.alter(open, &name, |definition| {
             definition.options.page_codec = options.page_codec;
+            definition.options.page_target = options.page_target;
         })
     }
 

@@ -4,7 +4,7 @@ use quire_codec::CodecId;
 use quire_engine::row_table::Value;
 use quire_engine::{
     BlockCodecId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
-    ReferentialAction, SqlType, Storage, TableDefinition, TableOptions,
+    PageTarget, ReferentialAction, SqlType, Storage, TableDefinition, TableOptions,
 };
 
 use crate::random::Random;
@@ -124,9 +124,16 @@ pub(super) fn random_options(random: &mut Random) -> TableOptions {
         BlockCodecId::Zstd,
         BlockCodecId::Lz4,
     ];
+    let page_codec = codecs[random.below(4) as usize];
+    let has_target = page_codec != BlockCodecId::None && random.chance(25);
     TableOptions {
         page_bytes: [4_096, 4_096, 8_192][random.below(3) as usize],
-        page_codec: codecs[random.below(4) as usize],
+        page_codec,
+        page_target: has_target.then(|| PageTarget {
+            has_adaptive_padding: random.chance(50),
+            splits_in_advance: random.chance(50),
+            ..PageTarget::new([1_024, 2_048][random.below(2) as usize])
+        }),
         compresses_tuples: random.chance(70),
         ..TableOptions::default()
     }
