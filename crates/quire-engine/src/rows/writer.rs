@@ -11,7 +11,7 @@ use quire_format::tuple::TupleValue;
 use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
 use crate::btree::Direction;
-use crate::mvcc::{LockWait, RowLockMode, Transaction, TreeId};
+use crate::mvcc::{LockWait, ReadView, RowLockMode, Transaction, TreeId};
 use crate::row_table::{EncodedRow, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
@@ -330,9 +330,16 @@ impl<'t> RowWriter<'t> {
         ))
     }
 
-    /// The greatest number of a row, 0 when there is none.
+    /// The greatest number that a row has for anybody, 0 when there is none. Rows that this transaction has deleted count: it may be
+    /// rolled back, and others see them.
     fn greatest_row_id(&mut self) -> Result<u64, RowWriteError> {
-        let view = self.rows.latest_view();
+        let own = self.rows.latest_view();
+        let mut committed = own.clone();
+        committed.forget_changes();
+        Ok(self.greatest_in(&own)?.max(self.greatest_in(&committed)?))
+    }
+
+    fn greatest_in(&self, view: &ReadView) -> Result<u64, RowWriteError> {
         let mut scan = view.scan(self.parts.rows, &[], &[], Direction::Backward)?;
         let last = scan.next_entry()?;
         let number = last
