@@ -196,9 +196,12 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    /// How the pages of a tree are kept, if by rows.
-    pub(crate) fn tree_spec(&self, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
-        let options = self.options_of(tree);
+    /// How the pages of a tree are kept, if by rows, in a table with these options.
+    pub(crate) fn tree_spec(
+        &self,
+        tree: &TreeRecord,
+        options: &TableOptions,
+    ) -> Result<TreeSpec, EngineError> {
         let codec = PageCodec::new(options.page_codec, options.page_codec_level);
         let codec = codec.map_err(|error| EngineError::Corrupt {
             what: "the page codec of a table".to_owned(),

@@ -124,12 +124,13 @@ impl RowHalf {
 
 /// How the pages of a tree are kept: leaves with rows by columns, where the table says so.
 fn tree_spec(pool: &Pool, catalog: &Catalog, tree: &TreeRecord) -> Result<TreeSpec, EngineError> {
-    let mut spec = catalog.tree_spec(tree)?;
+    let options = catalog.options_of(tree);
+    let mut spec = catalog.tree_spec(tree, &options)?;
     if let Some((shape, transform)) = columns_of_leaves(catalog, tree) {
         spec.codec = pool.by_columns(spec.codec, shape, transform);
     }
     spec.codec = pool.with_dictionaries(spec.codec, tree.id);
-    if let Some(target) = catalog.options_of(tree).page_target {
+    if let Some(target) = options.page_target {
         spec.codec = pool.with_target(spec.codec, tree.id, target);
     }
     Ok(spec)

@@ -74,7 +74,7 @@ impl TreeBuilder {
                 free(&frame, guard)?;
             }
         }
-        self.pages.forget_dictionaries(guard);
+        self.pages.forget_tree(guard);
         Ok(())
     }
 }
@@ -95,7 +95,7 @@ impl BTree {
         if let Some(root) = self.pages.get(self.root)? {
             self.free_below(&root, None, guard)?;
         }
-        self.pages.forget_dictionaries(guard);
+        self.pages.forget_tree(guard);
         Ok(())
     }
 

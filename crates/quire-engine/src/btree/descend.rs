@@ -113,25 +113,9 @@ impl BTree {
         key: &[u8],
         visit: &mut impl FnMut(Option<&[u8]>) -> R,
     ) -> Result<Descent<R>, TreeError> {
-        let mut below = self.start()?;
-        let mut level = None;
-        loop {
-            let frame = self.here(&below)?;
-            let (child, child_level) = match look(frame, level, key)? {
-                Descent::Arrived(child) => child,
-                Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
-            };
-            if child_level == 0 {
-                return self.value_in(child, key, visit);
-            }
-            let Some(frame) = self.pages.get(child)? else {
-                return Ok(lost(child, FREED));
-            };
-            if level.is_none() {
-                self.pin_root(&below, child_level);
-            }
-            level = Some(child_level);
-            below = Some(frame);
+        match self.way_to(key)? {
+            Descent::Arrived(leaf) => self.value_in(leaf, key, visit),
+            Descent::Lost { page, what } => Ok(Descent::Lost { page, what }),
         }
     }
 
@@ -168,6 +152,16 @@ impl BTree {
 
     /// The leaf where `key` is, or was a moment ago: the leaf itself is not read.
     pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<Frame>>, TreeError> {
+        let leaf = match self.way_to(key)? {
+            Descent::Arrived(leaf) => leaf,
+            Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
+        };
+        let frame = self.pages.get(leaf)?;
+        Ok(frame.map_or(lost(leaf, FREED), Descent::Arrived))
+    }
+
+    /// The number of that leaf, which need not be in memory.
+    fn way_to(&self, key: &[u8]) -> Result<Descent<PageId>, TreeError> {
         let mut below = self.start()?;
         let mut level = None;
         loop {
@@ -176,12 +170,12 @@ impl BTree {
                 Descent::Arrived(child) => child,
                 Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
             };
+            if child_level == 0 {
+                return Ok(Descent::Arrived(child));
+            }
             let Some(frame) = self.pages.get(child)? else {
                 return Ok(lost(child, FREED));
             };
-            if child_level == 0 {
-                return Ok(Descent::Arrived(frame));
-            }
             if level.is_none() {
                 self.pin_root(&below, child_level);
             }

@@ -22,8 +22,8 @@ impl Pages {
     }
 
     /// The pages are gone, as of the guard.
-    pub(super) fn forget_dictionaries(&self, guard: &ChangeGuard<'_>) {
-        self.pool.forget_dictionaries(self.codec, guard);
+    pub(super) fn forget_tree(&self, guard: &ChangeGuard<'_>) {
+        self.pool.forget_tree(self.codec, guard);
     }
 
     /// The frame of a page; `None` when the page has been freed, or never was.

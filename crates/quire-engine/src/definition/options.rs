@@ -94,10 +94,10 @@ impl TableOptions {
                 self.page_bytes
             ));
         }
-        if let Some(target) = self.page_target {
-            return self.target_error(target.slot_bytes).or(self.level_error());
-        }
-        self.level_error()
+        let target = self.page_target;
+        target
+            .and_then(|target| self.target_error(target.slot_bytes))
+            .or_else(|| self.level_error())
     }
 
     fn target_error(&self, bytes: usize) -> Option<String> {
@@ -186,17 +186,10 @@ impl TableOptions {
                     let target = usize::try_from(value).ok().map(PageTarget::new);
                     set(&mut options.page_target, target.map(Some))
                 }
-                PAGE_PADDING | ADVANCE_SPLIT => match (&mut options.page_target, flag(value)) {
-                    (Some(target), Some(flag)) if number == PAGE_PADDING => {
-                        target.has_adaptive_padding = flag;
-                        true
-                    }
-                    (Some(target), Some(flag)) => {
-                        target.splits_in_advance = flag;
-                        true
-                    }
-                    _ => false,
-                },
+                PAGE_PADDING => (options.page_target.as_mut())
+                    .is_some_and(|target| set(&mut target.has_adaptive_padding, flag(value))),
+                ADVANCE_SPLIT => (options.page_target.as_mut())
+                    .is_some_and(|target| set(&mut target.splits_in_advance, flag(value))),
                 _ => false,
             };
             if !is_known {

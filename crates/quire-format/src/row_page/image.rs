@@ -276,7 +276,11 @@ impl<'a> PageImage<'a> {
     /// Whether the page should be encoded again before the log is full; see [`space::should_recompress`].
     #[must_use]
     pub fn should_recompress(&self) -> bool {
-        space::should_recompress(self.page_bytes, self.log.len(), self.op_bytes_max.into())
+        space::should_recompress(
+            self.log.len(),
+            self.op_bytes_max.into(),
+            self.log_bytes_max(),
+        )
     }
 
     /// Restores the page: decompresses the base into `page` and carries out the log. `codec` is one of

@@ -47,11 +47,15 @@ pub const fn log_bytes_max(page_bytes: usize) -> usize {
     page_bytes / LOG_FRACTION
 }
 
-/// Whether an image should be compressed again before its log is full: what is left of the budget is less than its
-/// largest operation so far (S. Ma et al., *Analyzing and Improving the Performance of Page-level Compression*, §V-D).
+/// Whether an image should be compressed again before its log is full, which has `log_bytes` of `log_bytes_max`: what is left is less
+/// than its largest operation so far (S. Ma et al., *Analyzing and Improving the Performance of Page-level Compression*, §V-D).
 #[must_use]
-pub const fn should_recompress(page_bytes: usize, log_bytes: usize, op_bytes_max: usize) -> bool {
-    log_bytes.saturating_add(op_bytes_max) > log_bytes_max(page_bytes)
+pub const fn should_recompress(
+    log_bytes: usize,
+    op_bytes_max: usize,
+    log_bytes_max: usize,
+) -> bool {
+    log_bytes.saturating_add(op_bytes_max) > log_bytes_max
 }
 
 /// What to do about two neighbours of which one has lost entries.

@@ -6,8 +6,7 @@
 //! (`later`) are written in front of the next group.
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use quire_format::log::{LogContent, LogEntry, LogPage, RECORDS_BYTES_MAX, push_entry};
@@ -58,35 +57,20 @@ pub(super) struct Joined {
 /// What became of a group: the sequence of its first commit.
 #[derive(Default)]
 struct Outcome {
-    first: Mutex<Option<Result<u64, CommitError>>>,
-    /// The same, to be read without the mutex.
-    is_known: AtomicBool,
-    known: Condvar,
+    first: OnceLock<Result<u64, CommitError>>,
 }
 
 impl Outcome {
+    /// What is told first stays.
     fn tell(&self, first: Result<u64, CommitError>) {
-        let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        place.get_or_insert(first);
-        self.is_known.store(true, Ordering::Release);
-        drop(place);
-        self.known.notify_all();
+        let _ = self.first.set(first);
     }
 
     fn wait(&self) -> Result<u64, CommitError> {
-        is_soon(|| self.is_known.load(Ordering::Acquire));
-        let mut place = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match &*place {
-                Some(Ok(first)) => return Ok(*first),
-                Some(Err(error)) => return Err(error.duplicate()),
-                None => {
-                    place = self
-                        .known
-                        .wait(place)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
-            }
+        is_soon(|| self.first.get().is_some());
+        match self.first.wait() {
+            Ok(first) => Ok(*first),
+            Err(error) => Err(error.duplicate()),
         }
     }
 }

@@ -71,9 +71,9 @@ impl LogUse {
         }
     }
 
-    /// Whether another operation as long as the longest would not fit (paper 4, §V-D).
+    /// Whether another operation as long as the longest would not fit.
     fn is_almost_full(&self) -> bool {
-        self.log_bytes.saturating_add(self.op_bytes_max) > self.log_bytes_max
+        space::should_recompress(self.log_bytes, self.op_bytes_max, self.log_bytes_max)
     }
 
     /// Whether the page has changed no more than once since it was compressed.

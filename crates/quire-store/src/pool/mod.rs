@@ -204,9 +204,9 @@ impl Pool {
         Some(target.built_bytes())
     }
 
-    /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: the next flush frees
-    /// its dictionaries too.
-    pub fn forget_dictionaries(&self, codec: PageCodec, _guard: &ChangeGuard<'_>) {
+    /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: its target is forgotten,
+    /// and the next flush frees its dictionaries too.
+    pub fn forget_tree(&self, codec: PageCodec, _guard: &ChangeGuard<'_>) {
         self.inner.upkeep.dictionaries.forget(codec);
         self.inner.upkeep.targets.forget(codec);
     }

@@ -73,19 +73,10 @@ impl Residents {
     /// The frame of a page, or the task of loading it. Waits while another thread loads it.
     pub(super) fn find(&self, page: PageId) -> Lookup<'_> {
         loop {
-            let shard = self.shard(page);
-            let waiting = match shard.read().get(&page) {
-                Some(Slot::Ready(frame)) => {
-                    shard.hits.fetch_add(1, Ordering::Relaxed);
-                    frame.note_use();
-                    return Lookup::Ready(Arc::clone(frame));
-                }
-                Some(Slot::Loading(loading)) => Some(Arc::clone(loading)),
-                None => None,
-            };
-            if let Some(loading) = waiting {
-                loading.wait();
-            } else if let hash_map::Entry::Vacant(vacant) = shard.write().entry(page) {
+            if let Some(frame) = self.peek(page) {
+                return Lookup::Ready(frame);
+            }
+            if let hash_map::Entry::Vacant(vacant) = self.shard(page).write().entry(page) {
                 let loading = Arc::new(Loading::default());
                 vacant.insert(Slot::Loading(Arc::clone(&loading)));
                 return Lookup::Load(LoadTicket {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use quire_format::volume::{BLOCK_BYTES, Superblock};
@@ -83,9 +83,9 @@ impl Writer {
 pub(super) struct Gate {
     is_taken: AtomicBool,
     /// How many sleep until it is returned.
-    sleeping: Mutex<usize>,
-    /// The same, to be read without the mutex.
-    has_sleepers: AtomicBool,
+    sleepers: AtomicUsize,
+    /// Held by who is about to sleep, and by who wakes one.
+    waking: Mutex<()>,
     returned: Condvar,
 }
 
@@ -102,30 +102,28 @@ impl Gate {
         if is_soon(|| !self.is_taken.load(Ordering::Relaxed) && self.take()) {
             return;
         }
-        let mut sleeping = self.lock_sleeping();
-        *sleeping += 1;
-        self.has_sleepers.store(true, Ordering::SeqCst);
+        let mut waking = self.lock_waking();
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
         // Whoever returns it after this look sees that somebody sleeps, and has to wait for the mutex to say so.
         while !self.take() {
-            sleeping = self
+            waking = self
                 .returned
-                .wait(sleeping)
+                .wait(waking)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        *sleeping -= 1;
-        self.has_sleepers.store(*sleeping > 0, Ordering::SeqCst);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn give_back(&self) {
         self.is_taken.store(false, Ordering::SeqCst);
-        if self.has_sleepers.load(Ordering::SeqCst) {
-            let _sleeping = self.lock_sleeping();
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            let _waking = self.lock_waking();
             self.returned.notify_one();
         }
     }
 
-    fn lock_sleeping(&self) -> MutexGuard<'_, usize> {
-        self.sleeping.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_waking(&self) -> MutexGuard<'_, ()> {
+        self.waking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

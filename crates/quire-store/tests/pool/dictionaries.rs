@@ -251,7 +251,7 @@ fn come_and_go(volume: &Volume) -> BTreeMap<u64, BTreeMap<PageId, Entries>> {
             let frame = pool.get(*page, codec).unwrap();
             frame.write(|frame| frame.free()).unwrap();
         }
-        pool.forget_dictionaries(codec, &guard);
+        pool.forget_tree(codec, &guard);
     }
     let (dropped, ()) = pool.prepare_flush(|| ()).unwrap();
     drop(dropped);

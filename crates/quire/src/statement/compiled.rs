@@ -27,7 +27,7 @@ impl Compiled {
     pub(super) fn changes_rows_that_are_there(&self) -> bool {
         match self {
             Self::Select(_) => false,
-            Self::Insert(insert) => insert.update.is_some(),
+            Self::Insert(insert) => matches!(insert.conflict, Conflict::Update(..)),
             Self::Change(_) => true,
         }
     }
@@ -108,8 +108,6 @@ pub(super) struct Insert {
     /// A value for every column of every row.
     pub(super) rows: Vec<Vec<NewValue>>,
     pub(super) conflict: Conflict,
-    /// What becomes of the row that is there, where [`Conflict::Update`] says so.
-    pub(super) update: Option<Upsert>,
     pub(super) checks: Vec<Check>,
     pub(super) returning: Option<Returning>,
 }
@@ -131,13 +129,13 @@ pub(super) enum NewValue {
 }
 
 /// What becomes of a row whose key is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Conflict {
     Fail,
     /// It is left out; with one key, only if it is that one.
     DoNothing(Option<KeyKind>),
     /// The row that has it is updated, if it is this key.
-    Update(KeyKind),
+    Update(KeyKind, Upsert),
 }
 
 /// `UPDATE` or `DELETE`; nodes see all columns.

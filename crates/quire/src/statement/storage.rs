@@ -226,7 +226,7 @@ impl TableRows for StoredRows<'_> {
     fn insert(
         &mut self,
         row: &[Value],
-        conflict: Conflict,
+        conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         let definition = self.table.definition();
@@ -251,7 +251,7 @@ impl TableRows for StoredRows<'_> {
                     {
                         Ok(Inserted::LeftOut)
                     }
-                    Conflict::Update(arbiter) if arbiter == kind => {
+                    Conflict::Update(arbiter, _) if *arbiter == kind => {
                         let is_changed = changes.change(self.table, &found.row_key, decide)?;
                         Ok(match is_changed {
                             true => Inserted::Updated,

@@ -114,10 +114,9 @@ impl Building {
         let (codec, made) = (self.codec, &mut self.made);
         if self.limited_at != made.len() {
             self.limited_at = made.len();
-            let leaf_bytes = writers.pool().built_bytes(codec);
-            leaf_bytes
-                .into_iter()
-                .for_each(|bytes| self.levels.limit_leaves(bytes));
+            if let Some(bytes) = writers.pool().built_bytes(codec) {
+                self.levels.limit_leaves(bytes);
+            }
         }
         let pushed = self.levels.push(key, value, &mut |bytes| {
             write_page(bytes, codec, made, writers)

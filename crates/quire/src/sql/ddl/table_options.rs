@@ -89,16 +89,12 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         "storage_format" => put(&mut options.storage_format, StorageFormat::from_name(value)),
         "page_target_bytes" => set_target_bytes(options, value),
         "page_padding" => {
-            let target = options.page_target.as_mut();
-            let target = target.ok_or_else(|| without_target(key))?;
             let value = one_of(value, ["adaptive", "none"]);
-            put(&mut target.has_adaptive_padding, value)
+            put(&mut target_of(options, key)?.has_adaptive_padding, value)
         }
         "page_split" => {
-            let target = options.page_target.as_mut();
-            let target = target.ok_or_else(|| without_target(key))?;
             let value = one_of(value, ["advance", "on_failure"]);
-            put(&mut target.splits_in_advance, value)
+            put(&mut target_of(options, key)?.splits_in_advance, value)
         }
         _ => {
             let text = format!("unrecognized parameter \"{key}\"");
@@ -136,10 +132,12 @@ fn one_of(value: &str, names: [&str; 2]) -> Option<bool> {
     Some(at == 0)
 }
 
-fn without_target(key: &str) -> Error {
-    let text = format!("option \"{key}\" needs stored pages of a fixed size");
-    Error::new("22023", text)
-        .with_hint("Write page_target_bytes = 8192, or another size, before it.")
+fn target_of<'o>(options: &'o mut TableOptions, key: &str) -> Result<&'o mut PageTarget, Error> {
+    options.page_target.as_mut().ok_or_else(|| {
+        let text = format!("option \"{key}\" needs stored pages of a fixed size");
+        Error::new("22023", text)
+            .with_hint("Write page_target_bytes = 8192, or another size, before it.")
+    })
 }
 
 fn put<T>(place: &mut T, value: Option<T>) -> bool {

@@ -32,6 +32,16 @@ impl Binder<'_> {
         if !optimizer_hints.is_empty() || !order_by.is_empty() {
             return None;
         }
+        let new_values = self.new_values(assignments)?;
+        let checks = self.checks()?;
+        let mut change = self.change(selection, returning)?;
+        change.new_values = Some(new_values);
+        change.checks = checks;
+        Some(change)
+    }
+
+    /// Columns with their new values, over all columns that expressions may name.
+    pub(super) fn new_values(&self, assignments: Vec<Assignment>) -> Option<Vec<(usize, Output)>> {
         let mut new_values = Vec::with_capacity(assignments.len());
         for (column, value) in assignments_of(assignments, self.table)? {
             if self.table.columns.get(column)?.is_generated {
@@ -40,11 +50,7 @@ impl Binder<'_> {
             let value = self.value_for(column, value, &mut Slots::All)?;
             new_values.push((column, Output::of(value)));
         }
-        let checks = self.checks()?;
-        let mut change = self.change(selection, returning)?;
-        change.new_values = Some(new_values);
-        change.checks = checks;
-        Some(change)
+        Some(new_values)
     }
 
     pub(super) fn delete(&self, delete: Delete) -> Option<Change> {

@@ -6,7 +6,6 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::Binder;
-use super::change::assignments_of;
 use crate::sql::{names, parse, rewrite};
 use crate::statement::compiled::{Conflict, Insert, NewValue, Output, Upsert};
 use crate::statement::expression::Slots;
@@ -38,15 +37,15 @@ impl Binder<'_> {
         if rows.len() > 1 && !self.are_alike(&insert)? {
             return None;
         }
-        let (conflict, update) = match insert.on {
-            None => (Conflict::Fail, None),
+        let conflict = match insert.on {
+            None => Conflict::Fail,
             Some(OnInsert::OnConflict(conflict)) => {
                 let arbiter = self.arbiter(conflict.conflict_target)?;
                 match conflict.action {
-                    OnConflictAction::DoNothing => (Conflict::DoNothing(arbiter), None),
+                    OnConflictAction::DoNothing => Conflict::DoNothing(arbiter),
                     // Of several rows none may be met again; the general path sees to that.
                     OnConflictAction::DoUpdate(update) if rows.len() == 1 => {
-                        (Conflict::Update(arbiter?), Some(self.upsert(update)?))
+                        Conflict::Update(arbiter?, self.upsert(update)?)
                     }
                     OnConflictAction::DoUpdate(_) => return None,
                 }
@@ -56,7 +55,6 @@ impl Binder<'_> {
         Some(Insert {
             rows,
             conflict,
-            update,
             checks: self.checks()?,
             returning: self.returning(insert.returning)?,
         })
@@ -122,17 +120,9 @@ impl Binder<'_> {
     /// What becomes of the row that is there.
     fn upsert(&self, update: DoUpdate) -> Option<Upsert> {
         let both = self.with_excluded()?;
-        let mut new_values = Vec::with_capacity(update.assignments.len());
-        for (column, value) in assignments_of(update.assignments, self.table)? {
-            if self.table.columns.get(column)?.is_generated {
-                return None;
-            }
-            let value = both.value_for(column, value, &mut Slots::All)?;
-            new_values.push((column, Output::of(value)));
-        }
         Some(Upsert {
             conditions: both.conditions(update.selection, &mut Slots::All)?,
-            new_values,
+            new_values: both.new_values(update.assignments)?,
         })
     }
 

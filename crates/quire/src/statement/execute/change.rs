@@ -5,7 +5,7 @@ use quire_engine::row_table::Value;
 use super::select::passes;
 use super::{Executed, Inserted, NewRow, ResultRows, TableRows, view};
 use crate::error::Error;
-use crate::statement::compiled::{Change, Check, Insert, NewValue, Output, Returning};
+use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
 use crate::statement::expression::{Environment, Row};
 use crate::statement::scalar::Scalar;
 
@@ -32,7 +32,7 @@ impl Insert {
                     returning.as_ref().map(show).transpose()?
                 }
             };
-            let inserted = rows.insert(&values, self.conflict, &mut |there| {
+            let inserted = rows.insert(&values, &self.conflict, &mut |there| {
                 let (new_row, shown_of_it) = self.updated(there, &values, environment)?;
                 shown = shown_of_it;
                 Ok(new_row)
@@ -55,8 +55,8 @@ impl Insert {
         environment: &Environment<'_>,
     ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
         let both = [there, &view(excluded)].concat();
-        match &self.update {
-            Some(update) if passes(&update.conditions, &both, environment)? => {
+        match &self.conflict {
+            Conflict::Update(_, update) if passes(&update.conditions, &both, environment)? => {
                 let values = new_values(&update.new_values, &both, environment)?;
                 let returning = self.returning.as_ref();
                 changed_row(there, values, &self.checks, returning, environment)

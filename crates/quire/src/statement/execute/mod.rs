@@ -77,7 +77,7 @@ pub(super) trait TableRows {
     fn insert(
         &mut self,
         row: &[Value],
-        conflict: Conflict,
+        conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error>;
 }

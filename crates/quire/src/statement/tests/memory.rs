@@ -146,15 +146,15 @@ impl TableRows for MemoryRows {
     fn insert(
         &mut self,
         row: &[Value],
-        conflict: Conflict,
+        conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         match conflict {
-            Conflict::DoNothing(kind) if self.conflict(row, kind).is_some() => {
+            Conflict::DoNothing(kind) if self.conflict(row, *kind).is_some() => {
                 return Ok(Inserted::LeftOut);
             }
-            Conflict::Update(kind) => {
-                if let Some(index) = self.conflict(row, Some(kind)) {
+            Conflict::Update(kind, _) => {
+                if let Some(index) = self.conflict(row, Some(*kind)) {
                     let all: Vec<usize> = (0..row.len()).collect();
                     let there = self.rows[index].clone();
                     return Ok(match decide(&view(&there, &all))? {
