@@ -11,6 +11,7 @@ mod engine;
 mod error;
 pub mod mvcc;
 mod pages;
+pub mod plan;
 mod predicate;
 mod row_half;
 pub mod row_table;
