@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod append;
+pub mod avm;
 pub mod btree;
 mod catalog;
 mod check;

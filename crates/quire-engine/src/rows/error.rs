@@ -110,7 +110,7 @@ pub enum RowWriteError {
 }
 
 impl RowScanError {
-    pub(super) fn corrupt(parts: &RowParts) -> impl FnOnce(Corrupt) -> Self {
+    pub(crate) fn corrupt(parts: &RowParts) -> impl FnOnce(Corrupt) -> Self {
         let table = parts.definition.name.clone();
         move |error| Self::Corrupt(Corrupt::new(format!("table {table:?}: {error}"), 0))
     }

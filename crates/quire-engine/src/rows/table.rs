@@ -20,6 +20,17 @@ pub struct RowTable {
     pub(super) view: ReadView,
 }
 
+impl std::fmt::Debug for RowTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { parts, .. } = self;
+        let mut shown = f.debug_struct("RowTable");
+        shown
+            .field("id", &parts.id)
+            .field("name", &parts.definition.name);
+        shown.finish_non_exhaustive()
+    }
+}
+
 impl RowTable {
     pub(crate) fn new(parts: Arc<RowParts>, view: ReadView) -> Self {
         Self { parts, view }

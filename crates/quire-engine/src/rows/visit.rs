@@ -14,7 +14,7 @@ use super::scan::fetch_long;
 use super::table::RowTable;
 use crate::btree::Direction;
 use crate::mvcc::Scan;
-use crate::row_table::{KeyRange, RowBuffer, RowLayout, StoredValue};
+use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue};
 
 /// Looks at the key of a row and at the values of the columns that were asked for, in that order; says whether to go on. It may use
 /// no tree.
@@ -149,6 +149,25 @@ impl RowTable {
             most = (most * 4).min(MOST_ROWS);
         }
         Ok(())
+    }
+
+    /// Appends a value that is stored aside.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub(crate) fn read_long(
+        &self,
+        row_key: &[u8],
+        ordinal: usize,
+        mark: OverflowMark,
+        target: &mut Vec<u8>,
+    ) -> Result<(), RowScanError> {
+        let fetch = |key: &[u8], target: &mut Vec<u8>| {
+            fetch_long(&self.view, self.parts.overflow, key, target)
+        };
+        self.parts
+            .layout
+            .read_long(row_key, ordinal, mark, fetch, target)
     }
 
     fn show_long(

@@ -1,0 +1,278 @@
+//! Nanoseconds a row of the expressions of TPC-H's queries 1 and 6: as register programs, and as trees that are walked.
+//! `cargo run --release -p quire-engine --example avm_speed`. Each figure is the best of some rounds; both sides look at the same tuples,
+//! compressed and not, and a tree is given the columns that it needs decoded once per row.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use quire_engine::avm::{
+    Accumulation, Attribute, ColumnPlace, Compiler, RegisterPool, RegisterSet, Slot, TuplePlace,
+    TupleSource,
+};
+use quire_engine::plan::{
+    Comparison, DecimalOperation, Environment, Expression, Operator, Scalar, ValueKind,
+};
+use quire_engine::row_table::{TupleValue, Value};
+use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
+
+const ROWS: usize = 20_000;
+const ROUNDS: usize = 15;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Quantity, price, discount, tax, date of shipment.
+const QUANTITY: usize = 0;
+const PRICE: usize = 1;
+const DISCOUNT: usize = 2;
+const TAX: usize = 3;
+const SHIPDATE: usize = 4;
+
+struct Query {
+    name: &'static str,
+    condition: Expression,
+    sums: Vec<Expression>,
+}
+
+struct Tuples {
+    layout: Arc<TupleLayout>,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+fn main() -> Result<(), Failure> {
+    println!("query  tuples       tree ns  program ns  ratio");
+    for (name, compression) in [
+        ("plain", TupleCompression::None),
+        ("compressed", TupleCompression::NullSuppressed),
+    ] {
+        let tuples = tuples(&compression)?;
+        for query in [query_1()?, query_6()] {
+            let (tree_ns, tree_sums) = walk(&tuples, &query)?;
+            let (program_ns, program_sums) = run(&tuples, &query)?;
+            if tree_sums != program_sums {
+                return Err(format!("{tree_sums:?} and {program_sums:?} differ").into());
+            }
+            println!(
+                "{:<6} {name:<11} {tree_ns:8.1} {program_ns:11.1} {:6.2}",
+                query.name,
+                tree_ns / program_ns
+            );
+        }
+    }
+    Ok(())
+}
+
+fn column(slot: usize) -> Expression {
+    let kind = match slot {
+        SHIPDATE => ValueKind::Integer,
+        _ => ValueKind::Decimal,
+    };
+    Expression::Column {
+        slot,
+        kind,
+        nullable: false,
+    }
+}
+
+fn decimal(value: i128) -> Expression {
+    Expression::Constant(Value::Decimal(value.into()))
+}
+
+fn pair(left: Expression, right: Expression) -> Box<[Expression; 2]> {
+    Box::new([left, right])
+}
+
+fn all(conditions: Vec<Expression>) -> Expression {
+    let mut conditions = conditions.into_iter();
+    let first = conditions
+        .next()
+        .unwrap_or(Expression::Constant(Value::Boolean(true)));
+    conditions.fold(first, |left, right| Expression::And(pair(left, right)))
+}
+
+fn compare(comparison: Comparison, slot: usize, right: Expression) -> Expression {
+    Expression::Compare(comparison, pair(column(slot), right))
+}
+
+fn days(days: i64) -> Expression {
+    Expression::Constant(Value::Integer(days))
+}
+
+fn query_1() -> Result<Query, Failure> {
+    let operation = |operator, left, right| {
+        DecimalOperation::new(operator, left, right).ok_or("no such decimal")
+    };
+    let subtract = operation(Operator::Subtract, 0, 2)?;
+    let add = operation(Operator::Add, 0, 2)?;
+    let multiply = operation(Operator::Multiply, 2, 2)?;
+    let charge = operation(Operator::Multiply, 4, 2)?;
+    let reduced = || {
+        let rest = Expression::Decimal(subtract, pair(decimal(1), column(DISCOUNT)));
+        Expression::Decimal(multiply, pair(column(PRICE), rest))
+    };
+    let taxed = Expression::Decimal(add, pair(decimal(1), column(TAX)));
+    Ok(Query {
+        name: "Q1",
+        condition: compare(Comparison::LessOrEqual, SHIPDATE, days(10_471)),
+        sums: vec![
+            column(QUANTITY),
+            column(PRICE),
+            reduced(),
+            Expression::Decimal(charge, pair(reduced(), taxed)),
+            column(DISCOUNT),
+        ],
+    })
+}
+
+fn query_6() -> Query {
+    let multiply = DecimalOperation::new(Operator::Multiply, 2, 2);
+    Query {
+        name: "Q6",
+        condition: all(vec![
+            compare(Comparison::GreaterOrEqual, SHIPDATE, days(8_766)),
+            compare(Comparison::Less, SHIPDATE, days(9_131)),
+            compare(Comparison::GreaterOrEqual, DISCOUNT, decimal(5)),
+            compare(Comparison::LessOrEqual, DISCOUNT, decimal(7)),
+            compare(Comparison::Less, QUANTITY, decimal(2_400)),
+        ]),
+        sums: multiply
+            .map(|multiply| Expression::Decimal(multiply, pair(column(PRICE), column(DISCOUNT))))
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn tuples(compression: &TupleCompression) -> Result<Tuples, Failure> {
+    let money = TupleType::Int128 { digits: 15 };
+    let date = TupleType::Date { base_days: 8_000 };
+    let columns: Vec<TupleColumn> = [money, money, money, money, date]
+        .map(|column_type| TupleColumn {
+            column_type,
+            nullable: false,
+            compression: compression.clone(),
+        })
+        .to_vec();
+    let layout = TupleLayout::new(&columns)?;
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    let mut seed: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut below = |limit: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        i128::from(seed % limit)
+    };
+    for _ in 0..ROWS {
+        let row = [
+            TupleValue::Wide(100 * (1 + below(50))),
+            TupleValue::Wide(90_000 + below(10_000_000)),
+            TupleValue::Wide(below(11)),
+            TupleValue::Wide(below(9)),
+            TupleValue::Integer(8_036 + below(2_526) as i64),
+        ];
+        layout.encode(&row, &mut bytes)?;
+        ends.push(bytes.len());
+    }
+    Ok(Tuples {
+        layout: Arc::new(layout),
+        bytes,
+        ends,
+    })
+}
+
+impl Tuples {
+    fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        std::iter::once(0)
+            .chain(self.ends.iter().copied())
+            .zip(self.ends.iter().copied())
+    }
+}
+
+/// Best time a row in nanoseconds.
+fn best(mut round: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        round()?;
+        best = best.min(start.elapsed().as_secs_f64() * 1e9 / ROWS as f64);
+    }
+    Ok(best)
+}
+
+fn walk(tuples: &Tuples, query: &Query) -> Result<(f64, Vec<i128>), Failure> {
+    let environment = Environment::new(&[]);
+    let mut sums = vec![0; query.sums.len()];
+    let best_ns = best(|| {
+        sums.fill(0);
+        for (start, end) in tuples.iter() {
+            let tuple = tuples.bytes.get(start..end).unwrap_or_default();
+            let mut row = [TupleValue::Null; 5];
+            row[SHIPDATE] = tuples.layout.field(tuple, SHIPDATE)?;
+            if query.name == "Q6" {
+                row[QUANTITY] = tuples.layout.field(tuple, QUANTITY)?;
+                row[DISCOUNT] = tuples.layout.field(tuple, DISCOUNT)?;
+            }
+            if query.condition.evaluate(&row, &environment)? != Scalar::Boolean(true) {
+                continue;
+            }
+            row[PRICE] = tuples.layout.field(tuple, PRICE)?;
+            if query.name == "Q1" {
+                for slot in [QUANTITY, DISCOUNT, TAX] {
+                    row[slot] = tuples.layout.field(tuple, slot)?;
+                }
+            }
+            for (sum, expression) in sums.iter_mut().zip(&query.sums) {
+                if let Scalar::Decimal(value) = expression.evaluate(&row, &environment)? {
+                    *sum += value;
+                }
+            }
+        }
+        black_box(&sums);
+        Ok(())
+    })?;
+    Ok((best_ns, sums))
+}
+
+fn run(tuples: &Tuples, query: &Query) -> Result<(f64, Vec<i128>), Failure> {
+    let mut pool = RegisterPool::default();
+    let tuple = pool.tuple()?;
+    let places = (0..5)
+        .map(|ordinal| ColumnPlace::Attribute {
+            attribute: Attribute { tuple, ordinal },
+            is_shared: false,
+        })
+        .collect();
+    let mut compiler = Compiler::new(&mut pool, places, &[(tuple, 5)]);
+    compiler.announce([&query.condition]);
+    compiler.announce(&query.sums);
+    compiler.filter(&query.condition)?;
+    for (slot, expression) in (0..).zip(&query.sums) {
+        compiler.accumulate(Slot(slot), Accumulation::Sum(expression))?;
+    }
+    let (program, _) = compiler.finish()?;
+    if std::env::args().any(|argument| argument == "--show") {
+        println!("{program}");
+    }
+    let mut registers = RegisterSet::new();
+    registers.set_source(tuple, TupleSource::Temporary(Arc::clone(&tuples.layout)));
+    let buffer = registers.add_buffer();
+    if let Some(bytes) = registers.buffer_mut(buffer) {
+        bytes.clone_from(&tuples.bytes);
+    }
+    let loaded = program.load(&mut registers)?;
+    let best_ns = best(|| {
+        registers.begin_group(&program);
+        for (start, end) in tuples.iter() {
+            let place = TuplePlace {
+                buffer,
+                start: start as u32,
+                key_bytes: 0,
+                tuple_bytes: (end - start) as u32,
+            };
+            registers.set_tuple(tuple, place);
+            program.run(loaded, &mut registers)?;
+        }
+        Ok(())
+    })?;
+    Ok((best_ns, registers.slots(&program)))
+}

@@ -1,0 +1,333 @@
+//! Aggregates: what the rows of a group come to, slot by slot (mode `A` of an opcode).
+//!
+//! A state that has seen no value is told apart by a number that no value is: so the first value needs no program of its own.
+
+use std::cmp::Ordering;
+
+use super::arithmetic::{Multiply, Operation};
+use super::compare::Ordered;
+use super::opcode::Instruction;
+use super::operand::{Slot, Target, Text, Wide, Word};
+use super::program::Program;
+use super::registers::{Read, RegisterSet, States, Write};
+use super::trap::Trap;
+use crate::plan::{EvaluationError, Operator};
+
+/// A sum, least or greatest value of nothing; decimals have at most 38 digits.
+pub(super) const NOTHING: i128 = i128::MIN;
+
+/// Set beside the bits of a float.
+const SOMETHING: i128 = 1 << 64;
+
+impl States {
+    #[inline(always)]
+    fn of(&mut self, slot: Slot) -> Result<&mut i128, Trap> {
+        let index = self.group + usize::from(slot.0);
+        self.values.get_mut(index).ok_or_else(Trap::slot)
+    }
+}
+
+impl RegisterSet {
+    /// Starts the aggregates of a program anew: a group without rows. Its counts are zero, and nothing else has a value.
+    pub fn begin_group(&mut self, program: &Program) {
+        let States {
+            values,
+            texts,
+            group,
+        } = &mut self.states;
+        *group = 0;
+        texts.clear();
+        values.clear();
+        values.extend(initial(program));
+    }
+}
+
+impl RegisterSet {
+    /// The slots of the present group as they are held: counts and sums of integers and decimals as they are.
+    #[must_use]
+    pub fn slots(&self, program: &Program) -> Vec<i128> {
+        let States { values, group, .. } = &self.states;
+        let count = usize::from(program.draft().slot_count);
+        values.iter().skip(*group).take(count).copied().collect()
+    }
+}
+
+/// What the slots of a program are before the first row.
+pub(super) fn initial(program: &Program) -> impl Iterator<Item = i128> {
+    let draft = program.draft();
+    let is_counted = |slot: u8| {
+        let mut instructions = draft.instructions.iter();
+        instructions.any(|instruction| *instruction == Instruction::CNT_A { slot: Slot(slot) })
+    };
+    (0..draft.slot_count).map(move |slot| match is_counted(slot) {
+        true => 0,
+        false => NOTHING,
+    })
+}
+
+/// A type of values that are added up.
+pub(super) trait Summed: Copy {
+    fn add_to(self, state: &mut i128) -> Result<(), Trap>;
+}
+
+impl Summed for i128 {
+    #[inline(always)]
+    fn add_to(self, state: &mut i128) -> Result<(), Trap> {
+        let before = match *state {
+            NOTHING => 0,
+            sum => sum,
+        };
+        *state = before
+            .checked_add(self)
+            .ok_or_else(|| EvaluationError::overflow(Operator::Add, before, self))?;
+        Ok(())
+    }
+}
+
+impl Summed for i64 {
+    #[inline(always)]
+    fn add_to(self, state: &mut i128) -> Result<(), Trap> {
+        i128::from(self).add_to(state)
+    }
+}
+
+impl Summed for f64 {
+    #[inline(always)]
+    fn add_to(self, state: &mut i128) -> Result<(), Trap> {
+        let before = match *state {
+            NOTHING => 0.0,
+            sum => Self::from_bits(sum as u64),
+        };
+        *state = SOMETHING | i128::from((before + self).to_bits());
+        Ok(())
+    }
+}
+
+/// One row more.
+#[inline(always)]
+pub(super) fn count(registers: &mut RegisterSet, slot: Slot) -> Result<(), Trap> {
+    *registers.states.of(slot)? += 1;
+    Ok(())
+}
+
+/// Adds a value.
+#[inline(always)]
+pub(super) fn sum<V, R>(registers: &mut RegisterSet, value: R, slot: Slot) -> Result<(), Trap>
+where
+    R: Read<V>,
+    V: Summed,
+{
+    match value.read(registers)? {
+        Some(value) => value.add_to(registers.states.of(slot)?),
+        None => Ok(()),
+    }
+}
+
+/// Adds a product.
+#[inline(always)]
+pub(super) fn sum_product<V, L, R>(
+    registers: &mut RegisterSet,
+    left: L,
+    right: R,
+    slot: Slot,
+) -> Result<(), Trap>
+where
+    L: Read<V>,
+    R: Read<V>,
+    V: Summed,
+    Multiply: Operation<V>,
+{
+    let (Some(left), Some(right)) = (left.read(registers)?, right.read(registers)?) else {
+        return Ok(());
+    };
+    <Multiply as Operation<V>>::apply(left, right)?.add_to(registers.states.of(slot)?)
+}
+
+/// Which of two values an extreme is.
+pub(super) trait Extreme {
+    const WANTED: Ordering;
+}
+
+pub(super) struct Least;
+pub(super) struct Greatest;
+
+impl Extreme for Least {
+    const WANTED: Ordering = Ordering::Less;
+}
+
+impl Extreme for Greatest {
+    const WANTED: Ordering = Ordering::Greater;
+}
+
+/// A type of values of which there is a least and a greatest.
+pub(super) trait Kept: Ordered {
+    fn to_state(self) -> i128;
+    fn of_state(state: i128) -> Self;
+}
+
+impl Kept for i64 {
+    #[inline(always)]
+    fn to_state(self) -> i128 {
+        self.into()
+    }
+    #[inline(always)]
+    fn of_state(state: i128) -> Self {
+        state as Self
+    }
+}
+
+impl Kept for i128 {
+    #[inline(always)]
+    fn to_state(self) -> i128 {
+        self
+    }
+    #[inline(always)]
+    fn of_state(state: i128) -> Self {
+        state
+    }
+}
+
+impl Kept for f64 {
+    #[inline(always)]
+    fn to_state(self) -> i128 {
+        SOMETHING | i128::from(self.to_bits())
+    }
+    #[inline(always)]
+    fn of_state(state: i128) -> Self {
+        Self::from_bits(state as u64)
+    }
+}
+
+impl Kept for f32 {
+    #[inline(always)]
+    fn to_state(self) -> i128 {
+        SOMETHING | i128::from(self.to_bits())
+    }
+    #[inline(always)]
+    fn of_state(state: i128) -> Self {
+        Self::from_bits(state as u32)
+    }
+}
+
+/// Keeps the value if it is more extreme than that which is kept.
+#[inline(always)]
+pub(super) fn extreme<V, E, R>(
+    registers: &mut RegisterSet,
+    value: R,
+    slot: Slot,
+) -> Result<(), Trap>
+where
+    V: Kept,
+    E: Extreme,
+    R: Read<V>,
+{
+    let Some(value) = value.read(registers)? else {
+        return Ok(());
+    };
+    let known = *registers.states.of(slot)?;
+    if known == NOTHING || value.order(V::of_state(known), registers) == E::WANTED {
+        *registers.states.of(slot)? = value.to_state();
+    }
+    Ok(())
+}
+
+/// Keeps the string if it is more extreme than that which is kept.
+pub(super) fn extreme_text<E: Extreme>(
+    registers: &mut RegisterSet,
+    value: Text,
+    slot: Slot,
+) -> Result<(), Trap> {
+    let known = *registers.states.of(slot)?;
+    if known == NOTHING {
+        let text = registers.text(value).to_vec();
+        let number = registers.states.texts.len() as i128;
+        registers.states.texts.push(text);
+        *registers.states.of(slot)? = number;
+        return Ok(());
+    }
+    let number = usize::try_from(known).unwrap_or(usize::MAX);
+    let kept = registers.states.texts.get_mut(number);
+    let mut kept = kept.map(std::mem::take).unwrap_or_default();
+    let text = registers.text(value);
+    if text.cmp(&kept) == E::WANTED {
+        kept.clear();
+        kept.extend_from_slice(text);
+    }
+    if let Some(place) = registers.states.texts.get_mut(number) {
+        *place = kept;
+    }
+    Ok(())
+}
+
+/// What a slot has come to, NULL for nothing.
+#[inline(always)]
+pub(super) fn result<V, T>(
+    registers: &mut RegisterSet,
+    slot: Slot,
+    target: Target<T>,
+) -> Result<(), Trap>
+where
+    V: Kept,
+    Target<T>: Write<V>,
+{
+    match *registers.states.of(slot)? {
+        NOTHING => target.write_null(registers),
+        state => target.write(registers, V::of_state(state)),
+    }
+    Ok(())
+}
+
+/// A sum of integers, which must be one of 8 bytes.
+pub(super) fn integer_result(
+    registers: &mut RegisterSet,
+    slot: Slot,
+    target: Target<Word>,
+) -> Result<(), Trap> {
+    match *registers.states.of(slot)? {
+        NOTHING => Write::<i64>::write_null(target, registers),
+        state => match i64::try_from(state) {
+            Ok(sum) => target.write(registers, sum),
+            Err(_) => return Err(Trap::sum_out_of_range(state)),
+        },
+    }
+    Ok(())
+}
+
+/// A sum of decimals below a limit.
+pub(super) fn decimal_result(
+    registers: &mut RegisterSet,
+    slot: Slot,
+    limit: Wide,
+    target: Target<Wide>,
+) -> Result<(), Trap> {
+    let limit = registers.wide(limit);
+    match *registers.states.of(slot)? {
+        NOTHING => target.write_null(registers),
+        state if state.unsigned_abs() < limit.unsigned_abs() => {
+            target.write(registers, state);
+        }
+        state => return Err(Trap::sum_out_of_range(state)),
+    }
+    Ok(())
+}
+
+/// A string that was kept.
+pub(super) fn text_result(
+    registers: &mut RegisterSet,
+    slot: Slot,
+    target: Target<Text>,
+) -> Result<(), Trap> {
+    let state = *registers.states.of(slot)?;
+    if state == NOTHING {
+        target.write_null(registers);
+        return Ok(());
+    }
+    let place = registers.make(|registers, made| {
+        let number = usize::try_from(state).unwrap_or(usize::MAX);
+        let text = registers.states.texts.get(number);
+        made.extend_from_slice(text.map_or(&[], Vec::as_slice));
+        Ok(())
+    })?;
+    target.write(registers, place);
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Functions that are not of the machine.
+
+use std::sync::Arc;
+
+use super::operand::{Call, Target, Text, Wide, Word};
+use super::program::Asides;
+use super::registers::{RegisterSet, Write};
+use super::trap::Trap;
+use crate::plan::{Scalar, ScalarFunction, ValueKind};
+
+/// A register and what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Register {
+    Boolean(Word),
+    Integer(Word),
+    Real(Word),
+    Double(Word),
+    Decimal(Wide),
+    Text(Text),
+}
+
+impl Register {
+    /// A register for values of a kind.
+    #[must_use]
+    pub const fn new(kind: ValueKind, number: u8) -> Self {
+        match kind {
+            ValueKind::Boolean => Self::Boolean(Word(number)),
+            ValueKind::Integer => Self::Integer(Word(number)),
+            ValueKind::Real => Self::Real(Word(number)),
+            ValueKind::Double => Self::Double(Word(number)),
+            ValueKind::Decimal => Self::Decimal(Wide(number)),
+            ValueKind::Bytes => Self::Text(Text(number)),
+        }
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub const fn kind(self) -> ValueKind {
+        match self {
+            Self::Boolean(_) => ValueKind::Boolean,
+            Self::Integer(_) => ValueKind::Integer,
+            Self::Real(_) => ValueKind::Real,
+            Self::Double(_) => ValueKind::Double,
+            Self::Decimal(_) => ValueKind::Decimal,
+            Self::Text(_) => ValueKind::Bytes,
+        }
+    }
+}
+
+/// A call of a function: where its arguments are, and where its value goes.
+#[derive(Clone, Debug)]
+pub struct FunctionCall {
+    pub function: Arc<dyn ScalarFunction>,
+    pub arguments: Vec<Register>,
+    pub target: Register,
+}
+
+impl RegisterSet {
+    /// The value of a register.
+    #[must_use]
+    pub fn value(&self, register: Register) -> Scalar<'_> {
+        let word = |number: Word| (!self.is_null_word(number)).then(|| self.word(number));
+        match register {
+            Register::Boolean(number) => word(number).map(|word| Scalar::Boolean(word != 0)),
+            Register::Integer(number) => word(number).map(Scalar::Integer),
+            Register::Real(number) => {
+                word(number).map(|word| Scalar::Real(f32::from_bits(word as u32)))
+            }
+            Register::Double(number) => {
+                word(number).map(|word| Scalar::Double(f64::from_bits(word as u64)))
+            }
+            Register::Decimal(number) => {
+                (!self.is_null_wide(number)).then(|| Scalar::Decimal(self.wide(number)))
+            }
+            Register::Text(number) => {
+                (!self.is_null_text(number)).then(|| Scalar::Bytes(self.text(number).into()))
+            }
+        }
+        .unwrap_or(Scalar::Null)
+    }
+
+    /// Gives a register a value; one of another kind makes it NULL. A string is kept with those of the program that
+    /// runs; if none does, with the constants.
+    ///
+    /// # Errors
+    /// Strings of more than 4 GiB.
+    pub fn set_value(&mut self, register: Register, value: &Scalar<'_>) -> Result<(), Trap> {
+        match (register, value) {
+            (Register::Boolean(number), Scalar::Boolean(value)) => {
+                Target(number).write(self, i64::from(*value));
+            }
+            (Register::Integer(number), Scalar::Integer(value)) => {
+                Target(number).write(self, *value)
+            }
+            (Register::Real(number), Scalar::Real(value)) => Target(number).write(self, *value),
+            (Register::Double(number), Scalar::Double(value)) => Target(number).write(self, *value),
+            (Register::Decimal(number), Scalar::Decimal(value)) => {
+                Target(number).write(self, *value)
+            }
+            (Register::Text(number), Scalar::Bytes(bytes)) => {
+                let place = self.make(|_, made| {
+                    made.extend_from_slice(bytes);
+                    Ok(())
+                })?;
+                Target(number).write(self, place);
+            }
+            (Register::Decimal(number), _) => Target(number).write_null(self),
+            (Register::Text(number), _) => Target(number).write_null(self),
+            (
+                Register::Boolean(number)
+                | Register::Integer(number)
+                | Register::Real(number)
+                | Register::Double(number),
+                _,
+            ) => Write::<i64>::write_null(Target(number), self),
+        }
+        Ok(())
+    }
+}
+
+/// Calls a function.
+pub(super) fn call(registers: &mut RegisterSet, asides: &Asides, call: Call) -> Result<(), Trap> {
+    let Some(call) = asides.calls.get(usize::from(call.0)) else {
+        return Err(Trap::slot());
+    };
+    let arguments: Vec<Scalar<'_>> = call
+        .arguments
+        .iter()
+        .map(|argument| registers.value(*argument))
+        .collect();
+    let value = match call.function.call(&arguments)? {
+        // Nothing that is returned may be borrowed from the registers that are written now.
+        Scalar::Bytes(bytes) => Scalar::Bytes(bytes.into_owned().into()),
+        Scalar::Null => Scalar::Null,
+        Scalar::Boolean(value) => Scalar::Boolean(value),
+        Scalar::Integer(value) => Scalar::Integer(value),
+        Scalar::Decimal(value) => Scalar::Decimal(value),
+        Scalar::Real(value) => Scalar::Real(value),
+        Scalar::Double(value) => Scalar::Double(value),
+    };
+    registers.set_value(call.target, &value)
+}

@@ -1,0 +1,36 @@
+//! The AVM: a register machine for expressions (paper 1 §4.1.2).
+//!
+//! Expressions become assembler-like programs over the registers that iterators pass to each other. A program runs once per row,
+//! without allocation but for text that it makes, and decodes what it needs of a compressed tuple where it needs it.
+//! [`OPCODES`] describes the instructions.
+
+mod accumulate;
+mod arithmetic;
+mod assembler;
+mod attribute;
+mod call;
+mod compare;
+mod compile;
+mod convert;
+mod instruction;
+mod opcode;
+mod operand;
+mod program;
+mod registers;
+mod text;
+mod trap;
+mod verify;
+
+pub use assembler::{AssembleError, assemble};
+pub use call::{FunctionCall, Register};
+pub use compile::{Accumulation, ColumnPlace, CompileError, Compiler, Extremum, RegisterPool};
+pub use instruction::Opcode;
+pub use opcode::{Instruction, OPCODES};
+pub use operand::{
+    Attribute, Call, Label, Operand, OperandKind, Pattern, Slot, Target, Text, TextSet, Tuple,
+    Wide, WideSet, Word, WordSet,
+};
+pub use program::{Asides, Draft, Loaded, Program};
+pub use registers::{REGISTERS_MAX, RegisterSet, TextPlace, TuplePlace, TupleSource};
+pub use trap::{Trap, TrapReason};
+pub use verify::ProgramError;

@@ -1,0 +1,71 @@
+//! Strings.
+
+use super::operand::{Pattern, Target, Text, TextSet, Wide, WideSet, Word, WordSet};
+use super::program::Asides;
+use super::registers::{RegisterSet, Write};
+use super::trap::Trap;
+
+/// One string behind the other.
+pub(super) fn concatenate(
+    registers: &mut RegisterSet,
+    left: Text,
+    right: Text,
+    target: Target<Text>,
+) -> Result<(), Trap> {
+    let place = registers.make(|registers, text| {
+        text.extend_from_slice(registers.text(left));
+        text.extend_from_slice(registers.text(right));
+        Ok(())
+    })?;
+    target.write(registers, place);
+    Ok(())
+}
+
+/// Whether to branch: the string is like the pattern.
+#[inline]
+pub(super) fn is_like(
+    registers: &mut RegisterSet,
+    asides: &Asides,
+    value: Text,
+    pattern: Pattern,
+) -> Result<bool, Trap> {
+    let pattern = asides.patterns.get(usize::from(pattern.0));
+    Ok(pattern.is_some_and(|pattern| pattern.matches(registers.text(value))))
+}
+
+/// Whether to branch: the value is in the set.
+#[inline]
+pub(super) fn is_word_in(
+    registers: &mut RegisterSet,
+    asides: &Asides,
+    value: Word,
+    set: WordSet,
+) -> Result<bool, Trap> {
+    let set = asides.word_sets.get(usize::from(set.0));
+    Ok(set.is_some_and(|set| set.binary_search(&registers.word(value)).is_ok()))
+}
+
+/// Whether to branch: the value is in the set.
+#[inline]
+pub(super) fn is_wide_in(
+    registers: &mut RegisterSet,
+    asides: &Asides,
+    value: Wide,
+    set: WideSet,
+) -> Result<bool, Trap> {
+    let set = asides.wide_sets.get(usize::from(set.0));
+    Ok(set.is_some_and(|set| set.binary_search(&registers.wide(value)).is_ok()))
+}
+
+/// Whether to branch: the value is in the set.
+#[inline]
+pub(super) fn is_text_in(
+    registers: &mut RegisterSet,
+    asides: &Asides,
+    value: Text,
+    set: TextSet,
+) -> Result<bool, Trap> {
+    let text = registers.text(value);
+    let set = asides.text_sets.get(usize::from(set.0));
+    Ok(set.is_some_and(|set| set.binary_search_by(|known| (**known).cmp(text)).is_ok()))
+}

@@ -1,0 +1,90 @@
+//! Why a program stopped before its end.
+
+use quire_codec::Corrupt;
+
+use super::operand::Attribute;
+use crate::plan::EvaluationError;
+use crate::rows::{RowScanError, RowTable};
+
+/// Why a program stopped before its end. On the heap: results of instructions stay small.
+#[derive(Debug)]
+pub struct Trap(Box<TrapReason>);
+
+/// What a trap was about.
+#[derive(Debug, thiserror::Error)]
+pub enum TrapReason {
+    /// An operation has no result.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+    /// A row cannot be read.
+    #[error(transparent)]
+    Row(#[from] RowScanError),
+    /// What was written for a while cannot be read again.
+    #[error("a temporary tuple is damaged: {0}; run the statement again")]
+    Temporary(Corrupt),
+    /// The program does not fit the tuples that it was given.
+    #[error("internal error: t{tuple}.{ordinal} has no value of that type", tuple = .0.tuple.0, ordinal = .0.ordinal)]
+    Operand(Attribute),
+    /// A slot or call that the program does not have; the verifier lets no such program pass.
+    #[error("internal error: a program without one of its slots")]
+    Slot,
+    /// A sum that its type does not have.
+    #[error("sum out of range: {0}")]
+    SumOutOfRange(i128),
+    /// Strings that a program made take more than 4 GiB.
+    #[error("strings of one row take more than 4 GiB; make them shorter")]
+    TextTooLong,
+}
+
+impl std::fmt::Display for Trap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Trap {}
+
+impl<R: Into<TrapReason>> From<R> for Trap {
+    #[cold]
+    fn from(reason: R) -> Self {
+        Self(Box::new(reason.into()))
+    }
+}
+
+impl Trap {
+    /// What it was about.
+    #[must_use]
+    pub fn into_reason(self) -> TrapReason {
+        *self.0
+    }
+
+    #[cold]
+    pub(super) fn corrupt(table: &RowTable, error: Corrupt) -> Self {
+        RowScanError::corrupt(table.parts())(error).into()
+    }
+
+    #[cold]
+    pub(super) fn temporary(error: Corrupt) -> Self {
+        TrapReason::Temporary(error).into()
+    }
+
+    #[cold]
+    pub(super) fn operand(attribute: Attribute) -> Self {
+        TrapReason::Operand(attribute).into()
+    }
+
+    #[cold]
+    pub(super) fn slot() -> Self {
+        TrapReason::Slot.into()
+    }
+
+    #[cold]
+    pub(super) fn sum_out_of_range(sum: i128) -> Self {
+        TrapReason::SumOutOfRange(sum).into()
+    }
+
+    #[cold]
+    pub(super) fn text_too_long() -> Self {
+        TrapReason::TextTooLong.into()
+    }
+}
