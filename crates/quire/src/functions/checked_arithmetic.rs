@@ -158,9 +158,9 @@ fn integer_name(data_type: &DataType) -> &'static str {
     }
 }
 
-/// The error of a result that an integer type does not hold.
-pub(crate) fn integer_out_of_range(data_type: &DataType) -> Error {
-    let text = format!("{} out of range", integer_name(data_type));
+/// The error of a result that the integer type of this name does not hold.
+pub(crate) fn integer_out_of_range(name: &str) -> Error {
+    let text = format!("{name} out of range");
     let hint = "Cast an operand to a wider type, such as BIGINT or DECIMAL(38,0).";
     Error::new("22003", text).with_hint(hint)
 }
@@ -170,7 +170,7 @@ fn overflow(error: DataFusionError, result: &DataType) -> DataFusionError {
         DataFusionError::ArrowError(inner, _)
             if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
         {
-            DataFusionError::External(Box::new(integer_out_of_range(result)))
+            DataFusionError::External(Box::new(integer_out_of_range(integer_name(result))))
         }
         _ => error,
     }

@@ -5,10 +5,9 @@
 //! tested of each row; the others stay.
 
 use quire_engine::SqlType;
+use quire_engine::plan::{Comparison, Environment, Expression, Scalar};
 use quire_engine::row_table::Value;
 
-use super::expression::{Comparison, Environment, Node};
-use super::scalar::Scalar;
 use super::table::{Key, KeyKind, Table, integer_bounds};
 use crate::error::Error;
 
@@ -37,7 +36,7 @@ enum Next {
 /// Something fixed that a column is compared with.
 #[derive(Debug, Clone)]
 struct Bound {
-    node: Node,
+    node: Expression,
     sql_type: SqlType,
 }
 
@@ -56,16 +55,16 @@ struct Condition<'n> {
 }
 
 enum Test<'n> {
-    Compare(Comparison, &'n Node),
-    In(&'n [Node]),
+    Compare(Comparison, &'n Expression),
+    In(&'n [Expression]),
 }
 
 /// The access of a statement with these conditions on columns (by the places of `wanted`), and the conditions left to test.
 pub(super) fn choose(
     table: &Table,
     wanted: &[usize],
-    conditions: Vec<Node>,
-) -> Option<(Access, Vec<Node>)> {
+    conditions: Vec<Expression>,
+) -> Option<(Access, Vec<Expression>)> {
     let read: Vec<Option<Condition<'_>>> = conditions
         .iter()
         .map(|node| condition_of(node, wanted, table))
@@ -80,9 +79,9 @@ pub(super) fn choose(
     let left = conditions
         .into_iter()
         .filter(|_| !taken_of.next().unwrap_or(false));
-    let mut left: Vec<Node> = left.collect();
+    let mut left: Vec<Expression> = left.collect();
     // What can fail sees only rows that passed the rest, as in the general path.
-    left.sort_by_key(Node::can_fail);
+    left.sort_by_key(Expression::can_fail);
     Some((access, left))
 }
 
@@ -146,7 +145,7 @@ struct OfColumn<'c, 'n> {
 }
 
 impl OfColumn<'_, '_> {
-    fn bound(&self, node: &Node) -> Bound {
+    fn bound(&self, node: &Expression) -> Bound {
         Bound {
             node: node.clone(),
             sql_type: self.sql_type,
@@ -204,15 +203,19 @@ impl Next {
 }
 
 /// Reads a comparison of a column with something fixed.
-fn condition_of<'n>(node: &'n Node, wanted: &[usize], table: &Table) -> Option<Condition<'n>> {
-    let column_of = |node: &Node| {
+fn condition_of<'n>(
+    node: &'n Expression,
+    wanted: &[usize],
+    table: &Table,
+) -> Option<Condition<'n>> {
+    let column_of = |node: &Expression| {
         let column = *wanted.get(plain_column(node)?)?;
         let sql_type = table.columns.get(column)?.sql_type;
         // Comparisons of floats tell zeros apart that keys do not.
         (!matches!(sql_type, SqlType::Real | SqlType::Double)).then_some(column)
     };
     match node {
-        Node::Compare(comparison, sides) => {
+        Expression::Compare(comparison, sides) => {
             let is_range = !matches!(
                 comparison,
                 Comparison::NotEqual | Comparison::Distinct | Comparison::NotDistinct
@@ -228,19 +231,21 @@ fn condition_of<'n>(node: &'n Node, wanted: &[usize], table: &Table) -> Option<C
                 test: Test::Compare(comparison, fixed),
             })
         }
-        Node::In(tested, list, false) if list.iter().all(Node::is_fixed) => Some(Condition {
-            column: column_of(tested)?,
-            test: Test::In(list),
-        }),
+        Expression::In(tested, list, false) if list.iter().all(Expression::is_fixed) => {
+            Some(Condition {
+                column: column_of(tested)?,
+                test: Test::In(list),
+            })
+        }
         _ => None,
     }
 }
 
 /// The place of a column, also if it is cast to a type whose values are the same.
-fn plain_column(node: &Node) -> Option<usize> {
+fn plain_column(node: &Expression) -> Option<usize> {
     match node {
-        Node::Column(slot) => Some(*slot),
-        Node::Cast(plan, inner) if plan.keeps_decimals() => plain_column(inner),
+        Expression::Column { slot, .. } => Some(*slot),
+        Expression::Cast(plan, inner) if plan.keeps_decimals() => plain_column(inner),
         _ => None,
     }
 }

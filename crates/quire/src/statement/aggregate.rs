@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use datafusion::arrow::datatypes::DataType;
+use quire_engine::plan::{Environment, Expression, Row, Scalar};
 use quire_engine::row_table::Value;
 
-use super::expression::{Environment, Node, Row};
-use super::scalar::{Scalar, is_text};
+use super::scalar::is_text;
 use crate::error::Error;
 
 /// An aggregate of a statement.
@@ -14,7 +14,7 @@ use crate::error::Error;
 pub(super) struct Aggregate {
     kind: Kind,
     /// None counts rows.
-    argument: Option<Node>,
+    argument: Option<Expression>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,13 +26,13 @@ enum Kind {
 }
 
 impl Aggregate {
-    pub(super) fn count(argument: Option<Node>) -> Self {
+    pub(super) fn count(argument: Option<Expression>) -> Self {
         let kind = Kind::Count;
         Self { kind, argument }
     }
 
     /// `None` for floats, whose sum depends on the order of the rows.
-    pub(super) fn sum(total: &DataType, argument: Node) -> Option<Self> {
+    pub(super) fn sum(total: &DataType, argument: Expression) -> Option<Self> {
         let kind = match total {
             DataType::Int64 => Kind::SumToBigInt,
             DataType::Decimal128(precision, _) => Kind::SumToDecimal {
@@ -45,7 +45,11 @@ impl Aggregate {
     }
 
     /// `None` for floats, of which the general path knows more than one NaN.
-    pub(super) fn extreme(is_greatest: bool, result: &DataType, argument: Node) -> Option<Self> {
+    pub(super) fn extreme(
+        is_greatest: bool,
+        result: &DataType,
+        argument: Expression,
+    ) -> Option<Self> {
         if result.is_floating() {
             return None;
         }

@@ -1,11 +1,11 @@
 //! What a statement is compiled to: plain data, shared by all executions.
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_engine::plan::Expression;
 
 use super::access::Access;
 use super::aggregate::Aggregate;
 use super::bind::{LockMode, Typed};
-use super::expression::Node;
 use super::table::KeyKind;
 use crate::error::Error;
 
@@ -58,9 +58,9 @@ impl Compiled {
 pub(super) struct Select {
     pub(super) access: Access,
     /// What is still to be tested of the rows that the access gives.
-    pub(super) tests: Vec<Node>,
+    pub(super) tests: Vec<Expression>,
     /// All conditions, for a row that was locked after it had changed.
-    pub(super) all_conditions: Vec<Node>,
+    pub(super) all_conditions: Vec<Expression>,
     /// The ordinals of the columns that nodes see, by their places.
     pub(super) wanted: Vec<usize>,
     /// What is put out of each row, or of the values of the aggregates.
@@ -72,8 +72,8 @@ pub(super) struct Select {
     /// The order to put the rows in; none where the key gives it.
     pub(super) sort: Vec<SortKey>,
     pub(super) is_reversed: bool,
-    pub(super) limit: Option<Node>,
-    pub(super) offset: Option<Node>,
+    pub(super) limit: Option<Expression>,
+    pub(super) offset: Option<Expression>,
     pub(super) lock: Option<LockMode>,
     pub(super) schema: SchemaRef,
 }
@@ -81,7 +81,7 @@ pub(super) struct Select {
 /// A value that is put out.
 #[derive(Debug)]
 pub(super) struct Output {
-    pub(super) node: Node,
+    pub(super) node: Expression,
     pub(super) is_text: bool,
 }
 
@@ -116,7 +116,7 @@ pub(super) struct Insert {
 /// inserted.
 #[derive(Debug)]
 pub(super) struct Upsert {
-    pub(super) conditions: Vec<Node>,
+    pub(super) conditions: Vec<Expression>,
     pub(super) new_values: Vec<(usize, Output)>,
 }
 
@@ -142,8 +142,8 @@ pub(super) enum Conflict {
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) access: Access,
-    pub(super) tests: Vec<Node>,
-    pub(super) all_conditions: Vec<Node>,
+    pub(super) tests: Vec<Expression>,
+    pub(super) all_conditions: Vec<Expression>,
     /// Columns with their new values; none for `DELETE`.
     pub(super) new_values: Option<Vec<(usize, Output)>>,
     pub(super) checks: Vec<Check>,
@@ -153,7 +153,7 @@ pub(super) struct Change {
 /// A CHECK constraint, over all columns of a new row.
 #[derive(Debug)]
 pub(super) struct Check {
-    pub(super) condition: Node,
+    pub(super) condition: Expression,
     /// What is said when it is false.
     pub(super) violation: Error,
 }

@@ -5,9 +5,10 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
+use quire_engine::plan::Scalar;
 use quire_engine::row_table::Value;
 
-use super::scalar::{Scalar, is_binary, is_text};
+use super::scalar::{from_planned, is_binary, is_text, to_planned};
 use crate::copy::sql_type_name;
 use crate::error::Error;
 
@@ -67,11 +68,11 @@ pub(super) fn converted(
     if let (Scalar::Double(value), true) = (&scalar, data_type.is_integer()) {
         scalar = Scalar::Double(value.round_ties_even());
     }
-    let planned = scalar.to_planned(&natural)?;
+    let planned = to_planned(&scalar, &natural)?;
     let cast = planned.cast_to_with_options(data_type, &DEFAULT_CAST_OPTIONS);
     let cast = cast.map_err(|error| wrong().with_detail(Error::from(error).message()))?;
-    let scalar = Scalar::from_planned(cast).ok_or_else(wrong)?;
-    scalar.into_value(is_text(data_type))
+    let scalar = from_planned(cast).ok_or_else(wrong)?;
+    Ok(scalar.into_value(is_text(data_type))?)
 }
 
 /// The value as an expression of SQL of that type.
@@ -91,7 +92,7 @@ pub(super) fn written(
         };
     };
     let value = converted(value, data_type, number)?;
-    let scalar = Scalar::from(value.as_tuple_value()).to_planned(data_type)?;
+    let scalar = to_planned(&Scalar::from(value.as_tuple_value()), data_type)?;
     if let ScalarValue::Int64(Some(number @ 0..)) = scalar {
         return Ok(number.to_string());
     }

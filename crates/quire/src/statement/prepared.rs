@@ -14,7 +14,7 @@ use super::cache::Known;
 use super::execute::ResultRows;
 use super::parameter;
 use super::run::{self, Answer};
-use super::scalar::{Scalar, is_text};
+use super::scalar::{from_planned, is_text};
 use crate::cancel::{CancelHandle, CancelToken};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
@@ -375,7 +375,7 @@ fn read_row(batch: &RecordBatch, index: usize, row: &mut Vec<Value>) -> Result<(
     for column in batch.columns() {
         let value = ScalarValue::try_from_array(column, index)?;
         let is_text = is_text(column.data_type());
-        let scalar = Scalar::from_planned(value).ok_or_else(|| {
+        let scalar = from_planned(value).ok_or_else(|| {
             let text = format!("a value of type {} as a plain value", column.data_type());
             Error::new("0A000", format!("{text} is not supported"))
                 .with_hint("Take it from a batch.")

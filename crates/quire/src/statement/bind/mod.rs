@@ -20,6 +20,7 @@ use datafusion::common::{DFSchema, ScalarValue, TableReference};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
+use quire_engine::plan::Expression;
 
 pub(super) use clauses::LockMode;
 pub(super) use parameters::{TableName, parameter_types};
@@ -27,7 +28,7 @@ pub(super) use parameters::{TableName, parameter_types};
 use self::functions::FunctionsOnly;
 use super::aggregate::Aggregate;
 use super::compiled::{Check, Compiled};
-use super::expression::{Node, Slots, Translator};
+use super::expression::{Slots, Translator};
 use super::scalar::is_text;
 use super::table::Table;
 use crate::error::Error;
@@ -45,7 +46,7 @@ pub(super) struct Binder<'a> {
 /// A compiled expression, and the type of its values.
 #[derive(Debug, Clone)]
 pub(super) struct Typed {
-    pub(super) node: Node,
+    pub(super) node: Expression,
     pub(super) data_type: DataType,
 }
 
@@ -148,7 +149,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The conditions of a `WHERE`, all of which must be true.
-    fn conditions(&self, sql: Option<SqlExpr>, slots: &mut Slots) -> Option<Vec<Node>> {
+    fn conditions(&self, sql: Option<SqlExpr>, slots: &mut Slots) -> Option<Vec<Expression>> {
         let Some(sql) = sql else {
             return Some(Vec::new());
         };
@@ -195,9 +196,9 @@ fn has_aggregate(expr: &Expr) -> bool {
     expr.exists(is_aggregate).unwrap_or(true)
 }
 
-fn split(condition: Node, into: &mut Vec<Node>) {
+fn split(condition: Expression, into: &mut Vec<Expression>) {
     match condition {
-        Node::And(sides) => {
+        Expression::And(sides) => {
             let [left, right] = *sides;
             split(left, into);
             split(right, into);

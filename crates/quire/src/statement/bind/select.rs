@@ -6,6 +6,7 @@ use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     Expr, OrderByExpr, Query, SelectItem, SelectItemQualifiedWildcardKind, Value,
 };
+use quire_engine::plan::Expression;
 
 use super::clauses::SelectClauses;
 use super::{Binder, Typed};
@@ -13,7 +14,7 @@ use crate::sql::names;
 use crate::statement::access::{self, Access};
 use crate::statement::aggregate::Aggregate;
 use crate::statement::compiled::{Output, Returning, Select, SortKey};
-use crate::statement::expression::{Node, Slots};
+use crate::statement::expression::Slots;
 
 /// Expressions with the names to show.
 type Items = Vec<(String, Typed)>;
@@ -192,7 +193,7 @@ impl Binder<'_> {
         let mut behind = access.key.columns.get(access.equal_count()..)?.iter();
         let mut is_reversed = None;
         for key in sort {
-            let Node::Column(slot) = items.get(key.output)?.1.node else {
+            let Expression::Column { slot, .. } = items.get(key.output)?.1.node else {
                 return None;
             };
             let column = *wanted.get(slot)?;
@@ -233,7 +234,7 @@ impl Binder<'_> {
     }
 
     /// The expression of `LIMIT` or `OFFSET`: fixed, and a BIGINT.
-    fn count(&self, expr: Option<Expr>) -> Option<Option<Node>> {
+    fn count(&self, expr: Option<Expr>) -> Option<Option<Expression>> {
         let Some(expr) = expr else {
             return Some(None);
         };

@@ -1,13 +1,12 @@
 //! `INSERT`, `UPDATE` and `DELETE`.
 
+use quire_engine::plan::{Environment, Row, Scalar};
 use quire_engine::row_table::Value;
 
 use super::select::passes;
 use super::{Executed, Inserted, NewRow, ResultRows, TableRows, view};
 use crate::error::Error;
 use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
-use crate::statement::expression::{Environment, Row};
-use crate::statement::scalar::Scalar;
 
 impl Insert {
     pub(super) fn execute(

@@ -4,6 +4,7 @@ mod change;
 mod rows;
 mod select;
 
+use quire_engine::plan::{Environment, Row};
 use quire_engine::row_table::{TupleValue, Value};
 
 pub(super) use rows::ResultRows;
@@ -11,7 +12,6 @@ pub(super) use rows::ResultRows;
 use super::access::KeyBounds;
 use super::bind::LockMode;
 use super::compiled::{Compiled, Conflict, Output};
-use super::expression::{Environment, Row};
 use super::table::Key;
 use crate::error::Error;
 
@@ -117,9 +117,8 @@ impl Compiled {
 
 impl Output {
     fn value<'a>(&'a self, row: Row<'a>, environment: &Environment<'a>) -> Result<Value, Error> {
-        self.node
-            .evaluate(row, environment)?
-            .into_value(self.is_text)
+        let value = self.node.evaluate(row, environment)?;
+        Ok(value.into_value(self.is_text)?)
     }
 }
 

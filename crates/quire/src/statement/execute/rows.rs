@@ -9,10 +9,11 @@ use datafusion::arrow::array::{
 use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
+use quire_engine::plan::Scalar;
 use quire_engine::row_table::Value;
 
 use crate::error::Error;
-use crate::statement::scalar::Scalar;
+use crate::statement::scalar::to_planned;
 
 /// Rows one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +96,7 @@ fn array_of<'v>(
         _ if values.len() == 0 => new_null_array(data_type, 0),
         _ => {
             let planned =
-                values.map(|value| Scalar::from(value.as_tuple_value()).to_planned(data_type));
+                values.map(|value| to_planned(&Scalar::from(value.as_tuple_value()), data_type));
             ScalarValue::iter_to_array(planned.collect::<Result<Vec<_>, Error>>()?)?
         }
     })

@@ -3,14 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use quire_engine::plan::{Environment, Expression, Row, Scalar};
 use quire_engine::row_table::Value;
 
 use super::{Range, ResultRows, TableRows, view};
 use crate::error::Error;
 use crate::statement::aggregate::Running;
 use crate::statement::compiled::{Select, SortKey};
-use crate::statement::expression::{Environment, Node, Row};
-use crate::statement::scalar::Scalar;
 
 impl Select {
     pub(super) fn execute(
@@ -120,7 +119,7 @@ impl Select {
 
 /// Whether all conditions are true of a row.
 pub(super) fn passes<'a>(
-    conditions: &'a [Node],
+    conditions: &'a [Expression],
     row: Row<'a>,
     environment: &Environment<'a>,
 ) -> Result<bool, Error> {
@@ -134,7 +133,7 @@ pub(super) fn passes<'a>(
 
 /// The value of `LIMIT` or `OFFSET`; NULL is none.
 fn count(
-    node: Option<&Node>,
+    node: Option<&Expression>,
     environment: &Environment<'_>,
     clause: &str,
 ) -> Result<Option<usize>, Error> {

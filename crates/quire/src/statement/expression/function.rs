@@ -6,36 +6,27 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
+use quire_engine::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
 
-use super::super::scalar::Scalar;
-use super::{Environment, Node, Row};
+use super::super::scalar::{from_planned, to_planned};
 use crate::error::Error;
 
-/// A function and its arguments.
-#[derive(Debug, Clone)]
-pub(in crate::statement) struct FunctionCall {
+/// A function of DataFusion's, for arguments of certain types.
+#[derive(Debug)]
+pub(super) struct PlannedFunction {
     pub(super) function: Arc<ScalarUDF>,
-    pub(super) arguments: Vec<Node>,
+    pub(super) kind: ValueKind,
     pub(super) argument_fields: Vec<FieldRef>,
     pub(super) return_field: FieldRef,
     pub(super) options: Arc<ConfigOptions>,
 }
 
-impl FunctionCall {
-    pub(super) fn arguments(&self) -> impl Iterator<Item = &Node> {
-        self.arguments.iter()
-    }
-
-    pub(super) fn evaluate<'a>(
-        &'a self,
-        row: Row<'a>,
-        environment: &Environment<'a>,
-    ) -> Result<Scalar<'a>, Error> {
-        let argument = |(node, field): (&'a Node, &FieldRef)| {
-            let value = node.evaluate(row, environment)?;
-            Ok(ColumnarValue::Scalar(value.to_planned(field.data_type())?))
+impl PlannedFunction {
+    fn result(&self, arguments: &[Scalar<'_>]) -> Result<Scalar<'static>, Error> {
+        let argument = |(value, field): (&Scalar<'_>, &FieldRef)| {
+            Ok(ColumnarValue::Scalar(to_planned(value, field.data_type())?))
         };
-        let pairs = self.arguments.iter().zip(&self.argument_fields);
+        let pairs = arguments.iter().zip(&self.argument_fields);
         let result = self.function.invoke_with_args(ScalarFunctionArgs {
             args: pairs.map(argument).collect::<Result<_, Error>>()?,
             arg_fields: self.argument_fields.clone(),
@@ -47,7 +38,21 @@ impl FunctionCall {
             ColumnarValue::Scalar(value) => value,
             ColumnarValue::Array(array) => ScalarValue::try_from_array(&array, 0)?,
         };
-        Scalar::from_planned(value).ok_or_else(|| unknown(self.return_field.data_type()))
+        from_planned(value).ok_or_else(|| unknown(self.return_field.data_type()))
+    }
+}
+
+impl ScalarFunction for PlannedFunction {
+    fn name(&self) -> &str {
+        self.function.name()
+    }
+
+    fn kind(&self) -> ValueKind {
+        self.kind
+    }
+
+    fn call<'a>(&self, arguments: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError> {
+        Ok(self.result(arguments)?)
     }
 }
 

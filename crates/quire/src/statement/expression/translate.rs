@@ -1,4 +1,4 @@
-//! From the planner's expressions, with settled types, to nodes.
+//! From the planner's expressions, with settled types, to the engine's.
 
 use std::sync::Arc;
 
@@ -11,13 +11,16 @@ use datafusion::logical_expr::expr::{
 use datafusion::logical_expr::{
     BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator as Planned, ReturnFieldArgs, Volatility,
 };
+use quire_engine::plan::{
+    Comparison, DecimalOperation, Environment, Expression, FloatOperator, IntegerOperation,
+    LikePattern, Operator,
+};
 use quire_engine::row_table::Value;
 
-use super::arithmetic::{DecimalOperation, FloatOperator, IntegerOperation, Operator};
-use super::function::FunctionCall;
-use super::{CastPlan, Comparison, Environment, LikePattern, Node};
+use super::cast::{cast, integer_width};
+use super::function::PlannedFunction;
 use crate::statement::aggregate::Aggregate;
-use crate::statement::scalar::{Scalar, is_known, is_same, is_text};
+use crate::statement::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 
 /// Which places of a row the columns of a table have.
 #[derive(Debug)]
@@ -66,27 +69,30 @@ impl Translator<'_> {
     }
 
     /// The node of an expression; what does not depend on the row is computed now where it can be.
-    pub(in crate::statement) fn node(&mut self, expr: &Expr) -> Option<Node> {
+    pub(in crate::statement) fn node(&mut self, expr: &Expr) -> Option<Expression> {
         let node = self.operation(expr)?;
-        let is_foldable = !matches!(node, Node::Constant(_) | Node::Parameter(_) | Node::Now)
-            && node.children().all(Node::is_constant)
-            && !matches!(node, Node::Column(_));
+        let is_leaf = matches!(
+            node,
+            Expression::Column { .. } | Expression::Parameter { .. } | Expression::Now
+        );
+        let is_foldable =
+            !is_leaf && !node.is_constant() && node.children().all(Expression::is_constant);
         if is_foldable && let Ok(scalar) = node.evaluate(&[], &Environment::new(&[])) {
             let value = scalar.into_value(is_text(&self.type_of(expr)?)).ok()?;
-            return Some(Node::Constant(value));
+            return Some(Expression::constant(value, node.kind()));
         }
         Some(node)
     }
 
-    fn boxed(&mut self, expr: &Expr) -> Option<Box<Node>> {
+    fn boxed(&mut self, expr: &Expr) -> Option<Box<Expression>> {
         self.node(expr).map(Box::new)
     }
 
-    fn nodes<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) -> Option<Vec<Node>> {
+    fn nodes<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) -> Option<Vec<Expression>> {
         parts.into_iter().map(|part| self.node(part)).collect()
     }
 
-    fn operation(&mut self, expr: &Expr) -> Option<Node> {
+    fn operation(&mut self, expr: &Expr) -> Option<Expression> {
         match expr {
             Expr::Alias(alias) => self.node(&alias.expr),
             Expr::Column(column) => {
@@ -94,32 +100,37 @@ impl Translator<'_> {
                     return None;
                 }
                 let index = self.schema.index_of_column(column).ok()?;
-                Some(Node::Column(self.slots.of(index)))
+                let field = self.schema.field(index);
+                Some(Expression::Column {
+                    slot: self.slots.of(index),
+                    kind: kind_of(field.data_type())?,
+                    nullable: field.is_nullable(),
+                })
             }
             Expr::Literal(value, _) => literal(value),
             Expr::Placeholder(placeholder) => {
                 let number = parameter_number(placeholder)?;
-                placeholder.field.as_ref()?;
-                Some(Node::Parameter(number))
+                let kind = kind_of(placeholder.field.as_ref()?.data_type())?;
+                Some(Expression::Parameter { number, kind })
             }
             Expr::BinaryExpr(binary) => self.binary(binary),
-            Expr::Not(inner) => Some(Node::Not(self.boxed(inner)?)),
+            Expr::Not(inner) => Some(Expression::Not(self.boxed(inner)?)),
             Expr::IsNull(inner) | Expr::IsUnknown(inner) => {
-                Some(Node::IsNull(self.boxed(inner)?, true))
+                Some(Expression::IsNull(self.boxed(inner)?, true))
             }
             Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => {
-                Some(Node::IsNull(self.boxed(inner)?, false))
+                Some(Expression::IsNull(self.boxed(inner)?, false))
             }
-            Expr::IsTrue(inner) => Some(Node::Is(self.boxed(inner)?, true, true)),
-            Expr::IsNotTrue(inner) => Some(Node::Is(self.boxed(inner)?, true, false)),
-            Expr::IsFalse(inner) => Some(Node::Is(self.boxed(inner)?, false, true)),
-            Expr::IsNotFalse(inner) => Some(Node::Is(self.boxed(inner)?, false, false)),
+            Expr::IsTrue(inner) => Some(Expression::Is(self.boxed(inner)?, true, true)),
+            Expr::IsNotTrue(inner) => Some(Expression::Is(self.boxed(inner)?, true, false)),
+            Expr::IsFalse(inner) => Some(Expression::Is(self.boxed(inner)?, false, true)),
+            Expr::IsNotFalse(inner) => Some(Expression::Is(self.boxed(inner)?, false, false)),
             Expr::Between(between) => {
                 let low = self.compare(Comparison::GreaterOrEqual, &between.expr, &between.low)?;
                 let high = self.compare(Comparison::LessOrEqual, &between.expr, &between.high)?;
-                let inside = Node::And(Box::new([low, high]));
+                let inside = Expression::And(Box::new([low, high]));
                 Some(if between.negated {
-                    Node::Not(Box::new(inside))
+                    Expression::Not(Box::new(inside))
                 } else {
                     inside
                 })
@@ -130,7 +141,7 @@ impl Translator<'_> {
             Expr::Cast(cast) => self.cast(cast),
             Expr::Negative(inner) => match self.type_of(inner)? {
                 DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) => {
-                    Some(Node::Negate(self.boxed(inner)?))
+                    Some(Expression::Negate(self.boxed(inner)?))
                 }
                 _ => None,
             },
@@ -140,7 +151,7 @@ impl Translator<'_> {
         }
     }
 
-    fn binary(&mut self, binary: &BinaryExpr) -> Option<Node> {
+    fn binary(&mut self, binary: &BinaryExpr) -> Option<Expression> {
         let BinaryExpr { left, op, right } = binary;
         if let Some(comparison) = comparison_of(*op) {
             return self.compare(comparison, left, right);
@@ -149,24 +160,24 @@ impl Translator<'_> {
         let sides = Box::new([self.node(left)?, self.node(right)?]);
         let are_boolean = left_type == DataType::Boolean && right_type == DataType::Boolean;
         match op {
-            Planned::And if are_boolean => Some(Node::And(sides)),
-            Planned::Or if are_boolean => Some(Node::Or(sides)),
+            Planned::And if are_boolean => Some(Expression::And(sides)),
+            Planned::Or if are_boolean => Some(Expression::Or(sides)),
             Planned::StringConcat if is_text(&left_type) && is_text(&right_type) => {
-                Some(Node::Concatenate(sides))
+                Some(Expression::Concatenate(sides))
             }
             other => arithmetic(operator_of(*other)?, &left_type, &right_type, sides),
         }
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &Expr, right: &Expr) -> Option<Node> {
+    fn compare(&mut self, comparison: Comparison, left: &Expr, right: &Expr) -> Option<Expression> {
         if !is_same(&self.type_of(left)?, &self.type_of(right)?) {
             return None;
         }
         let sides = [self.node(left)?, self.node(right)?];
-        Some(Node::Compare(comparison, Box::new(sides)))
+        Some(Expression::Compare(comparison, Box::new(sides)))
     }
 
-    fn in_list(&mut self, list: &InList) -> Option<Node> {
+    fn in_list(&mut self, list: &InList) -> Option<Expression> {
         let tested = self.type_of(&list.expr)?;
         // The general path may look floats up by their bits.
         if tested.is_floating() {
@@ -178,25 +189,29 @@ impl Translator<'_> {
             }
         }
         let items = self.nodes(&list.list)?;
-        Some(Node::In(self.boxed(&list.expr)?, items, list.negated))
+        Some(Expression::In(self.boxed(&list.expr)?, items, list.negated))
     }
 
-    fn like(&mut self, like: &Like) -> Option<Node> {
+    fn like(&mut self, like: &Like) -> Option<Expression> {
         if like.case_insensitive || like.escape_char.is_some_and(|escape| escape != '\\') {
             return None;
         }
         let are_text =
             is_text(&self.type_of(&like.expr)?) && is_text(&self.type_of(&like.pattern)?);
         match self.node(&like.pattern)? {
-            Node::Constant(Value::Text(pattern)) if are_text => {
+            Expression::Constant(Value::Text(pattern)) if are_text => {
                 let pattern = Box::new(LikePattern::new(&pattern));
-                Some(Node::Like(self.boxed(&like.expr)?, pattern, like.negated))
+                Some(Expression::Like(
+                    self.boxed(&like.expr)?,
+                    pattern,
+                    like.negated,
+                ))
             }
             _ => None,
         }
     }
 
-    fn case(&mut self, case: &Case) -> Option<Node> {
+    fn case(&mut self, case: &Case) -> Option<Expression> {
         let mut branches = Vec::with_capacity(case.when_then_expr.len());
         let mut result_type: Option<DataType> = None;
         let results = case.when_then_expr.iter().map(|(_, then)| then);
@@ -227,32 +242,24 @@ impl Translator<'_> {
             Some(otherwise) => Some(self.boxed(otherwise)?),
             None => None,
         };
-        Some(Node::Case(branches, otherwise))
+        Some(Expression::Case(branches, otherwise))
     }
 
-    fn cast(&mut self, cast: &Cast) -> Option<Node> {
+    fn cast(&mut self, cast: &Cast) -> Option<Expression> {
         let (from, to) = (self.type_of(&cast.expr)?, cast.field.data_type());
-        if !is_known(to) {
-            return None;
-        }
-        let inner = self.node(&cast.expr)?;
-        if CastPlan::is_identity(&from, to) {
-            return Some(inner);
-        }
-        let plan = Box::new(CastPlan::new(&from, to)?);
-        Some(Node::Cast(plan, Box::new(inner)))
+        self::cast(self.node(&cast.expr)?, &from, to)
     }
 
-    fn function(&mut self, call: &ScalarFunction, expr: &Expr) -> Option<Node> {
+    fn function(&mut self, call: &ScalarFunction, expr: &Expr) -> Option<Expression> {
         let name = call.name();
         match (name, call.args.as_slice()) {
             // The function in the registry was made for this time zone.
             ("now", []) => {
                 let zone = self.options.execution.time_zone.as_deref();
-                return (zone == Some("+00:00")).then_some(Node::Now);
+                return (zone == Some("+00:00")).then_some(Expression::Now);
             }
             ("coalesce", parts) => return self.coalesce(parts, expr),
-            ("decimal_digits", [inner]) => return Some(Node::Digits(self.boxed(inner)?)),
+            ("decimal_digits", [inner]) => return Some(Expression::Digits(self.boxed(inner)?)),
             (_, [left, right]) => {
                 if let Some(operator) = checked_operator(name) {
                     let (left_type, right_type) = (self.type_of(left)?, self.type_of(right)?);
@@ -282,29 +289,29 @@ impl Translator<'_> {
             arg_fields: &fields,
             scalar_arguments: &constants,
         });
-        let return_field = return_field
-            .ok()
-            .filter(|field| is_known(field.data_type()))?;
-        Some(Node::Function(Box::new(FunctionCall {
+        let return_field = return_field.ok()?;
+        let function = PlannedFunction {
             function: Arc::clone(&call.func),
-            arguments: self.nodes(&call.args)?,
+            kind: kind_of(return_field.data_type())?,
             argument_fields: fields,
             return_field,
             options: Arc::clone(self.options),
-        })))
+        };
+        let arguments = self.nodes(&call.args)?;
+        Some(Expression::Call(Arc::new(function), arguments))
     }
 
-    fn coalesce(&mut self, parts: &[Expr], expr: &Expr) -> Option<Node> {
+    fn coalesce(&mut self, parts: &[Expr], expr: &Expr) -> Option<Expression> {
         let result = self.type_of(expr)?;
         for part in parts {
             if !is_same(&self.type_of(part)?, &result) {
                 return None;
             }
         }
-        Some(Node::Coalesce(self.nodes(parts)?))
+        Some(Expression::Coalesce(self.nodes(parts)?))
     }
 
-    fn aggregate(&mut self, call: &AggregateFunction, expr: &Expr) -> Option<Node> {
+    fn aggregate(&mut self, call: &AggregateFunction, expr: &Expr) -> Option<Expression> {
         let params = &call.params;
         let is_plain = !params.distinct
             && params.filter.is_none()
@@ -313,6 +320,7 @@ impl Translator<'_> {
         let [argument] = params.args.as_slice() else {
             return None;
         };
+        let kind = kind_of(&self.type_of(expr)?)?;
         let aggregates = self.aggregates.take().filter(|_| is_plain)?;
         let is_counted = matches!(argument, Expr::Literal(value, _) if !value.is_null());
         let aggregate = match call.func.name() {
@@ -333,7 +341,11 @@ impl Translator<'_> {
         aggregates.push(aggregate?);
         let slot = aggregates.len() - 1;
         self.aggregates = Some(aggregates);
-        Some(Node::Column(slot))
+        Some(Expression::Column {
+            slot,
+            kind,
+            nullable: true,
+        })
     }
 }
 
@@ -343,29 +355,33 @@ pub(in crate::statement) fn parameter_number(placeholder: &Placeholder) -> Optio
     number.checked_sub(1)
 }
 
-fn literal(value: &ScalarValue) -> Option<Node> {
-    let is_text = is_text(&value.data_type());
-    let scalar: Scalar<'static> = Scalar::from_planned(value.clone())?;
-    Some(Node::Constant(scalar.into_value(is_text).ok()?))
+fn literal(value: &ScalarValue) -> Option<Expression> {
+    let data_type = value.data_type();
+    let scalar = from_planned(value.clone())?;
+    let value = scalar.into_value(is_text(&data_type)).ok()?;
+    Some(Expression::constant(value, kind_of(&data_type)?))
 }
 
 fn arithmetic(
     operator: Operator,
     left: &DataType,
     right: &DataType,
-    sides: Box<[Node; 2]>,
-) -> Option<Node> {
+    sides: Box<[Expression; 2]>,
+) -> Option<Expression> {
     match (left, right) {
         (DataType::Float64, DataType::Float64) => {
-            Some(Node::Double(FloatOperator(operator), sides))
+            Some(Expression::Double(FloatOperator(operator), sides))
         }
-        (DataType::Float32, DataType::Float32) => Some(Node::Real(FloatOperator(operator), sides)),
+        (DataType::Float32, DataType::Float32) => {
+            Some(Expression::Real(FloatOperator(operator), sides))
+        }
         (DataType::Decimal128(_, left), DataType::Decimal128(_, right)) => {
             let operation = DecimalOperation::new(operator, *left, *right)?;
-            Some(Node::Decimal(operation, sides))
+            Some(Expression::Decimal(operation, sides))
         }
         (left, right) if left == right => {
-            Some(Node::Integer(IntegerOperation::new(operator, left)?, sides))
+            let operation = IntegerOperation::new(operator, integer_width(left)?);
+            Some(Expression::Integer(operation, sides))
         }
         _ => None,
     }

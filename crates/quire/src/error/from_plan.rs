@@ -1,0 +1,44 @@
+//! Errors of expressions, in the words of the general path; and its errors, handed through an expression.
+
+use datafusion::arrow::error::ArrowError;
+use quire_engine::plan::{EvaluationError, FunctionError};
+
+use super::Error;
+use crate::functions::{decimal_out_of_range, integer_out_of_range};
+
+impl From<EvaluationError> for Error {
+    #[cold]
+    fn from(error: EvaluationError) -> Self {
+        match error {
+            EvaluationError::DivisionByZero => Error::from(ArrowError::DivideByZero),
+            EvaluationError::Overflow(operation) => {
+                let text = format!("Overflow happened on: {operation}");
+                Error::from(ArrowError::ArithmeticOverflow(text))
+            }
+            EvaluationError::IntegerOutOfRange(width) => integer_out_of_range(width.sql_name()),
+            EvaluationError::DecimalOutOfRange => decimal_out_of_range(),
+            EvaluationError::MissingParameter { .. } => Error::new("08P01", error.to_string()),
+            EvaluationError::NotText => Error::new("XX001", error.to_string()),
+            EvaluationError::Function(function) => Error {
+                sqlstate: function.sqlstate,
+                message: function.message,
+                detail: function.detail,
+                hint: function.hint,
+                position: None,
+            },
+        }
+    }
+}
+
+impl From<Error> for EvaluationError {
+    /// A function has no place in the statement's text, so no position is lost.
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self::Function(Box::new(FunctionError {
+            sqlstate: error.sqlstate,
+            message: error.message,
+            detail: error.detail,
+            hint: error.hint,
+        }))
+    }
+}
