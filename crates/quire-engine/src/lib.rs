@@ -10,6 +10,7 @@ mod definition;
 mod delta;
 mod engine;
 mod error;
+pub mod iterators;
 pub mod mvcc;
 mod pages;
 pub mod plan;

@@ -38,11 +38,27 @@ impl RegisterSet {
         *group = 0;
         texts.clear();
         values.clear();
-        values.extend(initial(program));
+        values.extend(program.initial_slots());
     }
 }
 
 impl RegisterSet {
+    /// How many slots all groups of all programs have.
+    pub(crate) fn slot_total(&self) -> usize {
+        self.states.values.len()
+    }
+
+    /// The slots of one group more, behind all others.
+    pub(crate) fn add_slots(&mut self, initial: &[i128]) {
+        self.states.values.extend_from_slice(initial);
+    }
+
+    /// The present group is that whose first slot has this number.
+    #[inline]
+    pub(crate) fn set_group(&mut self, first_slot: usize) {
+        self.states.group = first_slot;
+    }
+
     /// The slots of the present group as they are held: counts and sums of integers and decimals as they are.
     #[must_use]
     pub fn slots(&self, program: &Program) -> Vec<i128> {
@@ -52,17 +68,20 @@ impl RegisterSet {
     }
 }
 
-/// What the slots of a program are before the first row.
-pub(super) fn initial(program: &Program) -> impl Iterator<Item = i128> {
-    let draft = program.draft();
-    let is_counted = |slot: u8| {
-        let mut instructions = draft.instructions.iter();
-        instructions.any(|instruction| *instruction == Instruction::CNT_A { slot: Slot(slot) })
-    };
-    (0..draft.slot_count).map(move |slot| match is_counted(slot) {
-        true => 0,
-        false => NOTHING,
-    })
+impl Program {
+    /// What the slots of a group are before its first row: counts are zero, and nothing else has a value.
+    #[must_use]
+    pub(crate) fn initial_slots(&self) -> Vec<i128> {
+        let draft = self.draft();
+        let is_counted = |slot: u8| {
+            let mut instructions = draft.instructions.iter();
+            instructions.any(|instruction| *instruction == Instruction::CNT_A { slot: Slot(slot) })
+        };
+        let slots = 0..draft.slot_count;
+        slots
+            .map(|slot| if is_counted(slot) { 0 } else { NOTHING })
+            .collect()
+    }
 }
 
 /// A type of values that are added up.

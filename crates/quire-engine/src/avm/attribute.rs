@@ -19,9 +19,43 @@ enum Found {
 }
 
 impl RegisterSet {
+    /// An integer, boolean, date or time. One copy of the code that decodes for all instructions of a type: so it stays in the cache.
+    #[inline(never)]
+    pub(super) fn integer(&mut self, attribute: Attribute) -> Result<Option<i64>, Trap> {
+        self.with_field(attribute, |value| match value {
+            TupleValue::Integer(value) => Some(value),
+            TupleValue::Bool(value) => Some(i64::from(value)),
+            _ => None,
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn decimal(&mut self, attribute: Attribute) -> Result<Option<i128>, Trap> {
+        self.with_field(attribute, |value| match value {
+            TupleValue::Wide(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn double(&mut self, attribute: Attribute) -> Result<Option<f64>, Trap> {
+        self.with_field(attribute, |value| match value {
+            TupleValue::Float64(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn real(&mut self, attribute: Attribute) -> Result<Option<f32>, Trap> {
+        self.with_field(attribute, |value| match value {
+            TupleValue::Float32(value) => Some(value),
+            _ => None,
+        })
+    }
+
     /// The value of an attribute that is no string, as `pick` takes it; `None` for NULL.
     #[inline(always)]
-    pub(super) fn with_field<V>(
+    fn with_field<V>(
         &mut self,
         attribute: Attribute,
         pick: impl FnOnce(TupleValue<'_>) -> Option<V>,
@@ -29,35 +63,33 @@ impl RegisterSet {
         let Attribute { tuple, ordinal } = attribute;
         let place = self.tuple(tuple);
         let ordinal = usize::from(ordinal);
-        let value = match self.sources.get(usize::from(tuple.0)) {
+        let (key, bytes) = super::registers::tuple_bytes(&self.buffers, place);
+        let pick = |value: TupleValue<'_>| match value {
+            TupleValue::Null => Ok(None),
+            value => pick(value).map(Some).ok_or(attribute),
+        };
+        let picked = match self.sources.get(usize::from(tuple.0)) {
             Some(TupleSource::Rows(table)) => {
-                let (key, bytes) = super::registers::tuple_bytes(&self.buffers, place);
-                match table
-                    .layout()
-                    .field(key, bytes, ordinal, &mut self.key_scratch)
-                {
-                    Ok(StoredValue::Value(value)) => value,
-                    Ok(StoredValue::Long(_)) => return Err(Trap::operand(attribute)),
-                    Err(error) => return Err(Trap::corrupt(table, error)),
-                }
+                let layout = table.layout();
+                let sink = |stored: StoredValue<'_>| match stored {
+                    StoredValue::Value(value) => pick(value),
+                    StoredValue::Long(_) => Err(attribute),
+                };
+                let picked = layout.field_with(key, bytes, ordinal, &mut self.key_scratch, sink);
+                picked.map_err(|error| Trap::corrupt(table, error))?
             }
             Some(TupleSource::Temporary(layout)) => {
-                let (_, bytes) = super::registers::tuple_bytes(&self.buffers, place);
-                layout.field(bytes, ordinal).map_err(Trap::temporary)?
+                let picked = layout.field_with(bytes, ordinal, pick);
+                picked.map_err(Trap::temporary)?
             }
-            Some(TupleSource::None) | None => return Err(Trap::operand(attribute)),
+            Some(TupleSource::None) | None => Err(attribute),
         };
-        if value == TupleValue::Null {
-            return Ok(None);
-        }
-        match pick(value) {
-            Some(value) => Ok(Some(value)),
-            None => Err(Trap::operand(attribute)),
-        }
+        picked.map_err(Trap::operand)
     }
 
     /// Where the string of an attribute is; `None` for NULL. One that the tuple has not as it is (a dictionary's, one of a key,
     /// a long one) is copied.
+    #[inline(never)]
     pub(super) fn locate(&mut self, attribute: Attribute) -> Result<Option<TextPlace>, Trap> {
         let Attribute { tuple, .. } = attribute;
         let place = self.tuple(tuple);
@@ -144,7 +176,7 @@ where
 }
 
 /// Decodes a number of any type that a word holds.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn load_word(
     registers: &mut RegisterSet,
     attribute: Attribute,

@@ -79,6 +79,18 @@ impl RegisterSet {
         .unwrap_or(Scalar::Null)
     }
 
+    /// Makes a register NULL.
+    pub fn set_null(&mut self, register: Register) {
+        match register {
+            Register::Decimal(number) => Target(number).write_null(self),
+            Register::Text(number) => Target(number).write_null(self),
+            Register::Boolean(number)
+            | Register::Integer(number)
+            | Register::Real(number)
+            | Register::Double(number) => Write::<i64>::write_null(Target(number), self),
+        }
+    }
+
     /// Gives a register a value; one of another kind makes it NULL. A string is kept with those of the program that
     /// runs; if none does, with the constants.
     ///
@@ -104,15 +116,7 @@ impl RegisterSet {
                 })?;
                 Target(number).write(self, place);
             }
-            (Register::Decimal(number), _) => Target(number).write_null(self),
-            (Register::Text(number), _) => Target(number).write_null(self),
-            (
-                Register::Boolean(number)
-                | Register::Integer(number)
-                | Register::Real(number)
-                | Register::Double(number),
-                _,
-            ) => Write::<i64>::write_null(Target(number), self),
+            (register, _) => self.set_null(register),
         }
         Ok(())
     }

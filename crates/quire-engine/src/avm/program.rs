@@ -94,7 +94,6 @@ impl Program {
     ///
     /// # Errors
     /// What the instructions say of theirs; rows that cannot be read.
-    #[inline]
     pub fn run(&self, loaded: Loaded, registers: &mut RegisterSet) -> Result<bool, Trap> {
         if !self.makes_text {
             return self.execute(registers);
@@ -105,7 +104,6 @@ impl Program {
         result
     }
 
-    #[inline]
     fn execute(&self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         let Draft {
             instructions,

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use quire_format::tuple::{TupleLayout, TupleValue};
+use quire_format::tuple::TupleLayout;
 
 use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
 use super::trap::Trap;
@@ -26,7 +26,7 @@ pub struct TextPlace {
 
 impl TextPlace {
     #[inline(always)]
-    pub(super) fn in_buffer(buffer: u16, start: u32, bytes: u32) -> Self {
+    pub(crate) fn in_buffer(buffer: u16, start: u32, bytes: u32) -> Self {
         Self {
             buffer,
             is_made: false,
@@ -124,7 +124,10 @@ pub(super) trait Write<V>: Copy {
 pub(super) trait InWord: Copy {
     fn to_word(self) -> i64;
     fn of_word(word: i64) -> Self;
-    fn of_tuple_value(value: TupleValue<'_>) -> Option<Self>;
+    fn of_attribute(
+        registers: &mut RegisterSet,
+        attribute: Attribute,
+    ) -> Result<Option<Self>, Trap>;
 }
 
 impl InWord for i64 {
@@ -137,12 +140,11 @@ impl InWord for i64 {
         word
     }
     #[inline(always)]
-    fn of_tuple_value(value: TupleValue<'_>) -> Option<Self> {
-        match value {
-            TupleValue::Integer(value) => Some(value),
-            TupleValue::Bool(value) => Some(i64::from(value)),
-            _ => None,
-        }
+    fn of_attribute(
+        registers: &mut RegisterSet,
+        attribute: Attribute,
+    ) -> Result<Option<Self>, Trap> {
+        registers.integer(attribute)
     }
 }
 
@@ -156,11 +158,11 @@ impl InWord for f64 {
         Self::from_bits(word as u64)
     }
     #[inline(always)]
-    fn of_tuple_value(value: TupleValue<'_>) -> Option<Self> {
-        match value {
-            TupleValue::Float64(value) => Some(value),
-            _ => None,
-        }
+    fn of_attribute(
+        registers: &mut RegisterSet,
+        attribute: Attribute,
+    ) -> Result<Option<Self>, Trap> {
+        registers.double(attribute)
     }
 }
 
@@ -174,11 +176,11 @@ impl InWord for f32 {
         Self::from_bits(word as u32)
     }
     #[inline(always)]
-    fn of_tuple_value(value: TupleValue<'_>) -> Option<Self> {
-        match value {
-            TupleValue::Float32(value) => Some(value),
-            _ => None,
-        }
+    fn of_attribute(
+        registers: &mut RegisterSet,
+        attribute: Attribute,
+    ) -> Result<Option<Self>, Trap> {
+        registers.real(attribute)
     }
 }
 
@@ -206,17 +208,14 @@ impl Read<TextPlace> for Text {
 impl<V: InWord> Read<V> for Attribute {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<V>, Trap> {
-        registers.with_field(self, V::of_tuple_value)
+        V::of_attribute(registers, self)
     }
 }
 
 impl Read<i128> for Attribute {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<i128>, Trap> {
-        registers.with_field(self, |value| match value {
-            TupleValue::Wide(value) => Some(value),
-            _ => None,
-        })
+        registers.decimal(self)
     }
 }
 
@@ -333,6 +332,26 @@ impl RegisterSet {
         let buffer = buffers.get(usize::from(place.buffer));
         let bytes = buffer.and_then(|buffer| buffer.get(start..start + place.bytes as usize));
         bytes.unwrap_or_default()
+    }
+
+    /// The bytes of a buffer.
+    #[must_use]
+    pub(crate) fn buffer(&self, buffer: u16) -> &[u8] {
+        self.buffers
+            .get(usize::from(buffer))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn set_word(&mut self, target: Target<Word>, value: i64) {
+        target.write(self, value);
+    }
+
+    pub(crate) fn set_wide(&mut self, target: Target<Wide>, value: i128) {
+        target.write(self, value);
+    }
+
+    pub(crate) fn set_text(&mut self, target: Target<Text>, value: TextPlace) {
+        target.write(self, value);
     }
 
     /// Gives a register a double.

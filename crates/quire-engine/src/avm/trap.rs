@@ -74,7 +74,7 @@ impl Trap {
     }
 
     #[cold]
-    pub(super) fn slot() -> Self {
+    pub(crate) fn slot() -> Self {
         TrapReason::Slot.into()
     }
 
@@ -84,7 +84,7 @@ impl Trap {
     }
 
     #[cold]
-    pub(super) fn text_too_long() -> Self {
+    pub(crate) fn text_too_long() -> Self {
         TrapReason::TextTooLong.into()
     }
 }

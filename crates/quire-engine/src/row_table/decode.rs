@@ -73,6 +73,31 @@ impl RowLayout {
         Ok(StoredValue::Value(layout.field(key, number, scratch)?))
     }
 
+    /// Hands the value of column `ordinal` to `sink`, as [`TupleLayout::field_with`](quire_format::tuple::TupleLayout::field_with).
+    ///
+    /// # Errors
+    /// As [`Self::field`]; `sink` has then seen nothing.
+    #[inline(always)]
+    pub(crate) fn field_with<'a, R>(
+        &'a self,
+        key: &'a [u8],
+        tuple: &'a [u8],
+        ordinal: usize,
+        scratch: &'a mut Vec<u8>,
+        sink: impl FnOnce(StoredValue<'a>) -> R,
+    ) -> Result<R, Corrupt> {
+        if let Some(Column {
+            tuple: Some(number),
+            marked: false,
+            ..
+        }) = self.columns.get(ordinal)
+        {
+            let sink = |value| sink(StoredValue::Value(value));
+            return self.tuple.field_with(tuple, *number, sink);
+        }
+        self.field(key, tuple, ordinal, scratch).map(sink)
+    }
+
     /// Writes the values of a row to `values`, one for each ordinal; those of dropped columns are NULL. `fetch` appends the
     /// value that the overflow tree has for a key, and says whether there is one.
     ///

@@ -184,6 +184,17 @@ impl RowLayout {
         &self.live
     }
 
+    /// Whether the key of a row is needed to read these columns of it: some are in no tuple, and long values are found by it.
+    #[must_use]
+    pub fn needs_key(&self, ordinals: &[usize]) -> bool {
+        let columns = ordinals
+            .iter()
+            .filter_map(|ordinal| self.columns.get(*ordinal));
+        columns
+            .into_iter()
+            .any(|column| column.tuple.is_none() || column.marked)
+    }
+
     /// The type of a column.
     #[must_use]
     pub fn sql_type(&self, ordinal: usize) -> Option<SqlType> {

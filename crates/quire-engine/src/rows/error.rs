@@ -115,7 +115,7 @@ impl RowScanError {
         move |error| Self::Corrupt(Corrupt::new(format!("table {table:?}: {error}"), 0))
     }
 
-    pub(super) fn index_without_row(parts: &RowParts, index: &str) -> Self {
+    pub(crate) fn index_without_row(parts: &RowParts, index: &str) -> Self {
         Self::IndexWithoutRow {
             table: parts.definition.name.clone(),
             index: index.to_owned(),

@@ -41,4 +41,5 @@ pub(crate) use scan::row_key_field;
 pub use scan::{RowScan, RowScanOptions, RowSource};
 pub use sizes::TreeSize;
 pub use table::RowTable;
+pub(crate) use visit::RowKeys;
 pub use writer::{Conflict, Insertion, RowWriter};

@@ -17,7 +17,7 @@ use crate::scalar_array::scalar_array;
 /// A table, and the state of it that a statement reads.
 pub struct RowTable {
     pub(super) parts: Arc<RowParts>,
-    pub(super) view: ReadView,
+    pub(crate) view: ReadView,
 }
 
 impl std::fmt::Debug for RowTable {

@@ -193,7 +193,7 @@ impl RowTable {
 
 /// Keys of rows, one behind the other.
 #[derive(Default)]
-pub(super) struct RowKeys {
+pub(crate) struct RowKeys {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     scratch: Vec<u8>,
@@ -201,7 +201,7 @@ pub(super) struct RowKeys {
 
 impl RowKeys {
     /// Reads the next keys that an index has; false behind the last.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         scan: &mut Scan,
         index: usize,
@@ -243,7 +243,7 @@ impl RowKeys {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
         ranges.map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())
