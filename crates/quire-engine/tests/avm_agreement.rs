@@ -15,7 +15,7 @@ use quire_engine::plan::{
     IntegerOperation, IntegerWidth, LikePattern, Operator, Scalar, ValueKind,
 };
 use quire_engine::row_table::{TupleValue, Value};
-use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
+use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 
 /// The columns of all rows: every kind, once NOT NULL and once not.
 const KINDS: [(ValueKind, TupleType); 6] = [
@@ -230,6 +230,19 @@ enum Way {
     Registers,
     Plain,
     Compressed,
+    /// Frequent integers, decimals and texts as codes.
+    Coded,
+}
+
+fn coded(column_type: TupleType) -> TupleCompression {
+    let values = match column_type {
+        TupleType::Int64 => vec![TupleValue::Integer(1), TupleValue::Integer(-3)],
+        TupleType::Int128 { .. } => vec![TupleValue::Wide(17), TupleValue::Wide(0)],
+        TupleType::Text => vec![TupleValue::Bytes(b"ab"), TupleValue::Bytes(b"")],
+        _ => return TupleCompression::NullSuppressed,
+    };
+    let dictionary = TupleDictionary::new(column_type, 2, &values).unwrap();
+    TupleCompression::OpenDictionary(Arc::new(dictionary))
 }
 
 fn layout(way: Way) -> TupleLayout {
@@ -239,6 +252,7 @@ fn layout(way: Way) -> TupleLayout {
             nullable: slot % 2 == 1,
             compression: match way {
                 Way::Compressed => TupleCompression::NullSuppressed,
+                Way::Coded => coded(KINDS[slot / 2].1),
                 _ => TupleCompression::None,
             },
         })
@@ -390,7 +404,7 @@ proptest! {
         parameters in row(),
     ) {
         let parameters: Vec<Value> = parameters.into_iter().skip(1).step_by(2).collect();
-        for way in [Way::Registers, Way::Plain, Way::Compressed] {
+        for way in [Way::Registers, Way::Plain, Way::Compressed, Way::Coded] {
             let computed = computed(way, &condition, &outputs, &rows, &parameters);
             for (row, computed) in rows.iter().zip(&computed) {
                 let expected = expected(&condition, &outputs, row, &parameters);
@@ -439,7 +453,7 @@ fn floats_at_their_ends() {
                 .collect();
             row[9] = Value::Double(right);
             let expected = expected(&always, &outputs, &row, &[]);
-            for way in [Way::Registers, Way::Plain, Way::Compressed] {
+            for way in [Way::Registers, Way::Plain, Way::Compressed, Way::Coded] {
                 let rows = [row.clone()];
                 let computed = computed(way, &always, &outputs, &rows, &[]);
                 assert_eq!(

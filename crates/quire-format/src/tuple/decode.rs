@@ -448,6 +448,14 @@ impl TupleLayout {
         match section.places.get(column) {
             Some(Place::Fixed(fixed)) => fixed.read(section.head(tuple)?, sink),
             Some(Place::Small(small)) => section.small_value(tuple, *small, sink),
+            Some(&Place::Open(number)) => {
+                let open = section.open.get(number);
+                let open = open.ok_or_else(|| no_column(column, section.places.len()))?;
+                match section.entry(section.head(tuple)?, open)? {
+                    Some(entry) => Ok(sink(entry)),
+                    None => section.open_value(tuple, open).map(sink),
+                }
+            }
             _ => self.field(tuple, column).map(sink),
         }
     }
