@@ -62,6 +62,9 @@ impl RegisterSet {
     ) -> Result<Option<V>, Trap> {
         let Attribute { tuple, ordinal } = attribute;
         let place = self.tuple(tuple);
+        if place.has_only_nulls() {
+            return Ok(None);
+        }
         let ordinal = usize::from(ordinal);
         let (key, bytes) = super::registers::tuple_bytes(&self.buffers, place);
         let pick = |value: TupleValue<'_>| match value {
@@ -93,6 +96,9 @@ impl RegisterSet {
     pub(super) fn locate(&mut self, attribute: Attribute) -> Result<Option<TextPlace>, Trap> {
         let Attribute { tuple, .. } = attribute;
         let place = self.tuple(tuple);
+        if place.has_only_nulls() {
+            return Ok(None);
+        }
         // Taken out while it is written to: a layout's strings are borrowed from the registers.
         let mut made = self.take_made();
         let found = self.find_text(attribute, &mut made);

@@ -7,6 +7,7 @@ use super::program::Asides;
 use super::registers::{RegisterSet, Write};
 use super::trap::Trap;
 use crate::plan::{Scalar, ScalarFunction, ValueKind};
+use crate::row_table::TupleValue;
 
 /// A register and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,24 +60,37 @@ impl RegisterSet {
     /// The value of a register.
     #[must_use]
     pub fn value(&self, register: Register) -> Scalar<'_> {
-        let word = |number: Word| (!self.is_null_word(number)).then(|| self.word(number));
+        Scalar::from(self.tuple_value(register))
+    }
+
+    /// Whether a register is NULL.
+    #[must_use]
+    pub fn is_null(&self, register: Register) -> bool {
         match register {
-            Register::Boolean(number) => word(number).map(|word| Scalar::Boolean(word != 0)),
-            Register::Integer(number) => word(number).map(Scalar::Integer),
-            Register::Real(number) => {
-                word(number).map(|word| Scalar::Real(f32::from_bits(word as u32)))
-            }
-            Register::Double(number) => {
-                word(number).map(|word| Scalar::Double(f64::from_bits(word as u64)))
-            }
-            Register::Decimal(number) => {
-                (!self.is_null_wide(number)).then(|| Scalar::Decimal(self.wide(number)))
-            }
-            Register::Text(number) => {
-                (!self.is_null_text(number)).then(|| Scalar::Bytes(self.text(number).into()))
-            }
+            Register::Decimal(number) => self.is_null_wide(number),
+            Register::Text(number) => self.is_null_text(number),
+            Register::Boolean(number)
+            | Register::Integer(number)
+            | Register::Real(number)
+            | Register::Double(number) => self.is_null_word(number),
         }
-        .unwrap_or(Scalar::Null)
+    }
+
+    /// The value of a register as tuples and keys take it.
+    pub(crate) fn tuple_value(&self, register: Register) -> TupleValue<'_> {
+        if self.is_null(register) {
+            return TupleValue::Null;
+        }
+        match register {
+            Register::Boolean(number) => TupleValue::Bool(self.word(number) != 0),
+            Register::Integer(number) => TupleValue::Integer(self.word(number)),
+            Register::Real(number) => TupleValue::Float32(f32::from_bits(self.word(number) as u32)),
+            Register::Double(number) => {
+                TupleValue::Float64(f64::from_bits(self.word(number) as u64))
+            }
+            Register::Decimal(number) => TupleValue::Wide(self.wide(number)),
+            Register::Text(number) => TupleValue::Bytes(self.text(number)),
+        }
     }
 
     /// Makes a register NULL.

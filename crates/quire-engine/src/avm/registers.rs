@@ -58,6 +58,21 @@ pub struct TuplePlace {
     pub tuple_bytes: u32,
 }
 
+impl TuplePlace {
+    /// No tuple: every column of it is NULL, as outer joins need it.
+    pub const NULLS: Self = Self {
+        buffer: u16::MAX,
+        start: 0,
+        key_bytes: 0,
+        tuple_bytes: 0,
+    };
+
+    #[inline(always)]
+    pub(super) fn has_only_nulls(self) -> bool {
+        self.buffer == Self::NULLS.buffer
+    }
+}
+
 /// How the columns of a register's tuples are found.
 #[derive(Debug, Clone, Default)]
 pub enum TupleSource {
@@ -392,6 +407,19 @@ impl RegisterSet {
     /// The bytes of a buffer, for whoever puts tuples there.
     pub fn buffer_mut(&mut self, buffer: u16) -> Option<&mut Vec<u8>> {
         self.buffers.get_mut(usize::from(buffer))
+    }
+
+    /// The bytes of a buffer, which is empty until they are put back.
+    pub(crate) fn take_buffer(&mut self, buffer: u16) -> Vec<u8> {
+        self.buffer_mut(buffer)
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn put_buffer(&mut self, buffer: u16, bytes: Vec<u8>) {
+        if let Some(place) = self.buffer_mut(buffer) {
+            *place = bytes;
+        }
     }
 
     /// The key and the bytes of a tuple.

@@ -2,6 +2,8 @@
 
 use quire_codec::Corrupt;
 
+use quire_format::tuple::{LayoutError, ValueError};
+
 use super::operand::Attribute;
 use crate::plan::EvaluationError;
 use crate::rows::{RowScanError, RowTable};
@@ -31,6 +33,15 @@ pub enum TrapReason {
     /// A sum that its type does not have.
     #[error("sum out of range: {0}")]
     SumOutOfRange(i128),
+    /// A temporary that its offsets cannot address.
+    #[error("what a query keeps in one place takes more than 4 GiB; let another engine run it")]
+    TooLarge,
+    /// A layout that no tuples can have.
+    #[error("no temporary tuples of these columns: {0}")]
+    Layout(#[from] LayoutError),
+    /// A value that its own column does not hold.
+    #[error("a value does not fit a temporary tuple: {0}")]
+    Value(#[from] ValueError),
     /// Strings that a program made take more than 4 GiB.
     #[error("strings of one row take more than 4 GiB; make them shorter")]
     TextTooLong,
@@ -81,6 +92,11 @@ impl Trap {
     #[cold]
     pub(super) fn sum_out_of_range(sum: i128) -> Self {
         TrapReason::SumOutOfRange(sum).into()
+    }
+
+    #[cold]
+    pub(crate) fn too_large() -> Self {
+        TrapReason::TooLarge.into()
     }
 
     #[cold]

@@ -180,7 +180,7 @@ const NULL: u8 = 0;
 const VALUE: u8 = 1;
 
 /// Appends a key so that equal values have equal bytes: one zero, one NaN.
-fn push_key(registers: &RegisterSet, register: Register, key: &mut Vec<u8>) {
+pub(super) fn push_key(registers: &RegisterSet, register: Register, key: &mut Vec<u8>) {
     let mut push = |is_null: bool, bytes: &[u8]| {
         key.push(if is_null { NULL } else { VALUE });
         if !is_null {
@@ -276,7 +276,7 @@ fn restore_key(registers: &mut RegisterSet, register: Register, buffer: u16, at:
 
 /// A hash of some bytes: multiplied and folded, eight at a time.
 #[inline]
-fn hash_of(bytes: &[u8]) -> u64 {
+pub(super) fn hash_of(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = bytes.len() as u64 ^ FACTOR;
     let mut chunks = bytes.chunks_exact(8);

@@ -5,11 +5,18 @@
 //! either, but for the layouts that their attributes are read by.
 
 mod group;
+mod join;
+mod pipe;
 mod rows;
 mod scan;
+mod sort;
+mod temporary;
 
 pub use group::{GroupPrograms, HashGroup};
+pub use join::{HashJoin, JoinKind, JoinSides};
+pub use pipe::{Filter, Limit, Union};
 pub use scan::{IndexScan, TableScan};
+pub use sort::{Sort, SortKey};
 
 use crate::avm::{Loaded, Program, RegisterSet, Trap};
 

@@ -1,0 +1,98 @@
+//! Iterators that pass rows on: filters, limits, and one input after the other.
+
+use super::{RegisterIterator, Step};
+use crate::avm::{Program, RegisterSet, Trap};
+
+/// The rows of its input that a program does not reject, with what the program computes of them.
+pub struct Filter<I> {
+    input: I,
+    step: Step,
+}
+
+impl<I: RegisterIterator> Filter<I> {
+    /// Runs `program` on each row of `input`.
+    ///
+    /// # Errors
+    /// Constants of the program that are too long.
+    pub fn new(input: I, program: Program, registers: &mut RegisterSet) -> Result<Self, Trap> {
+        let step = Step::new(program, registers)?;
+        Ok(Self { input, step })
+    }
+}
+
+impl<I: RegisterIterator> RegisterIterator for Filter<I> {
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        while self.input.next(registers)? {
+            if self.step.run(registers)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Some rows of its input, behind some others.
+pub struct Limit<I> {
+    input: I,
+    skipped: u64,
+    left: u64,
+}
+
+impl<I: RegisterIterator> Limit<I> {
+    /// `most` rows of `input` behind its first `skipped`.
+    pub fn new(input: I, skipped: u64, most: Option<u64>) -> Self {
+        Self {
+            input,
+            skipped,
+            left: most.unwrap_or(u64::MAX),
+        }
+    }
+}
+
+impl<I: RegisterIterator> RegisterIterator for Limit<I> {
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        while self.skipped > 0 {
+            self.skipped -= 1;
+            if !self.input.next(registers)? {
+                self.left = 0;
+                return Ok(false);
+            }
+        }
+        self.left -= 1;
+        let has_row = self.input.next(registers)?;
+        if !has_row {
+            self.left = 0;
+        }
+        Ok(has_row)
+    }
+}
+
+/// The rows of several inputs, one after the other. Each leaves its columns in the same registers.
+pub struct Union<I> {
+    inputs: std::vec::IntoIter<I>,
+    present: Option<I>,
+}
+
+impl<I: RegisterIterator> Union<I> {
+    /// All rows of all `inputs`.
+    pub fn new(inputs: Vec<I>) -> Self {
+        let mut inputs = inputs.into_iter();
+        let present = inputs.next();
+        Self { inputs, present }
+    }
+}
+
+impl<I: RegisterIterator> RegisterIterator for Union<I> {
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        while let Some(present) = &mut self.present {
+            if present.next(registers)? {
+                return Ok(true);
+            }
+            self.present = self.inputs.next();
+        }
+        Ok(false)
+    }
+}
