@@ -12,6 +12,7 @@ use crate::progress::ProgressObserver;
 use crate::session::Session;
 use crate::sql;
 use crate::statement::{self, Prepared};
+use crate::wait::wait;
 
 /// Name and size of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,17 @@ pub struct TableSummary {
     pub row_count: u64,
     /// Bytes of its compressed segments or pages.
     pub bytes: u64,
+}
+
+/// Where the transaction of a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// `BEGIN` has not been said; every statement is a transaction.
+    Idle,
+    /// Between `BEGIN` and `COMMIT`.
+    Open,
+    /// The same, but a statement failed: only `ROLLBACK`, `ROLLBACK TO` a savepoint and `COMMIT` are accepted.
+    Failed,
 }
 
 /// A connection: its settings, its open transaction, and one statement at a time.
@@ -56,8 +68,7 @@ impl Connection {
     /// Prepares a statement with parameters, `$1`, `$2` … or `?`, to be run many times on this connection.
     ///
     /// # Errors
-    /// A quoted text, a quoted name or a comment that does not end. What else is wrong with the statement is said when it
-    /// is run.
+    /// When the text is no statement of the grammar. What else is wrong with it is said when it is run or described.
     pub fn prepare(&mut self, sql: &str) -> Result<Prepared, Error> {
         Prepared::new(&self.session, &self.cancel, sql)
     }
@@ -68,6 +79,38 @@ impl Connection {
     /// When a quoted text, a quoted name or a comment does not end.
     pub fn statements(sql: &str) -> Result<Vec<String>, Error> {
         sql::split(sql)
+    }
+
+    /// Where the connection's transaction is.
+    pub fn transaction_status(&self) -> TransactionStatus {
+        let transaction = wait(self.session.transaction.lock());
+        match (transaction.is_explicit(), transaction.is_aborted()) {
+            (false, _) => TransactionStatus::Idle,
+            (true, false) => TransactionStatus::Open,
+            (true, true) => TransactionStatus::Failed,
+        }
+    }
+
+    /// Treats an open transaction as if a statement of it had failed: for failures that this room does not see, such as a
+    /// parameter that a client spells wrongly.
+    pub fn fail_transaction(&mut self) {
+        wait(self.session.transaction.lock()).fail();
+    }
+
+    /// Changes a setting, as `SET name = 'value'` does.
+    ///
+    /// # Errors
+    /// When there is no such setting, or no such value of it.
+    pub fn set_setting(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        self.session.settings().set(name, value)
+    }
+
+    /// The value of a setting, as `SHOW name` says it.
+    ///
+    /// # Errors
+    /// When there is no such setting.
+    pub fn setting(&self, name: &str) -> Result<String, Error> {
+        self.session.settings().show(name)
     }
 
     /// A handle that cancels this connection's running statement from another thread.

@@ -27,7 +27,7 @@ mod transaction;
 mod wait;
 
 pub use cancel::CancelHandle;
-pub use connection::{Connection, TableSummary};
+pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
 pub use error::{Error, Position};
 pub use options::DatabaseOptions;

@@ -51,10 +51,14 @@ impl Completion {
     }
 }
 
+/// The command of rows unless something else is said.
+const QUERY: &str = "SELECT";
+
 /// The rows of a query, produced while they are read. They are those of the moment the statement
 /// began; dropping this value stops the query.
 pub struct Rows {
     schema: SchemaRef,
+    command: &'static str,
     source: Source,
 }
 
@@ -81,6 +85,7 @@ impl Rows {
     ) -> Self {
         Self {
             schema,
+            command: QUERY,
             source: Source::Task {
                 batches,
                 task,
@@ -93,6 +98,7 @@ impl Rows {
     pub(crate) fn ready(batch: RecordBatch) -> Self {
         Self {
             schema: batch.schema(),
+            command: QUERY,
             source: Source::Ready(vec![batch].into_iter()),
         }
     }
@@ -100,8 +106,21 @@ impl Rows {
     pub(crate) fn of_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self {
             schema,
+            command: QUERY,
             source: Source::Ready(batches.into_iter()),
         }
+    }
+
+    /// They come from another command than a query.
+    pub(crate) fn of_command(mut self, command: &'static str) -> Self {
+        self.command = command;
+        self
+    }
+
+    /// What came back with rows: PostgreSQL's command tag, without the number of rows that follows it: `SELECT`, `INSERT 0`,
+    /// `UPDATE`, `DELETE`; `SHOW` and `EXPLAIN`, which no number follows.
+    pub fn command(&self) -> &'static str {
+        self.command
     }
 
     /// Names and types of the columns. Names may repeat, as in `SELECT a, a`.

@@ -59,18 +59,26 @@ const OWN_PREFIX: &str = "quire.";
 /// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
-/// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing.
-const KEPT: [(&str, &str); 10] = [
+/// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing here; the server heeds the
+/// timeouts.
+const KEPT: [(&str, &str); 17] = [
     (ACCESS_METHOD, "auto"),
     ("application_name", ""),
+    ("bytea_output", "hex"),
+    ("check_function_bodies", "on"),
     ("client_encoding", "UTF8"),
     ("client_min_messages", "notice"),
     ("datestyle", "ISO, MDY"),
     ("extra_float_digits", "1"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("integer_datetimes", "on"),
     ("intervalstyle", "postgres"),
     ("search_path", "public"),
+    ("row_security", "off"),
     ("server_encoding", "UTF8"),
     ("standard_conforming_strings", "on"),
+    ("statement_timeout", "0"),
 ];
 
 /// Names of ours for settings of the planner.

@@ -5,7 +5,7 @@
 //! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), `VACUUM` and `ANALYZE` (see
 //! [`super::maintenance`]) and a few short commands of one or two words.
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -38,6 +38,34 @@ pub(crate) enum Command {
     Sequence(Box<SequenceStatement>),
     /// Nothing but blanks and comments.
     Empty,
+}
+
+impl Command {
+    /// Whether it looks at definitions or settings, which takes no time.
+    pub(crate) fn is_inspection(&self) -> bool {
+        match self {
+            Self::ShowTables | Self::Describe(_) => true,
+            Self::Statement(statement, _) => matches!(
+                statement.as_ref(),
+                Statement::ShowVariable { .. } | Statement::ExplainTable { .. }
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether it gives rows, and changes and locks none.
+    pub(crate) fn is_query(&self) -> bool {
+        if let Self::Statement(statement, _) = self
+            && let Statement::Query(query) = statement.as_ref()
+        {
+            let changes = matches!(
+                query.body.as_ref(),
+                SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)
+            );
+            return query.locks.is_empty() && !changes;
+        }
+        self.is_inspection()
+    }
 }
 
 /// Parses exactly one statement; a semicolon may end it.

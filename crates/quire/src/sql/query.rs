@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SendableRecordBatchStream;
@@ -39,6 +39,25 @@ impl PlannedQuery {
     /// Names and types of the columns as the user sees them.
     pub(super) fn shown_schema(&self) -> SchemaRef {
         shown_schema(self.plan.schema().inner(), &self.names)
+    }
+
+    /// The types of the parameters, as far as what they stand beside tells.
+    pub(super) fn parameter_types(&self) -> Result<Vec<Option<DataType>>, Error> {
+        let mut types = Vec::new();
+        for (name, data_type) in self.plan.get_parameter_types()? {
+            let number = name
+                .strip_prefix('$')
+                .and_then(|digits| digits.parse().ok());
+            let Some(index) = number.and_then(|number: u16| usize::from(number).checked_sub(1))
+            else {
+                continue;
+            };
+            if types.len() <= index {
+                types.resize(index + 1, None);
+            }
+            types[index] = data_type;
+        }
+        Ok(types)
     }
 }
 
@@ -122,7 +141,7 @@ pub(super) async fn run(
     let planned = plan(session, snapshot, query, token).await?;
     let stream = planned.context.start(&planned.plan).await?;
     let schema = shown_schema(&stream.schema(), &planned.names);
-    rows_of(session, stream, schema, token)
+    Ok(Outcome::Rows(rows_of(session, stream, schema, token)?))
 }
 
 /// Runs a query of our own.
@@ -163,7 +182,8 @@ pub(super) async fn explain(
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;
     let schema = stream.schema();
-    rows_of(session, stream, schema, token)
+    let rows = rows_of(session, stream, schema, token)?;
+    Ok(Outcome::Rows(rows.of_command("EXPLAIN")))
 }
 
 fn apply_option(
@@ -219,7 +239,7 @@ fn rows_of(
     mut stream: SendableRecordBatchStream,
     schema: SchemaRef,
     token: &CancelToken,
-) -> Result<Outcome, Error> {
+) -> Result<Rows, Error> {
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let (shown, waiting_token) = (Arc::clone(&schema), token.clone());
     let token = token.clone();
@@ -242,13 +262,13 @@ fn rows_of(
         }
     };
     let task = session.database.spawn(produce)?;
-    Ok(Outcome::Rows(Rows::from_task(
+    Ok(Rows::from_task(
         schema,
         receiver,
         task,
         waiting_token,
         Arc::clone(&session.database),
-    )))
+    ))
 }
 
 fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {

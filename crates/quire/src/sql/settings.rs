@@ -105,10 +105,8 @@ fn table(columns: &[(&str, Vec<String>)]) -> Result<Outcome, Error> {
     };
     let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
     let arrays = columns.iter().map(array).collect();
-    Ok(Outcome::Rows(Rows::ready(RecordBatch::try_new(
-        Arc::new(schema),
-        arrays,
-    )?)))
+    let batch = RecordBatch::try_new(Arc::new(schema), arrays)?;
+    Ok(Outcome::Rows(Rows::ready(batch).of_command("SHOW")))
 }
 
 /// `BEGIN` and `START TRANSACTION`

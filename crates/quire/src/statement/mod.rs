@@ -14,6 +14,7 @@ mod execute;
 mod expression;
 mod parameter;
 mod prepared;
+mod reply;
 mod run;
 mod scalar;
 mod storage;
@@ -27,7 +28,8 @@ use crate::outcome::Outcome;
 use crate::session::Session;
 
 pub(crate) use cache::StatementCache;
-pub use prepared::{Prepared, Reply};
+pub use prepared::Prepared;
+pub use reply::Reply;
 
 /// Runs a statement that is covered; `None` leaves it to the general path.
 pub(crate) fn try_execute(

@@ -5,19 +5,15 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::ScalarValue;
 use quire_engine::row_table::Value;
 
 use super::cache::Known;
-use super::execute::ResultRows;
 use super::parameter;
+use super::reply::Reply;
 use super::run::{self, Answer};
-use super::scalar::{from_planned, is_text};
 use crate::cancel::{CancelHandle, CancelToken};
 use crate::error::Error;
-use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
 use crate::sql;
 
@@ -52,6 +48,7 @@ pub struct Prepared {
     types: Vec<Option<DataType>>,
     /// What was known of the statement last, and for which types.
     known: Option<(Arc<Known>, Vec<Option<DataType>>)>,
+    is_query: bool,
 }
 
 impl Prepared {
@@ -70,9 +67,10 @@ impl Prepared {
                 "parameters have numbers from $1 to $65535",
             ));
         }
+        let is_query = is_query(session, &sql)?;
         let mut types = match parameter_count {
             0 => Vec::new(),
-            _ => run::types_of(session, &sql).unwrap_or_default(),
+            _ => parameter_types(session, &sql),
         };
         types.resize(parameter_count, None);
         Ok(Self {
@@ -83,6 +81,7 @@ impl Prepared {
             parameter_count,
             types,
             known: None,
+            is_query,
         })
     }
 
@@ -92,11 +91,56 @@ impl Prepared {
         &self.types
     }
 
+    /// Whether it is a query that changes and locks nothing, so that nothing is different if it runs before its rows are wanted.
+    pub fn is_query(&self) -> bool {
+        self.is_query
+    }
+
+    /// Names and types of the rows that the statement gives, if it gives any, with parameters of these types, one for each;
+    /// the statement does not run.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as far as planning it tells.
+    pub fn describe(&mut self, types: &[Option<DataType>]) -> Result<Option<SchemaRef>, Error> {
+        let known = run::known(&self.session, &self.sql, types);
+        if let Some(known) = known {
+            if let Some(schema) = known.result_schema(&self.session) {
+                return Ok(schema);
+            }
+            let settings = self.session.settings().statement_settings_now();
+            let again = settings
+                .filter(|_| known.is_outdated(&self.session))
+                .and_then(|settings| run::learn(&self.session, &self.sql, types, settings));
+            if let Some(schema) = again.and_then(|known| known.result_schema(&self.session)) {
+                return Ok(schema);
+            }
+        }
+        let nulls = vec![Value::Null; self.parameter_count];
+        let text = self.with_values(&nulls, types)?;
+        let work = sql::result_schema(Arc::clone(&self.session), text, self.cancel.begin());
+        self.session.database.run(work)
+    }
+
     /// Runs the statement with these values. A value of another type than its parameter is cast.
     ///
     /// # Errors
     /// Too few values or too many, those that cannot be cast, and everything [`crate::Connection::execute`] says.
     pub fn execute(&mut self, parameters: &[Value]) -> Result<Reply, Error> {
+        let types = std::mem::take(&mut self.types);
+        let reply = self.execute_as(parameters, &types);
+        self.types = types;
+        reply
+    }
+
+    /// The same with parameters of these types, whatever the statement tells of them; there is one for each.
+    ///
+    /// # Errors
+    /// As [`Prepared::execute`].
+    pub fn execute_as(
+        &mut self,
+        parameters: &[Value],
+        types: &[Option<DataType>],
+    ) -> Result<Reply, Error> {
         if parameters.len() != self.parameter_count {
             let (given, expected) = (parameters.len(), self.parameter_count);
             let text =
@@ -104,19 +148,20 @@ impl Prepared {
             return Err(Error::new("08P01", text));
         }
         let token = self.cancel.begin();
-        match self.try_compiled(parameters, &token)? {
+        match self.try_compiled(parameters, types, &token)? {
             Some(answer) => Ok(Reply::of_answer(answer)),
-            None => self.execute_generally(parameters, token),
+            None => self.execute_generally(parameters, types, token),
         }
     }
 
     fn try_compiled(
         &mut self,
         parameters: &[Value],
+        types: &[Option<DataType>],
         token: &CancelToken,
     ) -> Result<Option<Answer>, Error> {
-        let mut types = Cow::Borrowed(&self.types);
-        if self.types.iter().any(Option::is_none) {
+        let mut types = Cow::Borrowed(types);
+        if types.iter().any(Option::is_none) {
             for (data_type, value) in types.to_mut().iter_mut().zip(parameters) {
                 if data_type.is_none() {
                     *data_type = parameter::natural_type(value).or(Some(DataType::Null));
@@ -142,20 +187,35 @@ impl Prepared {
         answer.map(Some)
     }
 
-    fn execute_generally(&self, parameters: &[Value], token: CancelToken) -> Result<Reply, Error> {
+    fn execute_generally(
+        &self,
+        parameters: &[Value],
+        types: &[Option<DataType>],
+        token: CancelToken,
+    ) -> Result<Reply, Error> {
+        let text = self.with_values(parameters, types)?;
+        let work = sql::run(Arc::clone(&self.session), text, token);
+        Ok(Reply::of_outcome(self.session.database.run(work)?))
+    }
+
+    /// The statement's text with values in place of the parameters.
+    fn with_values(
+        &self,
+        parameters: &[Value],
+        types: &[Option<DataType>],
+    ) -> Result<String, Error> {
         let mut text = String::with_capacity(self.sql.len() + 16 * self.places.len());
         let mut end = 0;
         for (range, number) in &self.places {
             let index = number - 1;
-            let data_type = self.types.get(index).and_then(Option::as_ref);
+            let data_type = types.get(index).and_then(Option::as_ref);
             text.push_str(self.sql.get(end..range.start).unwrap_or_default());
             let value = parameters.get(index).unwrap_or(&Value::Null);
             text.push_str(&parameter::written(value, data_type, index)?);
             end = range.end;
         }
         text.push_str(self.sql.get(end..).unwrap_or_default());
-        let work = sql::run(Arc::clone(&self.session), text, token);
-        Ok(Reply::of_outcome(self.session.database.run(work)?))
+        Ok(text)
     }
 }
 
@@ -165,6 +225,25 @@ impl fmt::Debug for Prepared {
             .field("sql", &self.sql)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether the statement is a query; one that is nested deeply is parsed on a stack that is large enough.
+fn is_query(session: &Arc<Session>, sql: &str) -> Result<bool, Error> {
+    if run::is_shallow(sql) {
+        return Ok(sql::parse::parse(sql)?.is_query());
+    }
+    let sql = sql.to_owned();
+    let work = async move { Ok(sql::parse::parse(&sql)?.is_query()) };
+    session.database.run(work)
+}
+
+/// The types of a statement's parameters, as far as it tells; not knowing them is no error.
+fn parameter_types(session: &Arc<Session>, sql: &str) -> Vec<Option<DataType>> {
+    if let Some(types) = run::types_of(session, sql) {
+        return types;
+    }
+    let work = sql::parameter_types(Arc::clone(session), sql.to_owned());
+    session.database.run(work).unwrap_or_default()
 }
 
 /// Runs a statement, compiled before or now. `None`: it takes the general path.
@@ -245,150 +324,4 @@ fn typed<'v>(values: &'v [Value], types: &[Option<DataType>]) -> Result<Cow<'v, 
         .map(convert)
         .collect::<Result<Vec<_>, Error>>()
         .map(Cow::Owned)
-}
-
-/// What one run of a prepared statement gave.
-pub struct Reply {
-    schema: Option<SchemaRef>,
-    source: Source,
-    rows_affected: u64,
-}
-
-enum Source {
-    /// All rows, and how many of them were taken.
-    Values(ResultRows, usize),
-    /// Batches to come; the one that is being read, and its next row.
-    Batches {
-        rows: Rows,
-        batch: Option<RecordBatch>,
-        next: usize,
-        row: Vec<Value>,
-    },
-    /// No rows: how the command tag begins, and the count behind it.
-    Done(&'static str, Option<u64>),
-    Completed(Completion),
-}
-
-impl Reply {
-    fn of_answer(answer: Answer) -> Self {
-        let (schema, source, rows_affected) = match answer {
-            Answer::Rows(schema, rows) => (Some(schema), Source::Values(rows, 0), 0),
-            Answer::Done(tag, count) => (None, Source::Done(tag, count), count.unwrap_or(0)),
-        };
-        Self {
-            schema,
-            source,
-            rows_affected,
-        }
-    }
-
-    fn of_outcome(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Rows(rows) => Self {
-                schema: Some(rows.schema()),
-                source: Source::Batches {
-                    rows,
-                    batch: None,
-                    next: 0,
-                    row: Vec::new(),
-                },
-                rows_affected: 0,
-            },
-            Outcome::Done(completion) => Self {
-                schema: None,
-                rows_affected: completion.row_count.unwrap_or(0),
-                source: Source::Completed(completion),
-            },
-        }
-    }
-
-    /// Names and types of the columns, if the statement returns rows. Integers, dates (days since 1970) and timestamps
-    /// (microseconds) are all [`Value::Integer`]; decimals have the scale that their type says.
-    pub fn schema(&self) -> Option<&SchemaRef> {
-        self.schema.as_ref()
-    }
-
-    /// How many rows were inserted, updated or deleted; 0 when rows come back.
-    pub fn rows_affected(&self) -> u64 {
-        self.rows_affected
-    }
-
-    /// The next row; `None` after the last.
-    ///
-    /// # Errors
-    /// Whatever a query meets while running; no rows follow.
-    pub fn next_row(&mut self) -> Result<Option<&[Value]>, Error> {
-        let width = self
-            .schema
-            .as_ref()
-            .map_or(0, |schema| schema.fields().len());
-        match &mut self.source {
-            Source::Done(..) | Source::Completed(_) => Ok(None),
-            Source::Values(rows, taken) if *taken < rows.row_count => {
-                let start = *taken * width;
-                *taken += 1;
-                Ok(rows.values.get(start..start + width))
-            }
-            Source::Values(..) => Ok(None),
-            Source::Batches {
-                rows,
-                batch,
-                next,
-                row,
-            } => {
-                while batch.as_ref().is_none_or(|batch| *next >= batch.num_rows()) {
-                    (*batch, *next) = (rows.next_batch()?, 0);
-                    if batch.is_none() {
-                        return Ok(None);
-                    }
-                }
-                if let Some(batch) = batch {
-                    read_row(batch, *next, row)?;
-                }
-                *next += 1;
-                Ok(Some(row.as_slice()))
-            }
-        }
-    }
-
-    /// The same as [`crate::Connection::execute`] gives it. Rows that were taken are not among its rows.
-    ///
-    /// # Errors
-    /// When Arrow refuses the rows.
-    pub fn into_outcome(self) -> Result<Outcome, Error> {
-        match (self.source, self.schema) {
-            (Source::Values(mut rows, taken), Some(schema)) => {
-                rows.values.drain(..taken * schema.fields().len());
-                rows.row_count -= taken;
-                Answer::Rows(schema, rows).into_outcome()
-            }
-            (Source::Values(..), None) => Ok(Outcome::Done(Completion::tag(""))),
-            (Source::Batches { rows, .. }, _) => Ok(Outcome::Rows(rows)),
-            (Source::Done(tag, count), _) => Answer::Done(tag, count).into_outcome(),
-            (Source::Completed(completion), _) => Ok(Outcome::Done(completion)),
-        }
-    }
-}
-
-fn read_row(batch: &RecordBatch, index: usize, row: &mut Vec<Value>) -> Result<(), Error> {
-    row.clear();
-    for column in batch.columns() {
-        let value = ScalarValue::try_from_array(column, index)?;
-        let is_text = is_text(column.data_type());
-        let scalar = from_planned(value).ok_or_else(|| {
-            let text = format!("a value of type {} as a plain value", column.data_type());
-            Error::new("0A000", format!("{text} is not supported"))
-                .with_hint("Take it from a batch.")
-        })?;
-        row.push(scalar.into_value(is_text)?);
-    }
-    Ok(())
-}
-
-impl fmt::Debug for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("schema", &self.schema)
-            .finish_non_exhaustive()
-    }
 }

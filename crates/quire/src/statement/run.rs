@@ -25,8 +25,8 @@ const MOST_LEVELS: u32 = 400;
 
 /// What a statement gave.
 pub(super) enum Answer {
-    /// Rows and their names and types.
-    Rows(SchemaRef, ResultRows),
+    /// Rows, their names and types, and how the command's tag begins.
+    Rows(SchemaRef, ResultRows, &'static str),
     /// It is done: its tag, and how many rows it changed.
     Done(&'static str, Option<u64>),
 }
@@ -35,12 +35,12 @@ impl Answer {
     /// The answer as the general path gives it.
     pub(super) fn into_outcome(self) -> Result<Outcome, Error> {
         Ok(match self {
-            Answer::Rows(schema, rows) => {
+            Answer::Rows(schema, rows, command) => {
                 let batches = match rows.row_count {
                     0 => Vec::new(),
                     _ => vec![rows.to_batch(&schema)?],
                 };
-                Outcome::Rows(Rows::of_batches(schema, batches))
+                Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
             }
             Answer::Done(tag, Some(count)) => {
                 Outcome::Done(Completion::counted(format!("{tag} {count}"), count))
@@ -126,14 +126,15 @@ fn compiled(
 
 /// The types of a statement's parameters, as far as it tells.
 pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataType>>> {
+    if !is_shallow(sql) {
+        return None;
+    }
     let Command::Statement(statement, _) = parse(sql).ok()? else {
         return None;
     };
     let snapshot = wait(session.snapshot()).ok()?;
-    let stored = snapshot
-        .row_table(&TableName::of(&statement)?.name)
-        .ok()??;
-    let table = Table::of(stored.definition());
+    let definition = snapshot.definition(&TableName::of(&statement)?.name)?;
+    let table = Table::of(definition);
     let options = Arc::clone(session.settings().config().options());
     let fields = parameter_types(&statement, &table, &options)?;
     let types = fields
@@ -156,7 +157,7 @@ fn may_be_covered(sql: &str) -> bool {
 
 /// Whether no expression can be nested so deeply that the caller's stack, of any size, would not do. Between two commas there
 /// are at most as many levels as words and operators.
-fn is_shallow(sql: &str) -> bool {
+pub(super) fn is_shallow(sql: &str) -> bool {
     let (mut levels, mut most, mut is_word) = (0, 0, false);
     let mut quote = None;
     for byte in sql.bytes() {
@@ -210,6 +211,19 @@ pub(super) fn run(
 }
 
 impl Known {
+    /// Names and types of the rows that it gives, if any, as far as that is known now.
+    pub(super) fn result_schema(&self, session: &Session) -> Option<Option<SchemaRef>> {
+        match &self.kind {
+            KnownKind::Control(_) => Some(None),
+            KnownKind::General { .. } => None,
+            KnownKind::Compiled(statement) => {
+                let snapshot = wait(session.snapshot()).ok()?;
+                let table = statement.table(&snapshot).ok()?;
+                table.map(|_| statement.compiled.schema().cloned())
+            }
+        }
+    }
+
     /// Whether it would be worth while to compile it again.
     pub(super) fn is_outdated(&self, session: &Session) -> bool {
         match &self.kind {
@@ -337,7 +351,7 @@ impl CompiledStatement {
         let schema = self.compiled.schema();
         Ok(match (self.compiled.execute(rows, parameters)?, schema) {
             (Executed::Rows(rows) | Executed::Changed(_, Some(rows)), Some(schema)) => {
-                Answer::Rows(Arc::clone(schema), rows)
+                Answer::Rows(Arc::clone(schema), rows, self.compiled.tag())
             }
             (Executed::Changed(count, _), _) => Answer::Done(self.compiled.tag(), Some(count)),
             (Executed::Rows(_), None) => Answer::Done(self.compiled.tag(), None),

@@ -9,4 +9,5 @@ mod join_orders;
 mod merging;
 mod plans;
 mod prepared;
+mod signatures;
 mod support;

@@ -58,7 +58,7 @@ pub(in crate::sql) async fn delete(
 async fn run(
     session: &Arc<Session>,
     mut changed: ChangedRows,
-    tag: &str,
+    tag: &'static str,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let mut writer = Writer::begin(session, token).await?;

@@ -51,9 +51,9 @@ impl Returned {
     }
 
     /// What the statement gives back.
-    pub(super) fn outcome(self, tag: &str, count: u64) -> Outcome {
+    pub(super) fn outcome(self, tag: &'static str, count: u64) -> Outcome {
         match self.schema {
-            Some(schema) => Outcome::Rows(Rows::of_batches(schema, self.batches)),
+            Some(schema) => Outcome::Rows(Rows::of_batches(schema, self.batches).of_command(tag)),
             None => Outcome::Done(Completion::counted(format!("{tag} {count}"), count)),
         }
     }
