@@ -1,5 +1,6 @@
 //! How the program is called.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -80,6 +81,13 @@ fn parse_count(text: &str) -> Result<usize, String> {
     }
 }
 
+fn parse_connections(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=10_000) => Ok(count),
+        _ => Err(format!("{text} is no number from 1 to 10000")),
+    }
+}
+
 /// What to do instead of opening a session.
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -94,6 +102,41 @@ pub enum Action {
         /// Write to this new file what can be saved of a broken one, then check that
         #[arg(long, value_name = "COPY")]
         rebuild: Option<PathBuf>,
+    },
+
+    /// Serve a database to clients of PostgreSQL, until interrupted
+    ///
+    /// Prints the address when clients can connect. Any user and any name of a database is
+    /// accepted: there are no passwords yet, so only addresses of this machine can be listened on.
+    /// Exit codes: 0 stopped; 1 the database or the address cannot be used.
+    Serve {
+        /// The database file, made when it is missing; :memory: is a database in memory
+        file: PathBuf,
+
+        /// Address and port; port 0 takes a free one
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5432")]
+        listen: SocketAddr,
+
+        /// Connections at a time
+        #[arg(long, value_name = "COUNT", default_value = "256", value_parser = parse_connections)]
+        connections: usize,
+
+        /// How long a statement may take, in milliseconds, unless its session says otherwise [default: for ever]
+        #[arg(long, value_name = "MS")]
+        statement_timeout: Option<u64>,
+
+        /// Bytes of compressed pages kept in memory [default: 512MiB]
+        #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+        cache: Option<usize>,
+
+        /// Memory that running statements may hold before they spill to temporary files
+        /// [default: 60 % of the machine's]
+        #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+        memory: Option<usize>,
+
+        /// Threads that run queries [default: the processor's]
+        #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+        threads: Option<usize>,
     },
 
     /// Measure the figures of the papers again on this machine

@@ -14,11 +14,15 @@ mod lab;
 mod lexer;
 mod render;
 mod script;
+mod serve;
 mod shell;
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
 use std::process::{self, ExitCode};
+use std::time::Duration;
+
+use quire_server::ServerOptions;
 
 use arguments::{Action, Arguments, Source};
 use shell::{Diagnostic, Flow, INTERRUPTED_EXIT_CODE, Shell, describe};
@@ -47,6 +51,23 @@ fn main() -> ExitCode {
             quick,
             file,
         }) => return lab::run(*topic, out.as_deref(), *quick, file.as_deref()),
+        Some(Action::Serve {
+            file,
+            listen,
+            connections,
+            statement_timeout,
+            cache,
+            memory,
+            threads,
+        }) => {
+            let server = ServerOptions {
+                listen: *listen,
+                connections_max: *connections,
+                statement_timeout: statement_timeout.map(Duration::from_millis),
+                ..ServerOptions::default()
+            };
+            return serve::run(file, server, *cache, *memory, *threads);
+        }
         None => {}
     }
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();

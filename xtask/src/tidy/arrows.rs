@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -17,7 +17,8 @@ const ARROWS: [(&str, &[&str]); 12] = [
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],
     ),
     ("quire-lab", &["quire-codec", "quire-format"]),
-    ("quire-cli", &["quire", "quire-lab"]),
+    ("quire-server", &["quire"]),
+    ("quire-cli", &["quire", "quire-server", "quire-lab"]),
     (
         "quire-testkit",
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],

@@ -1,0 +1,15 @@
+//! The database for clients of PostgreSQL: its protocol over TCP.
+//!
+//! A [`Server`] listens on one address and serves one database; what a client says becomes calls of `quire`, and its answers
+//! become messages. The rooms within are `wire` (bytes of messages), `types` (values as bytes), `session` (what a message does)
+//! and `net` (sockets and threads); see the README for their rules.
+#![forbid(unsafe_code)]
+
+mod failure;
+mod net;
+mod server;
+mod session;
+mod types;
+mod wire;
+
+pub use server::{Server, ServerError, ServerOptions};

@@ -1,0 +1,250 @@
+//! One connection, from its first packet to its last.
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::client::{Filled, Input, Sender};
+use super::startup::{self, Begun};
+use crate::failure::Failure;
+use crate::server::Shared;
+use crate::session::{Session, Stop};
+use crate::wire::Frontend;
+
+/// How long a worker waits for what a client says next, before the poller does. Clients that work have asked again by then.
+const LINGER: Duration = Duration::from_millis(20);
+/// Kind and length of a message.
+const HEADER_BYTES: usize = 5;
+
+/// What becomes of a connection that a worker has served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// It has nothing to say for now.
+    Silence,
+    /// It has ended.
+    End,
+}
+
+/// See the module.
+pub(super) struct Conversation {
+    stream: Arc<TcpStream>,
+    shared: Arc<Shared>,
+    input: Input,
+    sender: Sender,
+    phase: Phase,
+    began: Instant,
+    is_counted: bool,
+    /// Something is to be sent as soon as there is nothing more to read.
+    wants_flush: bool,
+}
+
+enum Phase {
+    /// It has not said who it is.
+    Opening,
+    Open(Box<Session>),
+}
+
+/// What is to be done after what was there has been answered.
+enum Next {
+    Read,
+    End,
+}
+
+impl Conversation {
+    pub(super) fn new(
+        stream: TcpStream,
+        shared: Arc<Shared>,
+        is_counted: bool,
+    ) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LINGER))?;
+        stream.set_write_timeout(Some(shared.options.write_timeout))?;
+        let stream = Arc::new(stream);
+        Ok(Self {
+            input: Input::new(Arc::clone(&stream)),
+            sender: Sender::new(Arc::clone(&stream)),
+            stream,
+            shared,
+            phase: Phase::Opening,
+            began: Instant::now(),
+            is_counted,
+            wants_flush: false,
+        })
+    }
+
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    /// Answers what the client says, until it says nothing for a moment.
+    pub(super) fn serve(&mut self) -> After {
+        loop {
+            if matches!(self.phase, Phase::Opening) && self.silent_until() <= Some(Instant::now()) {
+                return After::End;
+            }
+            match self.answer() {
+                Ok(Next::Read) => {}
+                Ok(Next::End) => {
+                    let _ = self.sender.flush();
+                    return After::End;
+                }
+                Err(Stop::Failed(failure)) => {
+                    self.end_with(&failure);
+                    return After::End;
+                }
+                Err(Stop::Broken) => return After::End,
+            }
+            match self.input.fill() {
+                Ok(Filled::More) => {}
+                Ok(Filled::Nothing) => return After::Silence,
+                Ok(Filled::Closed) | Err(_) => return After::End,
+            }
+        }
+    }
+
+    /// Answers all that has come in full.
+    fn answer(&mut self) -> Result<Next, Stop> {
+        loop {
+            let go_on = match &mut self.phase {
+                Phase::Opening => self.open()?,
+                Phase::Open(_) => self.continue_session()?,
+            };
+            match go_on {
+                Progress::Answered => {}
+                Progress::Incomplete => break,
+                Progress::Ended => return Ok(Next::End),
+            }
+        }
+        if std::mem::take(&mut self.wants_flush) {
+            self.sender.flush()?;
+        }
+        Ok(Next::Read)
+    }
+
+    fn open(&mut self) -> Result<Progress, Stop> {
+        let Some(length) = startup::packet_bytes(self.input.waiting())? else {
+            return Ok(Progress::Incomplete);
+        };
+        if !self.is_counted {
+            let failure = Failure::fatal("53300", "sorry, too many clients already");
+            return Err(Stop::Failed(failure.with_hint("Try again later.")));
+        }
+        let behind = self.input.waiting().len() - length;
+        let packet = self.input.slice(4..length);
+        let begun = startup::begin(packet, behind, &self.shared, &mut self.sender)?;
+        self.input.take(length);
+        self.wants_flush = true;
+        match begun {
+            Begun::AskedAgain => Ok(Progress::Answered),
+            Begun::Cancelled => Ok(Progress::Ended),
+            Begun::Session(session) => {
+                self.phase = Phase::Open(session);
+                Ok(Progress::Answered)
+            }
+        }
+    }
+
+    fn continue_session(&mut self) -> Result<Progress, Stop> {
+        let Phase::Open(session) = &mut self.phase else {
+            return Ok(Progress::Ended);
+        };
+        let waiting = self.input.waiting();
+        let Some((kind, length)) = header(waiting, self.shared.options.message_bytes_max)? else {
+            return Ok(Progress::Incomplete);
+        };
+        let total = 1 + length;
+        let Some(body) = waiting.get(HEADER_BYTES..total) else {
+            return Ok(Progress::Incomplete);
+        };
+        let follows = waiting.get(total).copied();
+        if kind == b'X' {
+            return Ok(Progress::Ended);
+        }
+        // Whether a statement is all of its transaction, or the first of several, is told by what follows.
+        if kind == b'E' && follows.is_none() {
+            return Ok(Progress::Incomplete);
+        }
+        self.wants_flush |= matches!(kind, b'Q' | b'S' | b'H' | b'F');
+        match Frontend::read(kind, body) {
+            Ok(message) => session.handle(message, follows, &mut self.sender)?,
+            Err(malformed) => session.refuse(malformed.into(), kind, &mut self.sender)?,
+        }
+        self.input.take(total);
+        Ok(Progress::Answered)
+    }
+
+    /// Until when the connection may say nothing.
+    pub(super) fn silent_until(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Opening => self.began.checked_add(self.shared.options.startup_timeout),
+            Phase::Open(session) => Instant::now().checked_add(session.silence_limit()?),
+        }
+    }
+
+    pub(super) fn end_for_silence(&mut self) {
+        match &self.phase {
+            Phase::Opening => {}
+            Phase::Open(session) => {
+                let failure = session.silence_failure();
+                self.end_with(&failure);
+            }
+        }
+    }
+
+    pub(super) fn end_with_server(&mut self) {
+        let text = "terminating connection due to administrator command";
+        self.end_with(&Failure::fatal("57P01", text));
+    }
+
+    fn end_with(&mut self, failure: &Failure) {
+        self.sender.output.error(failure);
+        let _ = self.sender.flush();
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        // The session's transaction is rolled back before somebody else may come.
+        self.phase = Phase::Opening;
+        if self.is_counted {
+            self.shared.registry.leave();
+        }
+    }
+}
+
+/// How far the bytes that have come reach.
+enum Progress {
+    Answered,
+    Incomplete,
+    Ended,
+}
+
+/// Kind and length of the next message, when that much has come.
+fn header(waiting: &[u8], most: usize) -> Result<Option<(u8, usize)>, Stop> {
+    let Some((kind, rest)) = waiting.split_first() else {
+        return Ok(None);
+    };
+    if !Frontend::is_known(*kind) {
+        let text = format!("invalid frontend message type {kind}");
+        return Err(Stop::Failed(Failure::fatal("08P01", text)));
+    }
+    let Some(length) = rest.first_chunk::<4>() else {
+        return Ok(None);
+    };
+    match usize::try_from(i32::from_be_bytes(*length)) {
+        Ok(length) if (4..=most).contains(&length) => Ok(Some((*kind, length))),
+        Ok(length) if length > most => {
+            let text = format!("a message of {length} bytes is too large");
+            let failure = Failure::fatal("54000", text);
+            let hint = format!("Messages may have {most} bytes.");
+            Err(Stop::Failed(failure.with_hint(hint)))
+        }
+        _ => Err(Stop::Failed(Failure::fatal(
+            "08P01",
+            "invalid message length",
+        ))),
+    }
+}

@@ -1,0 +1,250 @@
+//! The thread that waits for connections that are silent, and for new ones.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token, Waker};
+use quire::Database;
+
+use super::conversation::{After, Conversation};
+use super::registry::Registry;
+use super::workers::Workers;
+use crate::server::{ServerOptions, Shared};
+
+const LISTENER: Token = Token(0);
+const WAKER: Token = Token(1);
+const FIRST_CONNECTION: usize = 2;
+
+/// How often limits of time are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How long accepting pauses when the process has no more files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long the end of all connections is waited for.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// A connection that is silent, until when it may be.
+struct Silent {
+    conversation: Box<Conversation>,
+    until: Option<Instant>,
+}
+
+/// The poller's half that others see.
+pub(crate) struct Doorbell {
+    waker: Waker,
+    returned: Mutex<Sender<Box<Conversation>>>,
+    is_stopping: AtomicBool,
+}
+
+impl Doorbell {
+    fn give_back(&self, conversation: Box<Conversation>) {
+        let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without a poller the server has ended, and the connection with it.
+        if returned.send(conversation).is_ok() {
+            self.ring();
+        }
+    }
+
+    pub(crate) fn ring(&self) {
+        // It fails when a ring is pending already.
+        let _ = self.waker.wake();
+    }
+
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        self.ring();
+    }
+}
+
+/// See the module.
+pub(crate) struct Poller {
+    poll: Poll,
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    doorbell: Arc<Doorbell>,
+    returned: Receiver<Box<Conversation>>,
+    silent: HashMap<Token, Silent>,
+    next_token: usize,
+    workers: Arc<Workers>,
+}
+
+impl Poller {
+    pub(crate) fn new(
+        listener: TcpListener,
+        database: Database,
+        options: ServerOptions,
+    ) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        listener.set_nonblocking(true)?;
+        let mut source = SourceFd(&listener.as_raw_fd());
+        poll.registry()
+            .register(&mut source, LISTENER, Interest::READABLE)?;
+        let (sender, returned) = channel();
+        let doorbell = Arc::new(Doorbell {
+            waker: Waker::new(poll.registry(), WAKER)?,
+            returned: Mutex::new(sender),
+            is_stopping: AtomicBool::new(false),
+        });
+        let shared = Arc::new(Shared {
+            database,
+            options,
+            registry: Registry::new(),
+            doorbell: Arc::clone(&doorbell),
+        });
+        Ok(Self {
+            poll,
+            listener,
+            shared,
+            doorbell,
+            returned,
+            silent: HashMap::new(),
+            next_token: FIRST_CONNECTION,
+            workers: Arc::new(Workers::new()),
+        })
+    }
+
+    pub(crate) fn doorbell(&self) -> Arc<Doorbell> {
+        Arc::clone(&self.doorbell)
+    }
+
+    /// Serves until it is told to stop.
+    pub(crate) fn run(mut self) {
+        let mut events = Events::with_capacity(256);
+        while !self.doorbell.is_stopping.load(Ordering::Acquire) {
+            match self.poll.poll(&mut events, self.pause()) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                // Nothing can be served any more.
+                Err(_) => break,
+            }
+            let tokens: Vec<Token> = events.iter().map(|event| event.token()).collect();
+            for token in tokens {
+                match token {
+                    LISTENER => self.accept(),
+                    WAKER => {}
+                    token => self.wake(token),
+                }
+            }
+            self.take_back();
+            self.shared.registry.cancel_late();
+            self.end_late();
+        }
+        self.say_farewell();
+    }
+
+    fn pause(&self) -> Option<Duration> {
+        let has_limits = self.shared.registry.limited.load(Ordering::Acquire) > 0
+            || self.silent.values().any(|silent| silent.until.is_some());
+        has_limits.then_some(TICK)
+    }
+
+    fn accept(&mut self) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    let admitted = self
+                        .shared
+                        .registry
+                        .admit(self.shared.options.connections_max);
+                    match Conversation::new(stream, Arc::clone(&self.shared), admitted) {
+                        Ok(conversation) => self.serve(Box::new(conversation)),
+                        Err(_) if admitted => self.shared.registry.leave(),
+                        Err(_) => {}
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                // No more files, most likely; connections that end make room.
+                Err(_) => {
+                    std::thread::sleep(ACCEPT_PAUSE);
+                    let mut source = SourceFd(&self.listener.as_raw_fd());
+                    let registry = self.poll.registry();
+                    let _ = registry.reregister(&mut source, LISTENER, Interest::READABLE);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A silent connection has something to say.
+    fn wake(&mut self, token: Token) {
+        if let Some(silent) = self.silent.remove(&token) {
+            let mut source = SourceFd(&silent.conversation.descriptor());
+            let _ = self.poll.registry().deregister(&mut source);
+            self.serve(silent.conversation);
+        }
+    }
+
+    fn serve(&self, mut conversation: Box<Conversation>) {
+        let doorbell = Arc::clone(&self.doorbell);
+        self.workers.run(Box::new(move || {
+            // A panic is an error of ours; it ends this connection and no other.
+            let after = catch_unwind(AssertUnwindSafe(|| conversation.serve()));
+            if let Ok(After::Silence) = after {
+                doorbell.give_back(conversation);
+            }
+        }));
+    }
+
+    fn take_back(&mut self) {
+        while let Ok(conversation) = self.returned.try_recv() {
+            let token = Token(self.next_token);
+            // So many that none is still in use when they begin again.
+            self.next_token = self.next_token.checked_add(1).unwrap_or(FIRST_CONNECTION);
+            let mut source = SourceFd(&conversation.descriptor());
+            let registered = self
+                .poll
+                .registry()
+                .register(&mut source, token, Interest::READABLE);
+            if registered.is_ok() {
+                let until = conversation.silent_until();
+                let silent = Silent {
+                    conversation,
+                    until,
+                };
+                self.silent.insert(token, silent);
+            }
+        }
+    }
+
+    /// Ends connections that have been silent for too long.
+    fn end_late(&mut self) {
+        let now = Instant::now();
+        let is_late = |silent: &Silent| silent.until.is_some_and(|until| until <= now);
+        let late = self.silent.iter().filter(|(_, silent)| is_late(silent));
+        let tokens: Vec<Token> = late.map(|(token, _)| *token).collect();
+        for token in tokens {
+            if let Some(mut silent) = self.silent.remove(&token) {
+                let mut source = SourceFd(&silent.conversation.descriptor());
+                let _ = self.poll.registry().deregister(&mut source);
+                self.workers
+                    .run(Box::new(move || silent.conversation.end_for_silence()));
+            }
+        }
+    }
+
+    /// Tells everybody that the server ends, and waits until all have been told.
+    fn say_farewell(mut self) {
+        self.shared.registry.cancel_all();
+        self.take_back();
+        for (_, mut silent) in self.silent.drain() {
+            self.workers
+                .run(Box::new(move || silent.conversation.end_with_server()));
+        }
+        let began = Instant::now();
+        while self.shared.registry.connection_count() > 0 && began.elapsed() < FAREWELL {
+            self.shared.registry.cancel_all();
+            if let Ok(mut conversation) = self.returned.recv_timeout(TICK) {
+                conversation.end_with_server();
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! How a session begins.
+
+use std::sync::Arc;
+
+use super::client::Sender;
+use crate::failure::Failure;
+use crate::server::Shared;
+use crate::session::{Session, Stop};
+use crate::wire::{Opening, StartupPacket};
+
+/// Largest first packet.
+const PACKET_BYTES_MAX: usize = 10_000;
+/// The newest minor version of protocol 3 that is spoken here; there is no 3.1.
+const NEWEST_MINOR: u16 = 2;
+/// Secret bytes that a cancellation has to repeat, in protocol 3.0 and from 3.2 on.
+const SECRET_BYTES: usize = 4;
+const LONG_SECRET_BYTES: usize = 32;
+
+/// Parameters of the first packet that are no settings.
+const NO_SETTINGS: [&str; 4] = ["user", "database", "options", "replication"];
+
+/// What came of a first packet.
+pub(super) enum Begun {
+    /// The client was told what it may do, and begins again.
+    AskedAgain,
+    /// Another statement was cancelled; the connection has no other purpose.
+    Cancelled,
+    Session(Box<Session>),
+}
+
+/// The bytes of the first packet with its length, when it has come in full.
+pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
+    let Some(length) = waiting.first_chunk::<4>() else {
+        return Ok(None);
+    };
+    match usize::try_from(i32::from_be_bytes(*length)) {
+        Ok(length) if (8..=PACKET_BYTES_MAX).contains(&length) => {
+            Ok((waiting.len() >= length).then_some(length))
+        }
+        _ => Err(Stop::Failed(Failure::fatal(
+            "08P01",
+            "invalid length of startup packet",
+        ))),
+    }
+}
+
+/// Answers a first packet; `behind` is how many bytes have come after it already.
+pub(super) fn begin(
+    packet: &[u8],
+    behind: usize,
+    shared: &Arc<Shared>,
+    sender: &mut Sender,
+) -> Result<Begun, Stop> {
+    let opening = Opening::read(packet)
+        .map_err(|malformed| Failure::fatal("08P01", malformed.to_string()))?;
+    match opening {
+        Opening::Cancel { process_id, secret } => {
+            shared.registry.cancel(process_id, secret);
+            Ok(Begun::Cancelled)
+        }
+        Opening::Tls | Opening::GssEncryption => {
+            if behind > 0 {
+                // Whoever sent them may be between the client and us.
+                let text = "received unencrypted data after a request for encryption";
+                return Err(Stop::Failed(Failure::fatal("08P01", text)));
+            }
+            sender.output.bytes.push(b'N');
+            Ok(Begun::AskedAgain)
+        }
+        Opening::Startup(packet) => start(&packet, shared, sender),
+    }
+}
+
+fn start(
+    packet: &StartupPacket<'_>,
+    shared: &Arc<Shared>,
+    sender: &mut Sender,
+) -> Result<Begun, Stop> {
+    if packet.major != 3 {
+        let (major, minor) = (packet.major, packet.minor);
+        let text =
+            format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2");
+        return Err(Stop::Failed(Failure::fatal("0A000", text)));
+    }
+    if packet.parameter("user").is_none_or(str::is_empty) {
+        let text = "no PostgreSQL user name specified in startup packet";
+        return Err(Stop::Failed(Failure::fatal("28000", text)));
+    }
+    if packet
+        .parameter("replication")
+        .is_some_and(|value| !is_off(value))
+    {
+        return Err(Stop::Failed(Failure::fatal(
+            "0A000",
+            "replication is not supported",
+        )));
+    }
+    let mut connection = shared.database.connect();
+    for (name, value) in settings(packet)? {
+        connection.set_setting(&name, &value).map_err(|error| {
+            let mut failure = Failure::from(error);
+            failure.severity = crate::failure::Severity::Fatal;
+            failure
+        })?;
+    }
+    let unknown = packet.parameters.iter().map(|(name, _)| *name);
+    let unknown: Vec<&str> = unknown.filter(|name| name.starts_with("_pq_.")).collect();
+    if packet.minor > NEWEST_MINOR || !unknown.is_empty() {
+        sender
+            .output
+            .negotiate_version(packet.minor.min(NEWEST_MINOR), &unknown);
+    }
+    let mut secret = vec![
+        0;
+        if packet.minor >= 2 {
+            LONG_SECRET_BYTES
+        } else {
+            SECRET_BYTES
+        }
+    ];
+    getrandom::fill(&mut secret).map_err(|error| {
+        Failure::fatal("XX000", format!("there are no random numbers: {error}"))
+    })?;
+    sender.output.authentication_ok();
+    let peer = shared
+        .registry
+        .add(secret.clone(), connection.cancel_handle());
+    let process_id = peer.process_id;
+    let session = Session::begin(connection, Arc::clone(shared), peer, sender);
+    sender.output.backend_key(process_id, &secret);
+    sender.output.ready(b'I');
+    Ok(Begun::Session(Box::new(session)))
+}
+
+fn is_off(value: &str) -> bool {
+    ["false", "off", "no", "0"].contains(&value.to_ascii_lowercase().as_str())
+}
+
+/// The settings that a client wants from the beginning.
+fn settings(packet: &StartupPacket<'_>) -> Result<Vec<(String, String)>, Failure> {
+    let mut settings = match packet.parameter("options") {
+        Some(options) => options_of(options)?,
+        None => Vec::new(),
+    };
+    for (name, value) in &packet.parameters {
+        if !NO_SETTINGS.contains(name) && !name.starts_with("_pq_.") {
+            settings.push(((*name).to_owned(), (*value).to_owned()));
+        }
+    }
+    Ok(settings)
+}
+
+/// What `-c name=value` and `--name=value` say; a backslash keeps a blank within a value.
+fn options_of(text: &str) -> Result<Vec<(String, String)>, Failure> {
+    let mut settings = Vec::new();
+    let mut words = words_of(text).into_iter();
+    while let Some(word) = words.next() {
+        let assignment = match (word.strip_prefix("-c"), word.strip_prefix("--")) {
+            (Some(""), _) => words.next().unwrap_or_default(),
+            (Some(rest), _) | (None, Some(rest)) => rest.to_owned(),
+            (None, None) => word,
+        };
+        let Some((name, value)) = assignment.split_once('=') else {
+            let text = format!("invalid command-line argument for server process: {assignment}");
+            return Err(Failure::fatal("42601", text));
+        };
+        settings.push((name.replace('-', "_"), value.to_owned()));
+    }
+    Ok(settings)
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character.is_ascii_whitespace() {
+            words.push(String::new());
+        } else if let Some(word) = words.last_mut() {
+            word.extend(if character == '\\' {
+                characters.next()
+            } else {
+                Some(character)
+            });
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn options_are_settings() {
+        let found = options_of("-c a=1  --lock-timeout=2s -cb=x\\ y").unwrap();
+        let expected = [("a", "1"), ("lock_timeout", "2s"), ("b", "x y")];
+        let found: Vec<_> = found
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        assert_eq!(found, expected);
+        assert!(options_of("-c nonsense").is_err());
+        assert!(options_of("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn packets_of_wrong_lengths_are_refused() {
+        assert_eq!(packet_bytes(&[0, 0, 0]).unwrap(), None);
+        assert_eq!(packet_bytes(&[0, 0, 0, 9, 1, 2, 3, 4]).unwrap(), None);
+        assert_eq!(packet_bytes(&[0, 0, 0, 8, 1, 2, 3, 4]).unwrap(), Some(8));
+        for wrong in [[0, 0, 0, 7], [0, 0, 0x27, 0x11], [0xFF, 0xFF, 0xFF, 0xFF]] {
+            assert!(packet_bytes(&wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A listening server.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use quire::Database;
+use thiserror::Error;
+
+use crate::net::{Doorbell, Poller, Registry};
+
+/// How a server serves.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Where it listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Connections at a time; more are refused with SQLSTATE 53300.
+    pub connections_max: usize,
+    /// Bytes of the largest message that clients may send.
+    pub message_bytes_max: usize,
+    /// How long a client may take to say who it is.
+    pub startup_timeout: Duration,
+    /// How long a client may leave an answer untaken.
+    pub write_timeout: Duration,
+    /// How long a statement may take, unless its session sets `statement_timeout`.
+    pub statement_timeout: Option<Duration>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 5432)),
+            connections_max: 256,
+            message_bytes_max: 64 << 20,
+            startup_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(60),
+            statement_timeout: None,
+        }
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Anybody could read and change everything.
+    #[error(
+        "will not listen on {0}, which other machines may reach: there is no authentication and no encryption yet; \
+         use an address of this machine, such as 127.0.0.1"
+    )]
+    Exposed(SocketAddr),
+    /// The address is in use, or is not of this machine.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system gives no thread or no way to wait for sockets.
+    #[error("cannot start the server: {0}")]
+    Start(io::Error),
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) database: Database,
+    pub(crate) options: ServerOptions,
+    pub(crate) registry: Registry,
+    pub(crate) doorbell: Arc<Doorbell>,
+}
+
+/// A server that runs until it is stopped or dropped.
+///
+/// ```
+/// use quire::Database;
+/// use quire_server::{Server, ServerOptions};
+///
+/// let options = ServerOptions { listen: "127.0.0.1:0".parse()?, ..ServerOptions::default() };
+/// let server = Server::start(Database::in_memory()?, options)?;
+/// assert_ne!(server.address().port(), 0);
+/// server.stop();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Server {
+    address: SocketAddr,
+    doorbell: Arc<Doorbell>,
+    poller: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// When the address may not or cannot be listened on.
+    pub fn start(database: Database, options: ServerOptions) -> Result<Self, ServerError> {
+        let address = options.listen;
+        if !address.ip().is_loopback() {
+            return Err(ServerError::Exposed(address));
+        }
+        let listen = |source| ServerError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let poller = Poller::new(listener, database, options).map_err(ServerError::Start)?;
+        let doorbell = poller.doorbell();
+        let thread = thread::Builder::new()
+            .name("quire-poller".to_owned())
+            .spawn(move || poller.run())
+            .map_err(ServerError::Start)?;
+        Ok(Self {
+            address,
+            doorbell,
+            poller: Some(thread),
+        })
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends all connections, cancels their statements, rolls their transactions back, and waits for that.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if let Some(poller) = self.poller.take() {
+            self.doorbell.stop();
+            // It has caught what might go wrong; there is nothing else to tell.
+            let _ = poller.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

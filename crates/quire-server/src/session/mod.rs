@@ -1,0 +1,267 @@
+//! What each message of a client does.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `simple` | `Query`: several statements in one text |
+//! | `extended` | `Parse`, `Bind`, `Describe`, `Execute`, `Close`, `Sync` |
+//! | `statement`, `portal` | what is kept under a name |
+//! | `rows` | rows of either kind of answer as messages |
+//! | `settings` | what clients are told of settings, and limits of time |
+//! | `words` | what the first words of a statement tell |
+
+mod extended;
+mod portal;
+mod rows;
+mod settings;
+mod simple;
+mod statement;
+mod words;
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quire::{Connection, Outcome, TransactionStatus};
+
+use crate::failure::Failure;
+use crate::net::{Peer, Sender};
+use crate::server::Shared;
+use crate::wire::{Frontend, Malformed};
+use portal::Portal;
+use settings::SessionSettings;
+use statement::SharedStatement;
+
+/// Why a message was not answered as it wanted.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The client is told.
+    Failed(Failure),
+    /// The client cannot be told: the connection is lost.
+    Broken,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(_: io::Error) -> Self {
+        Self::Broken
+    }
+}
+
+impl From<quire::Error> for Stop {
+    fn from(error: quire::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Malformed> for Stop {
+    fn from(malformed: Malformed) -> Self {
+        Self::Failed(malformed.into())
+    }
+}
+
+/// One client's session.
+pub(crate) struct Session {
+    shared: Arc<Shared>,
+    peer: Arc<Peer>,
+    connection: Connection,
+    settings: SessionSettings,
+    /// Prepared statements by name; the unnamed one has the empty name.
+    statements: HashMap<String, SharedStatement>,
+    portals: HashMap<String, Portal>,
+    /// A message failed: all are read past until `Sync`.
+    is_skipping: bool,
+    /// The transaction was begun for the client, and ends with the message or with `Sync`.
+    is_implicit: bool,
+}
+
+impl Session {
+    /// A session begins: the client is told its settings.
+    pub(crate) fn begin(
+        connection: Connection,
+        shared: Arc<Shared>,
+        peer: Arc<Peer>,
+        sender: &mut Sender,
+    ) -> Self {
+        let mut session = Self {
+            shared,
+            peer,
+            connection,
+            settings: SessionSettings::default(),
+            statements: HashMap::new(),
+            portals: HashMap::new(),
+            is_skipping: false,
+            is_implicit: false,
+        };
+        session.settings.announce_fixed(sender);
+        session.announce_settings(sender);
+        session
+    }
+
+    /// Answers a message; `follows` is the kind of the next one, if that has come.
+    pub(crate) fn handle(
+        &mut self,
+        message: Frontend<'_>,
+        follows: Option<u8>,
+        sender: &mut Sender,
+    ) -> Result<(), Stop> {
+        if self.is_skipping && message != Frontend::Sync {
+            return Ok(());
+        }
+        let answered = match message {
+            Frontend::Query(sql) => return self.query(sql, sender),
+            Frontend::Sync => return self.sync(sender),
+            Frontend::FunctionCall => {
+                let failure = Failure::error("0A000", "function calls are not supported");
+                self.fail(&failure, sender);
+                self.ready(sender);
+                return Ok(());
+            }
+            Frontend::Parse {
+                name,
+                sql,
+                parameter_oids,
+            } => self.parse(name, sql, &parameter_oids, sender),
+            Frontend::Bind(bind) => self.bind(&bind, sender),
+            Frontend::Describe(target) => self.describe(target, sender),
+            Frontend::Execute {
+                portal,
+                row_count_max,
+            } => self.execute(portal, row_count_max, follows == Some(b'S'), sender),
+            Frontend::Close(target) => {
+                self.close(target, sender);
+                Ok(())
+            }
+            // Outside of a COPY its messages are read past, as in PostgreSQL; the others were answered before.
+            Frontend::Flush
+            | Frontend::Terminate
+            | Frontend::Password(_)
+            | Frontend::CopyData(_)
+            | Frontend::CopyDone
+            | Frontend::CopyFail(_) => Ok(()),
+        };
+        self.or_skip(answered, sender)
+    }
+
+    /// Answers a message whose body is none.
+    pub(crate) fn refuse(
+        &mut self,
+        failure: Failure,
+        kind: u8,
+        sender: &mut Sender,
+    ) -> Result<(), Stop> {
+        if self.is_skipping && kind != b'S' {
+            return Ok(());
+        }
+        self.fail(&failure, sender);
+        match kind {
+            b'Q' | b'S' | b'F' => self.sync(sender),
+            _ => {
+                self.is_skipping = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// After a failure everything is read past until `Sync`.
+    fn or_skip(&mut self, answered: Result<(), Stop>, sender: &mut Sender) -> Result<(), Stop> {
+        match answered {
+            Err(Stop::Failed(failure)) => {
+                self.fail(&failure, sender);
+                self.is_skipping = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure, sender: &mut Sender) {
+        self.connection.fail_transaction();
+        sender.output.error(failure);
+    }
+
+    fn ready(&self, sender: &mut Sender) {
+        sender
+            .output
+            .ready(match self.connection.transaction_status() {
+                TransactionStatus::Idle => b'I',
+                TransactionStatus::Open => b'T',
+                TransactionStatus::Failed => b'E',
+            });
+    }
+
+    fn sync(&mut self, sender: &mut Sender) -> Result<(), Stop> {
+        self.is_skipping = false;
+        match self.end_implicit() {
+            Err(Stop::Failed(failure)) => self.fail(&failure, sender),
+            other => other?,
+        }
+        if self.connection.transaction_status() == TransactionStatus::Idle {
+            self.portals.clear();
+        }
+        self.ready(sender);
+        Ok(())
+    }
+
+    /// Begins a transaction for statements that belong together.
+    fn begin_implicit(&mut self) -> Result<(), Stop> {
+        if self.connection.transaction_status() == TransactionStatus::Idle {
+            self.run("BEGIN")?;
+            self.is_implicit = true;
+        }
+        Ok(())
+    }
+
+    /// Ends it: what failed is undone.
+    fn end_implicit(&mut self) -> Result<(), Stop> {
+        if std::mem::take(&mut self.is_implicit) {
+            match self.connection.transaction_status() {
+                TransactionStatus::Idle => {}
+                TransactionStatus::Open => {
+                    self.run("COMMIT")?;
+                }
+                TransactionStatus::Failed => {
+                    self.run("ROLLBACK")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, sql: &str) -> Result<Outcome, Stop> {
+        Ok(self.connection.execute(sql)?)
+    }
+
+    /// How long the client may say nothing.
+    pub(crate) fn silence_limit(&self) -> Option<Duration> {
+        self.settings.silence_limit(self.is_in_transaction())
+    }
+
+    /// What it is told then.
+    pub(crate) fn silence_failure(&self) -> Failure {
+        if self.is_in_transaction() && self.settings.has_transaction_limit() {
+            let text = "terminating connection due to idle-in-transaction timeout";
+            return Failure::fatal("25P03", text);
+        }
+        Failure::fatal(
+            "57P05",
+            "terminating connection due to idle-session timeout",
+        )
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.connection.transaction_status() != TransactionStatus::Idle
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.settings.forget_limit(&self.shared);
+        self.shared.registry.remove(self.peer.process_id);
+    }
+}

@@ -1,0 +1,165 @@
+//! Rows as messages.
+
+use quire::arrow::datatypes::{Schema, SchemaRef};
+use quire::{Reply, Rows};
+
+use super::Stop;
+use crate::failure::Failure;
+use crate::net::Sender;
+use crate::types::{Cell, Column, PgType, write_binary, write_text};
+use crate::wire::{Described, Format, Output};
+
+/// The columns of a result.
+#[derive(Debug, Clone)]
+pub(super) struct Columns {
+    pub(super) schema: SchemaRef,
+    types: Vec<PgType>,
+}
+
+impl Columns {
+    pub(super) fn new(schema: SchemaRef) -> Self {
+        let types = schema
+            .fields()
+            .iter()
+            .map(|field| PgType::of(field.data_type()))
+            .collect();
+        Self { schema, types }
+    }
+
+    /// Whether clients would be told the same of both.
+    pub(super) fn are_like(&self, schema: &Schema) -> bool {
+        let (ours, theirs) = (self.schema.fields(), schema.fields());
+        ours.len() == theirs.len()
+            && ours.iter().zip(theirs).all(|(ours, theirs)| {
+                ours.name() == theirs.name() && ours.data_type() == theirs.data_type()
+            })
+    }
+
+    pub(super) fn describe(&self, formats: &[Format], output: &mut Output) {
+        let columns = self.schema.fields().iter().zip(&self.types).enumerate();
+        output.row_description(columns.map(|(index, (field, pg_type))| Described {
+            name: field.name(),
+            pg_type,
+            format: Format::at(formats, index),
+        }));
+    }
+
+    /// A client may name one format, or as many as there are columns.
+    pub(super) fn check_formats(&self, formats: &[Format]) -> Result<(), Failure> {
+        let (given, columns) = (formats.len(), self.types.len());
+        if given > 1 && given != columns {
+            let text =
+                format!("bind message has {given} result formats but query has {columns} columns");
+            return Err(Failure::error("08P01", text));
+        }
+        Ok(())
+    }
+}
+
+/// Rows that come.
+pub(super) enum Source {
+    /// One after the other.
+    Values(Box<Reply>),
+    /// There are none.
+    Nothing,
+    /// In batches; the one that is being sent, and its next row.
+    Batches {
+        rows: Rows,
+        batch: Option<(Vec<Column>, usize)>,
+        next: usize,
+    },
+}
+
+impl Source {
+    pub(super) fn of_rows(rows: Rows) -> Self {
+        Self::Batches {
+            rows,
+            batch: None,
+            next: 0,
+        }
+    }
+
+    /// Sends at most so many rows; returns how many, fewer only at their end.
+    pub(super) fn send(
+        &mut self,
+        columns: &Columns,
+        formats: &[Format],
+        most: u64,
+        sender: &mut Sender,
+    ) -> Result<u64, Stop> {
+        let mut sent = 0;
+        while sent < most {
+            let is_sent = match self {
+                Self::Nothing => false,
+                Self::Values(reply) => match reply.next_row()? {
+                    Some(row) => {
+                        let cells = row.iter().zip(&columns.types);
+                        let cells = cells.map(|(value, pg_type)| Cell::of_value(value, pg_type));
+                        write_row(&mut sender.output, cells, columns, formats);
+                        true
+                    }
+                    None => false,
+                },
+                Self::Batches { rows, batch, next } => loop {
+                    if let Some((arrays, count)) = batch
+                        && *next < *count
+                    {
+                        let cells = arrays.iter().map(|array| array.cell(*next));
+                        write_row(&mut sender.output, cells, columns, formats);
+                        *next += 1;
+                        break true;
+                    }
+                    match rows.next_batch()? {
+                        Some(more) => {
+                            let arrays = more.columns().iter().map(Column::new);
+                            let arrays = arrays.collect::<Result<Vec<_>, _>>();
+                            let arrays = arrays
+                                .map_err(|error| Failure::error("22000", error.to_string()))?;
+                            (*batch, *next) = (Some((arrays, more.num_rows())), 0);
+                        }
+                        None => break false,
+                    }
+                },
+            };
+            if !is_sent {
+                break;
+            }
+            sent += 1;
+            sender.flush_if_full()?;
+        }
+        Ok(sent)
+    }
+}
+
+fn write_row<'a>(
+    output: &mut Output,
+    cells: impl Iterator<Item = Cell<'a>>,
+    columns: &Columns,
+    formats: &[Format],
+) {
+    output.message(b'D', |body| {
+        body.extend((columns.types.len() as u16).to_be_bytes());
+        for (index, (cell, pg_type)) in cells.zip(&columns.types).enumerate() {
+            let start = body.len();
+            body.extend((-1_i32).to_be_bytes());
+            let is_value = match Format::at(formats, index) {
+                Format::Text => write_text(body, &cell),
+                Format::Binary => write_binary(body, &cell, pg_type),
+            };
+            if is_value {
+                let length = (body.len() - start - 4) as i32;
+                if let Some(place) = body.get_mut(start..start + 4) {
+                    place.copy_from_slice(&length.to_be_bytes());
+                }
+            }
+        }
+    });
+}
+
+/// The tag of a command that gave so many rows.
+pub(super) fn tag_of(command: &str, count: u64) -> String {
+    match command {
+        "SHOW" | "EXPLAIN" => command.to_owned(),
+        _ => format!("{command} {count}"),
+    }
+}

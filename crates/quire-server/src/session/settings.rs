@@ -1,0 +1,146 @@
+//! What clients are told of settings, and the limits of time among them.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::Session;
+use crate::net::Sender;
+use crate::server::Shared;
+
+/// The version of PostgreSQL whose protocol, formats and catalog these are.
+pub(super) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
+
+/// Settings that never change, and settings that clients follow, by the names that PostgreSQL reports.
+const FIXED: [(&str, &str); 4] = [
+    ("server_version", SERVER_VERSION),
+    ("server_encoding", "UTF8"),
+    ("integer_datetimes", "on"),
+    ("is_superuser", "on"),
+];
+const FOLLOWED: [&str; 6] = [
+    "application_name",
+    "client_encoding",
+    "DateStyle",
+    "IntervalStyle",
+    "standard_conforming_strings",
+    "TimeZone",
+];
+
+/// The settings of one session, as far as the server heeds them.
+#[derive(Debug, Default)]
+pub(super) struct SessionSettings {
+    reported: [String; FOLLOWED.len()],
+    pub(super) statement_limit: Option<Duration>,
+    session_limit: Option<Duration>,
+    transaction_limit: Option<Duration>,
+    is_limited: bool,
+}
+
+impl SessionSettings {
+    pub(super) fn announce_fixed(&self, sender: &mut Sender) {
+        for (name, value) in FIXED {
+            sender.output.parameter_status(name, value);
+        }
+    }
+
+    pub(super) fn silence_limit(&self, is_in_transaction: bool) -> Option<Duration> {
+        match (
+            is_in_transaction,
+            self.transaction_limit,
+            self.session_limit,
+        ) {
+            (true, Some(limit), _) => Some(limit),
+            (_, _, limit) => limit,
+        }
+    }
+
+    pub(super) fn has_transaction_limit(&self) -> bool {
+        self.transaction_limit.is_some()
+    }
+
+    /// The registry looks at limits as long as some session has one.
+    fn note_limit(&mut self, shared: &Shared) {
+        let limited = &shared.registry.limited;
+        match (self.is_limited, self.statement_limit.is_some()) {
+            (false, true) => {
+                limited.fetch_add(1, Ordering::AcqRel);
+                shared.doorbell.ring();
+            }
+            (true, false) => {
+                limited.fetch_sub(1, Ordering::AcqRel);
+            }
+            _ => return,
+        }
+        self.is_limited = self.statement_limit.is_some();
+    }
+
+    pub(super) fn forget_limit(&mut self, shared: &Shared) {
+        self.statement_limit = None;
+        self.note_limit(shared);
+    }
+}
+
+impl Session {
+    /// Tells the client what has changed of the settings that it follows.
+    pub(super) fn announce_settings(&mut self, sender: &mut Sender) {
+        for (name, known) in FOLLOWED.iter().zip(&mut self.settings.reported) {
+            let Ok(value) = self.connection.setting(name) else {
+                continue;
+            };
+            // Timestamps are shown in UTC; this is its usual name.
+            let value = match value.as_str() {
+                "+00:00" => "UTC".to_owned(),
+                _ => value,
+            };
+            if *known != value {
+                sender.output.parameter_status(name, &value);
+                *known = value;
+            }
+        }
+        let limit = |name| {
+            self.connection
+                .setting(name)
+                .ok()
+                .and_then(|text| limit_of(&text))
+        };
+        let statement_limit = limit("statement_timeout");
+        self.settings.session_limit = limit("idle_session_timeout");
+        self.settings.transaction_limit = limit("idle_in_transaction_session_timeout");
+        self.settings.statement_limit = statement_limit.or(self.shared.options.statement_timeout);
+        self.settings.note_limit(&self.shared);
+    }
+}
+
+/// A number of milliseconds, or one with a unit; nothing for 0, which is no limit.
+fn limit_of(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text.get(..digits)?.parse().ok()?;
+    let milliseconds = match text.get(digits..)?.trim() {
+        "" | "ms" => 1,
+        "s" => 1000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let limit = Duration::from_millis(number.checked_mul(milliseconds)?);
+    (!limit.is_zero()).then_some(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_have_units() {
+        assert_eq!(limit_of("250"), Some(Duration::from_millis(250)));
+        assert_eq!(limit_of("2 s"), Some(Duration::from_secs(2)));
+        assert_eq!(limit_of("1min"), Some(Duration::from_secs(60)));
+        for none in ["0", "0s", "", "x", "5 weeks"] {
+            assert_eq!(limit_of(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Prepared statements.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quire::Prepared;
+use quire::arrow::datatypes::DataType;
+
+use super::rows::Columns;
+use super::words::{Control, first_word};
+use crate::failure::Failure;
+use crate::types::Parameter;
+use crate::wire::{Format, Output};
+
+/// A statement that its name and its portals share; portals keep it when the name is given to another.
+pub(super) type SharedStatement = Arc<Mutex<Statement>>;
+
+/// The error for a name that no statement has.
+pub(super) fn unknown_statement(name: &str) -> Failure {
+    let text = match name {
+        "" => "unnamed prepared statement does not exist".to_owned(),
+        name => format!("prepared statement \"{name}\" does not exist"),
+    };
+    Failure::error("26000", text)
+}
+
+/// A prepared statement, and what clients have been told of it.
+pub(super) struct Statement {
+    pub(super) prepared: Prepared,
+    pub(super) sql: String,
+    pub(super) parameters: Vec<Parameter>,
+    /// The types of the parameters, shared with portals.
+    pub(super) types: Arc<[Option<DataType>]>,
+    pub(super) control: Option<Control>,
+    pub(super) is_empty: bool,
+    /// It may have changed a setting.
+    pub(super) sets: bool,
+    /// The columns of its rows once they are known; nothing within when it gives none.
+    pub(super) columns: Option<Option<Arc<Columns>>>,
+    /// How they were described last.
+    description: Option<(Vec<Format>, Vec<u8>)>,
+}
+
+impl Statement {
+    pub(super) fn new(prepared: Prepared, sql: &str, oids: &[u32]) -> Self {
+        let told = prepared.parameter_types();
+        let count = told.len().max(oids.len());
+        let parameter = |index: usize| {
+            let declared = oids.get(index).copied().unwrap_or(0);
+            Parameter::new(declared, told.get(index).and_then(Option::as_ref))
+        };
+        let parameters: Vec<Parameter> = (0..count).map(parameter).collect();
+        let word = first_word(sql);
+        Self {
+            types: parameters
+                .iter()
+                .map(|one| Some(one.data_type().clone()))
+                .collect(),
+            parameters,
+            control: Control::of(sql),
+            is_empty: word.is_empty() && sql.trim().trim_matches(';').trim().is_empty(),
+            sets: matches!(word.as_str(), "set" | "reset" | "discard"),
+            sql: sql.to_owned(),
+            prepared,
+            columns: None,
+            description: None,
+        }
+    }
+
+    pub(super) fn locked(shared: &SharedStatement) -> MutexGuard<'_, Self> {
+        shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds out the columns of its rows, without running it.
+    pub(super) fn find_columns(&mut self) -> Result<Option<Arc<Columns>>, quire::Error> {
+        if let Some(known) = &self.columns {
+            return Ok(known.clone());
+        }
+        let schema = match self.control {
+            Some(_) => None,
+            None => self.prepared.describe(&self.types)?,
+        };
+        let columns = schema.map(|schema| Arc::new(Columns::new(schema)));
+        self.columns = Some(columns.clone());
+        Ok(columns)
+    }
+
+    /// Writes what its rows look like, from memory when it was asked for before.
+    pub(super) fn describe(&mut self, columns: &Columns, formats: &[Format], output: &mut Output) {
+        if let Some((known, bytes)) = &self.description
+            && known == formats
+        {
+            output.bytes.extend(bytes);
+            return;
+        }
+        let start = output.bytes.len();
+        columns.describe(formats, output);
+        let bytes = output.bytes.get(start..).unwrap_or_default().to_vec();
+        self.description = Some((formats.to_vec(), bytes));
+    }
+
+    /// What is known of its rows is no longer so.
+    pub(super) fn forget_columns(&mut self) {
+        self.columns = None;
+        self.description = None;
+    }
+}

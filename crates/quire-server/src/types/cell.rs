@@ -1,0 +1,222 @@
+//! One value of a result.
+
+use quire::arrow::array::cast::AsArray;
+use quire::arrow::array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int64Type, IntervalMonthDayNanoType,
+    TimestampMicrosecondType,
+};
+use quire::arrow::array::{
+    Array, ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray,
+    Time64MicrosecondArray,
+};
+use quire::arrow::compute::cast;
+use quire::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
+use quire::arrow::error::ArrowError;
+use quire::arrow::util::display::array_value_to_string;
+use quire::{Decimal, Value};
+
+use super::PgType;
+
+/// A value that is there for a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Decimal {
+        units: i128,
+        scale: i8,
+    },
+    Real(f32),
+    Double(f64),
+    Text(&'a str),
+    /// Text that was made for the moment.
+    Shown(String),
+    Bytes(&'a [u8]),
+    /// Days since 1970.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Microseconds since 1970.
+    Timestamp(i64),
+    /// The same, as an instant.
+    TimestampTz(i64),
+    Interval {
+        months: i32,
+        days: i32,
+        microseconds: i64,
+    },
+    /// The elements of an array.
+    Array(ArrayRef),
+}
+
+impl<'a> Cell<'a> {
+    /// A value as a compiled statement gives it, of a column of this type.
+    pub(crate) fn of_value(value: &'a Value, pg_type: &PgType) -> Self {
+        match (value, pg_type) {
+            (Value::Null, _) => Self::Null,
+            (Value::Boolean(value), _) => Self::Boolean(*value),
+            (Value::Integer(days), PgType::Date) => {
+                i32::try_from(*days).map_or(Self::Null, Self::Date)
+            }
+            (Value::Integer(value), PgType::Timestamp) => Self::Timestamp(*value),
+            (Value::Integer(value), PgType::TimestampTz) => Self::TimestampTz(*value),
+            (Value::Integer(value), _) => Self::Integer(*value),
+            (Value::Decimal(units), PgType::Numeric { scale, .. }) => Self::decimal(*units, *scale),
+            (Value::Decimal(units), _) => Self::decimal(*units, 0),
+            (Value::Real(value), _) => Self::Real(*value),
+            (Value::Double(value), _) => Self::Double(*value),
+            (Value::Text(text), _) => Self::Text(text),
+            (Value::Bytes(bytes), _) => Self::Bytes(bytes),
+        }
+    }
+
+    fn decimal(units: Decimal, scale: i8) -> Self {
+        Self::Decimal {
+            units: units.into(),
+            scale,
+        }
+    }
+}
+
+/// A column of a batch, with its type found once for all rows.
+pub(crate) enum Column {
+    Boolean(BooleanArray),
+    Integer(PrimitiveArray<Int64Type>),
+    Decimal(PrimitiveArray<Decimal128Type>, i8),
+    Real(PrimitiveArray<Float32Type>),
+    Double(PrimitiveArray<Float64Type>),
+    Text(StringViewArray),
+    Bytes(BinaryViewArray),
+    Date(PrimitiveArray<Date32Type>),
+    Time(Time64MicrosecondArray),
+    Timestamp(PrimitiveArray<TimestampMicrosecondType>),
+    TimestampTz(PrimitiveArray<TimestampMicrosecondType>),
+    Interval(PrimitiveArray<IntervalMonthDayNanoType>),
+    Array(ArrayRef),
+    /// Shown as Arrow shows it.
+    Other(ArrayRef),
+}
+
+impl Column {
+    /// # Errors
+    /// When values do not fit the type that clients see, such as timestamps of a coarser unit.
+    pub(crate) fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
+        let as_type = |data_type: &DataType| cast(array, data_type);
+        Ok(match array.data_type() {
+            DataType::Boolean => Self::Boolean(array.as_boolean().clone()),
+            data_type if data_type.is_integer() && *data_type != DataType::UInt64 => {
+                Self::Integer(as_type(&DataType::Int64)?.as_primitive().clone())
+            }
+            DataType::UInt64 => {
+                let wide = as_type(&DataType::Decimal128(20, 0))?;
+                Self::Decimal(wide.as_primitive().clone(), 0)
+            }
+            DataType::Decimal32(_, scale)
+            | DataType::Decimal64(_, scale)
+            | DataType::Decimal128(_, scale) => {
+                let wide = as_type(&DataType::Decimal128(38, *scale))?;
+                Self::Decimal(wide.as_primitive().clone(), *scale)
+            }
+            DataType::Float16 | DataType::Float32 => {
+                Self::Real(as_type(&DataType::Float32)?.as_primitive().clone())
+            }
+            DataType::Float64 => Self::Double(array.as_primitive().clone()),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                Self::Text(as_type(&DataType::Utf8View)?.as_string_view().clone())
+            }
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => {
+                Self::Bytes(as_type(&DataType::BinaryView)?.as_binary_view().clone())
+            }
+            DataType::Dictionary(_, values) => return Self::new(&as_type(values)?),
+            DataType::Date32 => Self::Date(array.as_primitive().clone()),
+            DataType::Time32(_) | DataType::Time64(_) => {
+                let micros = as_type(&DataType::Time64(TimeUnit::Microsecond))?;
+                Self::Time(micros.as_primitive().clone())
+            }
+            DataType::Date64 | DataType::Timestamp(_, None) => {
+                let micros = as_type(&DataType::Timestamp(TimeUnit::Microsecond, None))?;
+                Self::Timestamp(micros.as_primitive().clone())
+            }
+            DataType::Timestamp(_, zone @ Some(_)) => {
+                let micros = as_type(&DataType::Timestamp(TimeUnit::Microsecond, zone.clone()))?;
+                Self::TimestampTz(micros.as_primitive().clone())
+            }
+            DataType::Interval(_) => {
+                let wide = as_type(&DataType::Interval(IntervalUnit::MonthDayNano))?;
+                Self::Interval(wide.as_primitive().clone())
+            }
+            DataType::Duration(_) => {
+                let wide = as_type(&DataType::Interval(IntervalUnit::MonthDayNano))?;
+                Self::Interval(wide.as_primitive().clone())
+            }
+            DataType::List(_) | DataType::LargeList(_) => Self::Array(ArrayRef::clone(array)),
+            _ => Self::Other(ArrayRef::clone(array)),
+        })
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Self::Boolean(array) => array.is_null(row),
+            Self::Integer(array) => array.is_null(row),
+            Self::Decimal(array, _) => array.is_null(row),
+            Self::Real(array) => array.is_null(row),
+            Self::Double(array) => array.is_null(row),
+            Self::Text(array) => array.is_null(row),
+            Self::Bytes(array) => array.is_null(row),
+            Self::Date(array) => array.is_null(row),
+            Self::Time(array) => array.is_null(row),
+            Self::Timestamp(array) | Self::TimestampTz(array) => array.is_null(row),
+            Self::Interval(array) => array.is_null(row),
+            Self::Array(array) => array.is_null(row),
+            Self::Other(array) => array
+                .logical_nulls()
+                .is_some_and(|nulls| nulls.is_null(row)),
+        }
+    }
+
+    /// The value of a row of the batch.
+    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
+        if self.is_null(row) {
+            return Cell::Null;
+        }
+        match self {
+            Self::Boolean(array) => Cell::Boolean(array.value(row)),
+            Self::Integer(array) => Cell::Integer(array.value(row)),
+            Self::Decimal(array, scale) => Cell::Decimal {
+                units: array.value(row),
+                scale: *scale,
+            },
+            Self::Real(array) => Cell::Real(array.value(row)),
+            Self::Double(array) => Cell::Double(array.value(row)),
+            Self::Text(array) => Cell::Text(array.value(row)),
+            Self::Bytes(array) => Cell::Bytes(array.value(row)),
+            Self::Date(array) => Cell::Date(array.value(row)),
+            Self::Time(array) => Cell::Time(array.value(row)),
+            Self::Timestamp(array) => Cell::Timestamp(array.value(row)),
+            Self::TimestampTz(array) => Cell::TimestampTz(array.value(row)),
+            Self::Interval(array) => {
+                let value = array.value(row);
+                Cell::Interval {
+                    months: value.months,
+                    days: value.days,
+                    microseconds: value.nanoseconds / 1000,
+                }
+            }
+            Self::Array(array) => match array.as_list_opt::<i32>() {
+                Some(list) => Cell::Array(list.value(row)),
+                None => match array.as_list_opt::<i64>() {
+                    Some(list) => Cell::Array(list.value(row)),
+                    None => Cell::Null,
+                },
+            },
+            Self::Other(array) => match array_value_to_string(array, row) {
+                Ok(text) => Cell::Shown(text),
+                Err(_) => Cell::Null,
+            },
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! SQL types on the wire: their numbers, and values as text and in binary, in both directions.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `pg_type` | which type of PostgreSQL an Arrow type is |
+//! | `cell` | one value, whether it stands in an Arrow array or was computed for itself |
+//! | `text`, `binary` | how a value is written |
+//! | `float`, `calendar`, `numeric` | digits of floats, days and times, decimals |
+//! | `parameter` | what a client's bytes for a parameter mean |
+//!
+//! Formats are those of PostgreSQL 15 with `DateStyle` ISO, `IntervalStyle` postgres, `bytea_output` hex and
+//! `extra_float_digits` 1; timestamps with time zone are shown in UTC, with their offset.
+
+mod binary;
+mod calendar;
+mod cell;
+mod float;
+mod numeric;
+mod parameter;
+mod pg_type;
+mod text;
+
+pub(crate) use binary::write_binary;
+pub(crate) use cell::{Cell, Column};
+pub(crate) use parameter::Parameter;
+pub(crate) use pg_type::PgType;
+pub(crate) use text::write_text;

@@ -1,0 +1,206 @@
+//! Types of PostgreSQL, and which one an Arrow type is.
+
+use quire::arrow::datatypes::{DataType, TimeUnit};
+
+/// A type as clients know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PgType {
+    Boolean,
+    SmallInt,
+    Integer,
+    BigInt,
+    Real,
+    Double,
+    /// With the digits and scale of the column.
+    Numeric {
+        precision: u8,
+        scale: i8,
+    },
+    Text,
+    Bytea,
+    Date,
+    Time,
+    Timestamp,
+    TimestampTz,
+    Interval,
+    Array(Box<PgType>),
+}
+
+impl PgType {
+    /// The type that clients see. What has none of its own is shown as text.
+    pub(crate) fn of(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Boolean => Self::Boolean,
+            DataType::Int8 | DataType::UInt8 | DataType::Int16 => Self::SmallInt,
+            DataType::UInt16 | DataType::Int32 => Self::Integer,
+            DataType::UInt32 | DataType::Int64 => Self::BigInt,
+            DataType::UInt64 => Self::Numeric {
+                precision: 20,
+                scale: 0,
+            },
+            DataType::Float16 | DataType::Float32 => Self::Real,
+            DataType::Float64 => Self::Double,
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale) => Self::Numeric {
+                precision: *precision,
+                scale: *scale,
+            },
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => Self::Bytea,
+            DataType::Date32 => Self::Date,
+            DataType::Date64 | DataType::Timestamp(_, None) => Self::Timestamp,
+            DataType::Timestamp(_, Some(_)) => Self::TimestampTz,
+            DataType::Time32(_) | DataType::Time64(_) => Self::Time,
+            DataType::Interval(_) | DataType::Duration(_) => Self::Interval,
+            DataType::List(element) | DataType::LargeList(element) => {
+                match Self::of(element.data_type()) {
+                    // PostgreSQL has one type for all dimensions.
+                    array @ Self::Array(_) => array,
+                    element => Self::Array(Box::new(element)),
+                }
+            }
+            _ => Self::Text,
+        }
+    }
+
+    /// The type with this number; `None` when it is none that statements take.
+    pub(crate) fn of_oid(oid: u32) -> Option<Self> {
+        Some(match oid {
+            16 => Self::Boolean,
+            17 => Self::Bytea,
+            20 => Self::BigInt,
+            21 => Self::SmallInt,
+            23 => Self::Integer,
+            // char, name, text, bpchar, varchar, json
+            18 | 19 | 25 | 1042 | 1043 | 114 => Self::Text,
+            700 => Self::Real,
+            701 => Self::Double,
+            1082 => Self::Date,
+            1083 => Self::Time,
+            1114 => Self::Timestamp,
+            1184 => Self::TimestampTz,
+            1186 => Self::Interval,
+            1700 => Self::Numeric {
+                precision: 38,
+                scale: 10,
+            },
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn oid(&self) -> u32 {
+        match self {
+            Self::Boolean => 16,
+            Self::SmallInt => 21,
+            Self::Integer => 23,
+            Self::BigInt => 20,
+            Self::Real => 700,
+            Self::Double => 701,
+            Self::Numeric { .. } => 1700,
+            Self::Text => 25,
+            Self::Bytea => 17,
+            Self::Date => 1082,
+            Self::Time => 1083,
+            Self::Timestamp => 1114,
+            Self::TimestampTz => 1184,
+            Self::Interval => 1186,
+            Self::Array(element) => match **element {
+                Self::Boolean => 1000,
+                Self::SmallInt => 1005,
+                Self::Integer => 1007,
+                Self::BigInt => 1016,
+                Self::Real => 1021,
+                Self::Double => 1022,
+                Self::Numeric { .. } => 1231,
+                Self::Bytea => 1001,
+                Self::Date => 1182,
+                Self::Time => 1183,
+                Self::Timestamp => 1115,
+                Self::TimestampTz => 1185,
+                Self::Interval => 1187,
+                Self::Text | Self::Array(_) => 1009,
+            },
+        }
+    }
+
+    /// The bytes of a value in binary; -1 where they differ.
+    pub(crate) fn size_bytes(&self) -> i16 {
+        match self {
+            Self::Boolean => 1,
+            Self::SmallInt => 2,
+            Self::Integer | Self::Real | Self::Date => 4,
+            Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
+            Self::Interval => 16,
+            Self::Numeric { .. } | Self::Text | Self::Bytea | Self::Array(_) => -1,
+        }
+    }
+
+    /// Digits and scale of a decimal; -1 for other types.
+    pub(crate) fn modifier(&self) -> i32 {
+        match self {
+            Self::Numeric { precision, scale } => {
+                ((i32::from(*precision) << 16) | i32::from((*scale).max(0))) + 4
+            }
+            _ => -1,
+        }
+    }
+
+    /// The type that a parameter of this type has in a statement.
+    pub(crate) fn data_type(&self) -> DataType {
+        match self {
+            Self::Boolean => DataType::Boolean,
+            Self::SmallInt => DataType::Int16,
+            Self::Integer => DataType::Int32,
+            Self::BigInt => DataType::Int64,
+            Self::Real => DataType::Float32,
+            Self::Double => DataType::Float64,
+            Self::Numeric { precision, scale } => DataType::Decimal128(*precision, *scale),
+            Self::Bytea => DataType::Binary,
+            Self::Date => DataType::Date32,
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::TimestampTz => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
+            Self::Text | Self::Time | Self::Interval | Self::Array(_) => DataType::Utf8,
+        }
+    }
+
+    /// Types whose values can take one another's place.
+    pub(super) fn family(&self) -> u8 {
+        match self {
+            Self::Boolean => 0,
+            Self::SmallInt | Self::Integer | Self::BigInt => 1,
+            Self::Real | Self::Double => 2,
+            Self::Numeric { .. } => 3,
+            Self::Text => 4,
+            Self::Bytea => 5,
+            Self::Date => 6,
+            Self::Time => 7,
+            Self::Timestamp => 8,
+            Self::TimestampTz => 9,
+            Self::Interval => 10,
+            Self::Array(_) => 11,
+        }
+    }
+
+    pub(super) fn sql_name(&self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::SmallInt => "smallint",
+            Self::Integer => "integer",
+            Self::BigInt => "bigint",
+            Self::Real => "real",
+            Self::Double => "double precision",
+            Self::Numeric { .. } => "numeric",
+            Self::Text => "text",
+            Self::Bytea => "bytea",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Timestamp => "timestamp",
+            Self::TimestampTz => "timestamp with time zone",
+            Self::Interval => "interval",
+            Self::Array(_) => "array",
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Values as text.
+
+use quire::arrow::array::Array;
+
+use super::{Cell, Column, calendar, float, numeric};
+
+/// Appends a value as text; `false` when it is NULL.
+pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>) -> bool {
+    match cell {
+        Cell::Null => return false,
+        Cell::Boolean(value) => out.push(if *value { b't' } else { b'f' }),
+        Cell::Integer(value) => write_integer(out, *value),
+        Cell::Decimal { units, scale } => out.extend(numeric::numeric_text(*units, *scale).bytes()),
+        Cell::Real(value) => out.extend(float::real_text(*value).bytes()),
+        Cell::Double(value) => out.extend(float::double_text(*value).bytes()),
+        Cell::Text(text) => out.extend(text.as_bytes()),
+        Cell::Shown(text) => out.extend(text.as_bytes()),
+        Cell::Bytes(bytes) => write_hex(out, bytes),
+        Cell::Date(day) => out.extend(calendar::date_text(*day).bytes()),
+        Cell::Time(micros) => out.extend(calendar::time_text(*micros).bytes()),
+        Cell::Timestamp(micros) => out.extend(calendar::timestamp_text(*micros, false).bytes()),
+        Cell::TimestampTz(micros) => out.extend(calendar::timestamp_text(*micros, true).bytes()),
+        Cell::Interval {
+            months,
+            days,
+            microseconds,
+        } => out.extend(calendar::interval_text(*months, *days, *microseconds).bytes()),
+        Cell::Array(elements) => match Column::new(elements) {
+            Ok(column) => write_array(out, &column, elements.len()),
+            Err(_) => return false,
+        },
+    }
+    true
+}
+
+/// The digits, without the detour over a string.
+fn write_integer(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0_u8; 20];
+    let mut rest = value.unsigned_abs();
+    let mut first = digits.len();
+    for place in digits.iter_mut().rev() {
+        *place = b'0' + (rest % 10) as u8;
+        first -= 1;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend(&digits[first..]);
+}
+
+fn write_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend(b"\\x");
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
+}
+
+/// `{1,NULL,"a b"}`
+fn write_array(out: &mut Vec<u8>, column: &Column, count: usize) {
+    out.push(b'{');
+    for row in 0..count {
+        if row > 0 {
+            out.push(b',');
+        }
+        let cell = column.cell(row);
+        let mut element = Vec::new();
+        if !write_text(&mut element, &cell) {
+            out.extend(b"NULL");
+        } else if matches!(cell, Cell::Array(_)) || !needs_quotes(&element) {
+            out.extend(element);
+        } else {
+            out.push(b'"');
+            for byte in element {
+                if matches!(byte, b'"' | b'\\') {
+                    out.push(b'\\');
+                }
+                out.push(byte);
+            }
+            out.push(b'"');
+        }
+    }
+    out.push(b'}');
+}
+
+fn needs_quotes(element: &[u8]) -> bool {
+    let is_special =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b',' | b'"' | b'\\');
+    element.is_empty() || element.eq_ignore_ascii_case(b"null") || element.iter().any(is_special)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use quire::arrow::array::{ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+
+    fn text(cell: &Cell<'_>) -> Option<String> {
+        let mut out = Vec::new();
+        write_text(&mut out, cell).then(|| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn values_are_written_as_postgresql_does() {
+        assert_eq!(text(&Cell::Null), None);
+        for value in [0, 7, -7, i64::MAX, i64::MIN, 1_000_000] {
+            assert_eq!(text(&Cell::Integer(value)), Some(value.to_string()));
+        }
+        assert_eq!(text(&Cell::Boolean(true)).unwrap(), "t");
+        assert_eq!(text(&Cell::Bytes(&[0, 0xAB, 0xFF])).unwrap(), "\\x00abff");
+    }
+
+    #[test]
+    fn arrays_quote_what_needs_it() {
+        let words = StringArray::from(vec![
+            Some("a"),
+            None,
+            Some(""),
+            Some("b c"),
+            Some("\"\\"),
+            Some("null"),
+        ]);
+        let array: ArrayRef = Arc::new(words);
+        assert_eq!(
+            text(&Cell::Array(array)).unwrap(),
+            r#"{a,NULL,"","b c","\"\\","null"}"#
+        );
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, -2]));
+        assert_eq!(text(&Cell::Array(numbers)).unwrap(), "{1,-2}");
+    }
+}

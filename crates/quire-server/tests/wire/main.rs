@@ -1,0 +1,10 @@
+//! The server over TCP, byte by byte: what clients hide is seen here.
+#![allow(clippy::unwrap_used)]
+
+mod client;
+mod extended;
+mod limits;
+mod simple;
+mod startup;
+mod transactions;
+mod values;
