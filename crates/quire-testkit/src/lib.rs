@@ -3,6 +3,7 @@
 
 pub mod engine;
 pub mod log;
+pub mod plan;
 pub mod random;
 mod recovery;
 pub mod rows;

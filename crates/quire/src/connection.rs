@@ -38,7 +38,7 @@ pub enum TransactionStatus {
 
 /// A connection: its settings, its open transaction, and one statement at a time.
 pub struct Connection {
-    session: Arc<Session>,
+    pub(crate) session: Arc<Session>,
     cancel: CancelHandle,
 }
 

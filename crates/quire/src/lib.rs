@@ -17,6 +17,7 @@ mod merging;
 mod optimize;
 mod options;
 mod outcome;
+mod plan;
 mod progress;
 mod scan;
 mod session;

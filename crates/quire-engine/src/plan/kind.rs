@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use arrow_schema::DataType;
+
 use crate::row_table::Value;
 use crate::types::SqlType;
 
@@ -39,6 +41,34 @@ impl ValueKind {
             SqlType::Double => Self::Double,
             SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_) | SqlType::Bytea => Self::Bytes,
         }
+    }
+
+    /// How values of an Arrow type are held; `None` when expressions cannot compute with them. A column of bare NULLs has no values:
+    /// any kind will do.
+    #[must_use]
+    pub fn of_arrow(data_type: &DataType) -> Option<Self> {
+        Some(match data_type {
+            DataType::Null | DataType::Boolean => Self::Boolean,
+            DataType::Int8
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::Int64
+            | DataType::UInt8
+            | DataType::UInt16
+            | DataType::UInt32
+            | DataType::Date32
+            | DataType::Timestamp(..) => Self::Integer,
+            DataType::Decimal128(..) => Self::Decimal,
+            DataType::Float32 => Self::Real,
+            DataType::Float64 => Self::Double,
+            DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView => Self::Bytes,
+            _ => return None,
+        })
     }
 
     /// How a value is held; `None` for NULL, which does not say.

@@ -4,6 +4,9 @@
 //! register machine runs as a program (paper 1, §4.1.2), and the measure of its answers. Types are settled when it is built: a
 //! node computes with values of the kinds it was built for ([`ValueKind`]), and never looks for a common one.
 //!
+//! A [`Plan`] computes rows: an algebra of relations that says what comes out, and neither how nor in which order of work. A
+//! [`Query`] is a plan with the plans of single values that it needs first. [`Plan::check`] proves that expressions and rows fit.
+//!
 //! Nothing here knows a planner. What only the planner's library can compute is a [`ScalarFunction`], which the room above
 //! gives.
 //!
@@ -29,6 +32,7 @@ mod environment;
 mod error;
 mod expression;
 mod kind;
+mod relation;
 mod scalar;
 
 pub use environment::{Environment, Row};
@@ -38,4 +42,8 @@ pub use expression::{
     IntegerOperation, LikePattern, Operator, ScalarFunction, ShortCut,
 };
 pub use kind::{IntegerWidth, ValueKind};
+pub use relation::{
+    Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Node, Plan,
+    PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind,
+};
 pub use scalar::Scalar;

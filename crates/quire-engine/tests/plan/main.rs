@@ -4,3 +4,4 @@
 mod arithmetic;
 mod conditions;
 mod properties;
+mod relations;

@@ -12,7 +12,7 @@ mod maintenance;
 pub(crate) mod names;
 mod output_columns;
 pub(crate) mod parse;
-mod query;
+pub(crate) mod query;
 mod reject;
 pub(crate) mod rewrite;
 mod scopes;

@@ -28,9 +28,9 @@ use crate::session::{Session, StatementContext, next_of};
 const QUEUED_BATCHES: usize = 2;
 
 /// A query, planned.
-pub(super) struct PlannedQuery {
-    pub(super) context: StatementContext,
-    pub(super) plan: LogicalPlan,
+pub(crate) struct PlannedQuery {
+    pub(crate) context: StatementContext,
+    pub(crate) plan: LogicalPlan,
     /// Names to show, by position; see [`names::of_query`].
     names: Vec<Option<String>>,
 }
@@ -62,7 +62,7 @@ impl PlannedQuery {
 }
 
 /// Checks, rewrites and plans a query over `snapshot`.
-pub(super) async fn plan(
+pub(crate) async fn plan(
     session: &Session,
     snapshot: Snapshot,
     query: Box<Query>,
@@ -173,11 +173,22 @@ pub(super) async fn explain(
     if !matches!(explained.as_ref(), Statement::Query(_)) {
         return Err(not_supported("EXPLAIN of a statement other than a query"));
     }
+    let mut shows_algebra = false;
     for option in options.take().unwrap_or_default() {
+        if option.name.value.eq_ignore_ascii_case("algebra") {
+            shows_algebra = true;
+            continue;
+        }
         apply_option(&option, analyze, verbose, format)?;
     }
     reject::check(&statement)?;
     let snapshot = session.snapshot().await?;
+    if let (true, Statement::Explain { statement, .. }) = (shows_algebra, &statement)
+        && let Statement::Query(query) = statement.as_ref()
+    {
+        let planned = plan(session, snapshot, query.clone(), token).await?;
+        return crate::plan::explained(&planned.context, &planned.plan);
+    }
     let context = context_for(session, snapshot, &mut statement, [], token).await?;
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;

@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// An aggregate of a statement.
 #[derive(Debug)]
-pub(super) struct Aggregate {
+pub(crate) struct Aggregate {
     kind: Kind,
     /// None counts rows.
     argument: Option<Expression>,

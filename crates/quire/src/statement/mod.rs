@@ -6,17 +6,17 @@
 //! compiling only answers "yes, so" or nothing. Both paths give the same rows: expressions are read and typed by the same code.
 
 mod access;
-mod aggregate;
+pub(crate) mod aggregate;
 mod bind;
 mod cache;
 mod compiled;
 mod execute;
-mod expression;
+pub(crate) mod expression;
 mod parameter;
 mod prepared;
 mod reply;
 mod run;
-mod scalar;
+pub(crate) mod scalar;
 mod storage;
 mod table;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use quire_engine::plan::{Scalar, ValueKind};
 use crate::error::Error;
 
 /// The value as DataFusion's functions take it.
-pub(super) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {
+pub(crate) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {
     let narrowed = || {
         Error::new(
             "XX000",
@@ -41,7 +41,7 @@ pub(super) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<Sc
 }
 
 /// A value of DataFusion's; `None` when its type is none of ours.
-pub(super) fn from_planned(value: ScalarValue) -> Option<Scalar<'static>> {
+pub(crate) fn from_planned(value: ScalarValue) -> Option<Scalar<'static>> {
     if value.is_null() {
         return is_known(&value.data_type()).then_some(Scalar::Null);
     }
@@ -95,40 +95,24 @@ fn integer_to_planned(value: i64, data_type: &DataType) -> Option<ScalarValue> {
     })
 }
 
-/// How values of a type are held; `None` when they cannot be computed with. The type of a bare NULL has no values: any kind will do.
-pub(super) fn kind_of(data_type: &DataType) -> Option<ValueKind> {
-    Some(match data_type {
-        DataType::Null | DataType::Boolean => ValueKind::Boolean,
-        DataType::Int8
-        | DataType::Int16
-        | DataType::Int32
-        | DataType::Int64
-        | DataType::UInt8
-        | DataType::UInt16
-        | DataType::UInt32
-        | DataType::Date32
-        | DataType::Timestamp(..) => ValueKind::Integer,
-        DataType::Decimal128(..) => ValueKind::Decimal,
-        DataType::Float32 => ValueKind::Real,
-        DataType::Float64 => ValueKind::Double,
-        other if is_text(other) || is_binary(other) => ValueKind::Bytes,
-        _ => return None,
-    })
+/// How values of a type are held; `None` when they cannot be computed with.
+pub(crate) fn kind_of(data_type: &DataType) -> Option<ValueKind> {
+    ValueKind::of_arrow(data_type)
 }
 
 /// Whether values of a type can be computed with here.
-pub(super) fn is_known(data_type: &DataType) -> bool {
+pub(crate) fn is_known(data_type: &DataType) -> bool {
     kind_of(data_type).is_some()
 }
 
-pub(super) fn is_text(data_type: &DataType) -> bool {
+pub(crate) fn is_text(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
     )
 }
 
-pub(super) fn is_binary(data_type: &DataType) -> bool {
+pub(crate) fn is_binary(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView
@@ -136,7 +120,7 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
 }
 
 /// Whether values of both types are the same here.
-pub(super) fn is_same(left: &DataType, right: &DataType) -> bool {
+pub(crate) fn is_same(left: &DataType, right: &DataType) -> bool {
     left == right || (is_text(left) && is_text(right)) || (is_binary(left) && is_binary(right))
 }
 

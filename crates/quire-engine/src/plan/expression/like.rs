@@ -1,5 +1,7 @@
 //! `LIKE` with a pattern that is known: `%` is any text, `_` one character, and `\` takes what follows it as it is.
 
+use std::fmt;
+
 /// A pattern, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LikePattern {
@@ -71,6 +73,23 @@ impl LikePattern {
                 _ => return false,
             }
         }
+    }
+}
+
+impl fmt::Display for LikePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                Part::AnyText => f.write_str("%")?,
+                Part::AnyCharacter => f.write_str("_")?,
+                Part::Text(bytes) => {
+                    let text = String::from_utf8_lossy(bytes);
+                    let text = text.replace('\\', "\\\\").replace('%', "\\%");
+                    f.write_str(&text.replace('_', "\\_"))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod cast;
 mod comparison;
+mod display;
 mod function;
 mod like;
 mod logic;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use arithmetic::{DecimalOperation, FloatOperator, IntegerOperation, Operator};
 pub use cast::{CastPlan, DecimalRescale, ShortCut};
 pub use comparison::Comparison;
+pub(in crate::plan) use display::Shown;
 pub use function::ScalarFunction;
 pub use like::LikePattern;
 

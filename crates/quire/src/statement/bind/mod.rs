@@ -129,7 +129,9 @@ impl<'a> Binder<'a> {
             schema: &self.schema,
             slots,
             options: self.options,
+            columns: None,
             aggregates,
+            beyond: None,
         };
         Some(Typed {
             data_type: translator.type_of(expr)?,

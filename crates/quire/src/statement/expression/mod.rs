@@ -1,7 +1,9 @@
 //! From the planner's expressions to those of the engine's algebra, [`quire_engine::plan`].
 
 mod cast;
+mod foreign;
 mod function;
+mod operators;
 mod translate;
 
-pub(super) use translate::{Slots, Translator, parameter_number};
+pub(crate) use translate::{Beyond, Slots, Translator, parameter_number};

@@ -9,22 +9,22 @@ use datafusion::logical_expr::expr::{
     AggregateFunction, InList, Like, Placeholder, ScalarFunction,
 };
 use datafusion::logical_expr::{
-    BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator as Planned, ReturnFieldArgs, Volatility,
+    BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator as Planned, ReturnFieldArgs, Subquery,
+    Volatility,
 };
-use quire_engine::plan::{
-    Comparison, DecimalOperation, Environment, Expression, FloatOperator, IntegerOperation,
-    LikePattern, Operator,
-};
+use quire_engine::plan::{Comparison, Environment, Expression, LikePattern, PlanColumn};
 use quire_engine::row_table::Value;
 
-use super::cast::{cast, integer_width};
+use super::cast::cast;
+use super::foreign::PlannedExpression;
 use super::function::PlannedFunction;
+use super::operators::{arithmetic, checked_operator, comparison_of, operator_of};
 use crate::statement::aggregate::Aggregate;
 use crate::statement::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 
 /// Which places of a row the columns of a table have.
 #[derive(Debug)]
-pub(in crate::statement) enum Slots {
+pub(crate) enum Slots {
     /// All columns, in their order.
     All,
     /// These columns: those that were asked for.
@@ -33,14 +33,14 @@ pub(in crate::statement) enum Slots {
 
 impl Slots {
     /// The columns that were asked for.
-    pub(in crate::statement) fn wanted(&self) -> &[usize] {
+    pub(crate) fn wanted(&self) -> &[usize] {
         match self {
             Self::All => &[],
             Self::Wanted(wanted) => wanted,
         }
     }
 
-    pub(in crate::statement) fn of(&mut self, column: usize) -> usize {
+    pub(crate) fn of(&mut self, column: usize) -> usize {
         match self {
             Self::All => column,
             Self::Wanted(wanted) => {
@@ -54,23 +54,40 @@ impl Slots {
     }
 }
 
+/// What an expression may use beside the row it sees.
+pub(crate) trait Beyond {
+    /// The value of a subquery.
+    fn subquery(&mut self, subquery: &Subquery) -> Option<Expression>;
+
+    /// Notes the first part of an expression that has no counterpart.
+    fn refuse(&mut self, expr: &Expr);
+}
+
 /// Builds nodes. Every method returns `None` for what is left to the general path.
-pub(in crate::statement) struct Translator<'a> {
-    pub(in crate::statement) schema: &'a DFSchema,
-    pub(in crate::statement) slots: &'a mut Slots,
-    pub(in crate::statement) options: &'a Arc<ConfigOptions>,
+pub(crate) struct Translator<'a> {
+    pub(crate) schema: &'a DFSchema,
+    pub(crate) slots: &'a mut Slots,
+    pub(crate) options: &'a Arc<ConfigOptions>,
+    /// What is known of the columns, where that is more than the schema says.
+    pub(crate) columns: Option<&'a [PlanColumn]>,
     /// Where aggregates may be: columns outside them have no value then.
-    pub(in crate::statement) aggregates: Option<&'a mut Vec<Aggregate>>,
+    pub(crate) aggregates: Option<&'a mut Vec<Aggregate>>,
+    /// For statements of any kind. Without it, what has no counterpart is left to the general path, and so is what that
+    /// computes in its own way.
+    pub(crate) beyond: Option<&'a mut dyn Beyond>,
 }
 
 impl Translator<'_> {
-    pub(in crate::statement) fn type_of(&self, expr: &Expr) -> Option<DataType> {
+    pub(crate) fn type_of(&self, expr: &Expr) -> Option<DataType> {
         expr.get_type(self.schema).ok().filter(is_known)
     }
 
     /// The node of an expression; what does not depend on the row is computed now where it can be.
-    pub(in crate::statement) fn node(&mut self, expr: &Expr) -> Option<Expression> {
-        let node = self.operation(expr)?;
+    pub(crate) fn node(&mut self, expr: &Expr) -> Option<Expression> {
+        let node = match self.operation(expr) {
+            Some(node) => node,
+            None => self.foreign(expr)?,
+        };
         let is_leaf = matches!(
             node,
             Expression::Column { .. } | Expression::Parameter { .. } | Expression::Now
@@ -82,6 +99,29 @@ impl Translator<'_> {
             return Some(Expression::constant(value, node.kind()));
         }
         Some(node)
+    }
+
+    /// An expression that the general path's code computes, from the columns in it.
+    fn foreign(&mut self, expr: &Expr) -> Option<Expression> {
+        let beyond = self.beyond.as_mut()?;
+        let Some(function) = PlannedExpression::new(expr, self.schema, self.options) else {
+            beyond.refuse(expr);
+            return None;
+        };
+        let arguments = function.columns().map(|column| self.column(column));
+        let arguments = arguments.collect::<Option<Vec<_>>>()?;
+        Some(Expression::Call(Arc::new(function), arguments))
+    }
+
+    fn column(&mut self, index: usize) -> Option<Expression> {
+        let field = self.schema.field(index);
+        let slot = self.slots.of(index);
+        let known = self.columns.and_then(|columns| columns.get(slot));
+        Some(Expression::Column {
+            slot,
+            kind: kind_of(field.data_type())?,
+            nullable: known.map_or(field.is_nullable(), |column| column.nullable),
+        })
     }
 
     fn boxed(&mut self, expr: &Expr) -> Option<Box<Expression>> {
@@ -100,12 +140,7 @@ impl Translator<'_> {
                     return None;
                 }
                 let index = self.schema.index_of_column(column).ok()?;
-                let field = self.schema.field(index);
-                Some(Expression::Column {
-                    slot: self.slots.of(index),
-                    kind: kind_of(field.data_type())?,
-                    nullable: field.is_nullable(),
-                })
+                self.column(index)
             }
             Expr::Literal(value, _) => literal(value),
             Expr::Placeholder(placeholder) => {
@@ -147,6 +182,7 @@ impl Translator<'_> {
             },
             Expr::ScalarFunction(call) => self.function(call, expr),
             Expr::AggregateFunction(call) => self.aggregate(call, expr),
+            Expr::ScalarSubquery(subquery) => self.beyond.as_mut()?.subquery(subquery),
             _ => None,
         }
     }
@@ -180,7 +216,7 @@ impl Translator<'_> {
     fn in_list(&mut self, list: &InList) -> Option<Expression> {
         let tested = self.type_of(&list.expr)?;
         // The general path may look floats up by their bits.
-        if tested.is_floating() {
+        if tested.is_floating() && self.beyond.is_none() {
             return None;
         }
         for item in &list.list {
@@ -227,6 +263,7 @@ impl Translator<'_> {
         }
         // The general path may look floats up by their bits.
         if let Some(tested) = &case.expr
+            && self.beyond.is_none()
             && self.type_of(tested)?.is_floating()
         {
             return None;
@@ -350,7 +387,7 @@ impl Translator<'_> {
 }
 
 /// The number of a parameter `$n`, from 0.
-pub(in crate::statement) fn parameter_number(placeholder: &Placeholder) -> Option<usize> {
+pub(crate) fn parameter_number(placeholder: &Placeholder) -> Option<usize> {
     let number: usize = placeholder.id.strip_prefix('$')?.parse().ok()?;
     number.checked_sub(1)
 }
@@ -360,64 +397,4 @@ fn literal(value: &ScalarValue) -> Option<Expression> {
     let scalar = from_planned(value.clone())?;
     let value = scalar.into_value(is_text(&data_type)).ok()?;
     Some(Expression::constant(value, kind_of(&data_type)?))
-}
-
-fn arithmetic(
-    operator: Operator,
-    left: &DataType,
-    right: &DataType,
-    sides: Box<[Expression; 2]>,
-) -> Option<Expression> {
-    match (left, right) {
-        (DataType::Float64, DataType::Float64) => {
-            Some(Expression::Double(FloatOperator(operator), sides))
-        }
-        (DataType::Float32, DataType::Float32) => {
-            Some(Expression::Real(FloatOperator(operator), sides))
-        }
-        (DataType::Decimal128(_, left), DataType::Decimal128(_, right)) => {
-            let operation = DecimalOperation::new(operator, *left, *right)?;
-            Some(Expression::Decimal(operation, sides))
-        }
-        (left, right) if left == right => {
-            let operation = IntegerOperation::new(operator, integer_width(left)?);
-            Some(Expression::Integer(operation, sides))
-        }
-        _ => None,
-    }
-}
-
-fn checked_operator(name: &str) -> Option<Operator> {
-    Some(match name {
-        "checked_add" => Operator::Add,
-        "checked_subtract" => Operator::Subtract,
-        "checked_multiply" => Operator::Multiply,
-        "checked_divide" => Operator::Divide,
-        _ => return None,
-    })
-}
-
-fn operator_of(operator: Planned) -> Option<Operator> {
-    Some(match operator {
-        Planned::Plus => Operator::Add,
-        Planned::Minus => Operator::Subtract,
-        Planned::Multiply => Operator::Multiply,
-        Planned::Divide => Operator::Divide,
-        Planned::Modulo => Operator::Remainder,
-        _ => return None,
-    })
-}
-
-fn comparison_of(operator: Planned) -> Option<Comparison> {
-    Some(match operator {
-        Planned::Eq => Comparison::Equal,
-        Planned::NotEq => Comparison::NotEqual,
-        Planned::Lt => Comparison::Less,
-        Planned::LtEq => Comparison::LessOrEqual,
-        Planned::Gt => Comparison::Greater,
-        Planned::GtEq => Comparison::GreaterOrEqual,
-        Planned::IsDistinctFrom => Comparison::Distinct,
-        Planned::IsNotDistinctFrom => Comparison::NotDistinct,
-        _ => return None,
-    })
 }

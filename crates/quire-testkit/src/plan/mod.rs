@@ -1,0 +1,222 @@
+//! The straightforward interpreter of the engine's algebra: rows in vectors, every pair of a join looked at, expressions as trees.
+//! It is slow, and plain enough to be believed; what is fast is compared with it.
+
+mod aggregate;
+mod join;
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use quire_engine::plan::{
+    Environment, EvaluationError, Expression, Node, Plan, PlanColumn, Query, Scalar, Scan, Sort,
+};
+use quire_engine::row_table::{TupleValue, Value};
+
+/// A row by its columns.
+pub type Row = Vec<Value>;
+
+/// Rows of tables, by their names, with all columns that are not dropped.
+pub type Tables = HashMap<String, Vec<Row>>;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NaiveError {
+    /// A row has no value.
+    Evaluation(EvaluationError),
+    /// The total of an aggregate does not fit.
+    Total,
+    /// A subquery for one value has more rows.
+    Rows,
+    /// A LIMIT or OFFSET below zero.
+    Count,
+    /// There is no such table.
+    Table(String),
+}
+
+impl From<EvaluationError> for NaiveError {
+    fn from(error: EvaluationError) -> Self {
+        Self::Evaluation(error)
+    }
+}
+
+/// The rows of a query over `tables`.
+///
+/// # Errors
+/// What its expressions and totals meet.
+pub fn answer(
+    query: &Query,
+    tables: &Tables,
+    parameters: &[Value],
+) -> Result<Vec<Row>, NaiveError> {
+    let mut parameters = parameters.to_vec();
+    for plan in &query.values {
+        let rows = Interpreter::new(tables, &parameters).rows(plan)?;
+        if rows.len() > 1 {
+            return Err(NaiveError::Rows);
+        }
+        let value = rows.into_iter().flatten().next();
+        parameters.push(value.unwrap_or_default());
+    }
+    Interpreter::new(tables, &parameters).rows(&query.plan)
+}
+
+struct Interpreter<'a> {
+    tables: &'a Tables,
+    environment: Environment<'a>,
+}
+
+impl<'a> Interpreter<'a> {
+    fn new(tables: &'a Tables, parameters: &'a [Value]) -> Self {
+        Self {
+            tables,
+            environment: Environment::new(parameters),
+        }
+    }
+
+    fn rows(&self, plan: &Plan) -> Result<Vec<Row>, NaiveError> {
+        match &plan.node {
+            Node::Scan(scan) => self.scan(scan),
+            Node::Values(rows) => {
+                let rows = rows.iter().map(|row| self.values(row, &[], &plan.columns));
+                rows.collect()
+            }
+            Node::Filter(input, condition) => {
+                let mut kept = Vec::new();
+                for row in self.rows(input)? {
+                    if self.is_true(condition, &row)? {
+                        kept.push(row);
+                    }
+                }
+                Ok(kept)
+            }
+            Node::Project(input, expressions) => {
+                let rows = self.rows(input)?;
+                let projected = rows
+                    .iter()
+                    .map(|row| self.values(expressions, row, &plan.columns));
+                projected.collect()
+            }
+            Node::Join(join) => self.join(join),
+            Node::Aggregate(aggregate) => self.aggregate(aggregate, &plan.columns),
+            Node::Sort(sort) => self.sort(sort),
+            Node::Limit { input, skip, fetch } => {
+                let (skip, fetch) = (self.count(skip.as_ref())?, self.count(fetch.as_ref())?);
+                let rows = self.rows(input)?.into_iter().skip(skip.unwrap_or(0));
+                Ok(rows.take(fetch.unwrap_or(usize::MAX)).collect())
+            }
+            Node::Distinct(input) => {
+                let mut seen = HashSet::new();
+                let rows = self.rows(input)?.into_iter();
+                Ok(rows.filter(|row| seen.insert(row.clone())).collect())
+            }
+            Node::UnionAll(inputs) => {
+                let rows = inputs.iter().map(|input| self.rows(input));
+                Ok(rows.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+        }
+    }
+
+    fn scan(&self, scan: &Scan) -> Result<Vec<Row>, NaiveError> {
+        let table = self.tables.get(&scan.table);
+        let table = table.ok_or_else(|| NaiveError::Table(scan.table.clone()))?;
+        let mut rows = Vec::new();
+        for stored in table {
+            let value = |column: &usize| stored.get(*column).cloned().unwrap_or_default();
+            let row: Row = scan.columns.iter().map(value).collect();
+            let mut is_wanted = true;
+            for condition in &scan.conditions {
+                is_wanted = is_wanted && self.is_true(condition, &row)?;
+            }
+            if is_wanted {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn sort(&self, sort: &Sort) -> Result<Vec<Row>, NaiveError> {
+        let mut keyed = Vec::new();
+        for row in self.rows(&sort.input)? {
+            let keys = sort
+                .keys
+                .iter()
+                .map(|key| self.plain(&key.expression, &row));
+            keyed.push((keys.collect::<Result<Row, _>>()?, row));
+        }
+        keyed.sort_by(|(left, _), (right, _)| {
+            let pairs = left.iter().zip(right).zip(&sort.keys);
+            let orders =
+                pairs.map(
+                    |((left, right), key)| match (left.is_null(), right.is_null()) {
+                        (true, true) => Ordering::Equal,
+                        (true, false) if key.nulls_first => Ordering::Less,
+                        (true, false) => Ordering::Greater,
+                        (false, true) if key.nulls_first => Ordering::Greater,
+                        (false, true) => Ordering::Less,
+                        (false, false) if key.is_descending => right.cmp(left),
+                        (false, false) => left.cmp(right),
+                    },
+                );
+            orders.fold(Ordering::Equal, Ordering::then)
+        });
+        let fetch = sort.fetch.and_then(|fetch| usize::try_from(fetch).ok());
+        let rows = keyed.into_iter().map(|(_, row)| row);
+        Ok(rows.take(fetch.unwrap_or(usize::MAX)).collect())
+    }
+
+    fn count(&self, expression: Option<&Expression>) -> Result<Option<usize>, NaiveError> {
+        let Some(expression) = expression else {
+            return Ok(None);
+        };
+        match self.plain(expression, &[])? {
+            Value::Integer(count) => match usize::try_from(count) {
+                Ok(count) => Ok(Some(count)),
+                Err(_) => Err(NaiveError::Count),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn values(
+        &self,
+        expressions: &[Expression],
+        row: &[Value],
+        columns: &[PlanColumn],
+    ) -> Result<Row, NaiveError> {
+        let pairs = expressions.iter().zip(columns);
+        let values = pairs.map(|(expression, column)| self.value(expression, row, is_text(column)));
+        values.collect()
+    }
+
+    fn value(
+        &self,
+        expression: &Expression,
+        row: &[Value],
+        is_text: bool,
+    ) -> Result<Value, NaiveError> {
+        let row: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
+        let environment = &self.environment;
+        Ok(expression
+            .evaluate(&row, environment)?
+            .into_value(is_text)?)
+    }
+
+    /// A value to compare with its like: text as bytes.
+    fn plain(&self, expression: &Expression, row: &[Value]) -> Result<Value, NaiveError> {
+        self.value(expression, row, false)
+    }
+
+    fn is_true(&self, condition: &Expression, row: &[Value]) -> Result<bool, NaiveError> {
+        let row: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
+        Ok(condition.evaluate(&row, &self.environment)? == Scalar::Boolean(true))
+    }
+}
+
+/// Whether values of a column are UTF-8 text.
+fn is_text(column: &PlanColumn) -> bool {
+    use arrow::datatypes::DataType;
+    matches!(
+        column.data_type,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    )
+}

@@ -1,0 +1,110 @@
+//! The queries of our own statement tests, and a sample of SQLite's corpus (all of it with `QUIRE_CORPUS=full`).
+
+use std::path::{Path, PathBuf};
+
+use sqllogictest::{DefaultColumnType, QueryExpect, Record};
+
+use super::Fixture;
+use super::tally::Tally;
+
+/// Of the queries of one file, how many are taken unless all are.
+const SAMPLED: usize = 150;
+
+fn add_files(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            add_files(&path, ending, files);
+        } else if path.extension().is_some_and(|found| found == ending) {
+            files.push(path);
+        }
+    }
+    files.sort();
+}
+
+/// The corpus puts remarks behind its conditions, which the parser does not know.
+fn without_remarks(text: &str) -> String {
+    let line = |line: &str| match line.starts_with("skipif ") || line.starts_with("onlyif ") {
+        true => line
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned(),
+        false => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs the statements of a file, and compares `sampled` of its queries, evenly spread.
+fn add_file(path: &Path, sampled: usize, tally: &mut Tally) {
+    let text = without_remarks(&std::fs::read_to_string(path).unwrap());
+    let name = path.to_string_lossy();
+    let records = sqllogictest::parse_with_name::<DefaultColumnType>(&text, &*name).unwrap();
+    let is_query = |record: &&Record<DefaultColumnType>| matches!(record, Record::Query { .. });
+    let step = (records.iter().filter(is_query).count() / sampled).max(1);
+    let mut fixture = Fixture::new();
+    let mut place = 0;
+    for record in &records {
+        match record {
+            Record::Halt { .. } => break,
+            Record::Statement {
+                sql, conditions, ..
+            } if conditions.is_empty() => {
+                // What must fail does.
+                let _ = fixture.run(sql);
+            }
+            Record::Query {
+                sql,
+                conditions,
+                expected: QueryExpect::Results { .. },
+                ..
+            } if conditions.is_empty() => {
+                place += 1;
+                if place % step == 0 {
+                    tally.add(sql, fixture.compare(sql));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn our_own_queries_are_translated_and_agree() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slt"));
+    let mut files = Vec::new();
+    add_files(folder, "slt", &mut files);
+    assert!(files.len() >= 6);
+    let mut tally = Tally::default();
+    for path in files {
+        add_file(&path, usize::MAX, &mut tally);
+    }
+    // What is left out: WITH RECURSIVE, window functions, and the functions that show what is stored.
+    tally.judge("tests/slt", 980);
+}
+
+#[test]
+fn the_corpus_is_translated_and_agrees() {
+    // Asked when it runs: a cached build may have been made in another folder.
+    let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let shared =
+        std::env::var("QUIRE_SHARED").unwrap_or_else(|_| format!("{here}/../../../shared"));
+    let mut files = Vec::new();
+    add_files(&Path::new(&shared).join("slt"), "test", &mut files);
+    if files.is_empty() {
+        println!("skipped: no corpus; QUIRE_SHARED says where it lies");
+        return;
+    }
+    let sampled = match std::env::var("QUIRE_CORPUS").as_deref() {
+        Ok("full") => usize::MAX,
+        _ => SAMPLED,
+    };
+    let mut tally = Tally::default();
+    for path in files {
+        add_file(&path, sampled, &mut tally);
+    }
+    tally.judge("the corpus", 1000);
+}
