@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 
 use super::arithmetic::{Multiply, Operation};
 use super::compare::Ordered;
-use super::opcode::Instruction;
 use super::operand::{Slot, Target, Text, Wide, Word};
 use super::program::Program;
 use super::registers::{Read, RegisterSet, States, Write};
@@ -73,10 +72,7 @@ impl Program {
     #[must_use]
     pub(crate) fn initial_slots(&self) -> Vec<i128> {
         let draft = self.draft();
-        let is_counted = |slot: u8| {
-            let mut instructions = draft.instructions.iter();
-            instructions.any(|instruction| *instruction == Instruction::CNT_A { slot: Slot(slot) })
-        };
+        let is_counted = |slot: u8| draft.counters.contains(&Slot(slot));
         let slots = 0..draft.slot_count;
         slots
             .map(|slot| if is_counted(slot) { 0 } else { NOTHING })

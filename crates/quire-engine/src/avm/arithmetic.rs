@@ -227,6 +227,22 @@ where
     Ok(())
 }
 
+/// The same decimal, if its absolute value is below a limit.
+#[inline(always)]
+pub(super) fn check_limit(
+    registers: &mut RegisterSet,
+    value: Wide,
+    limit: Wide,
+    target: Target<Wide>,
+) -> Result<(), Trap> {
+    let (value, limit) = (registers.wide(value), registers.wide(limit));
+    if value.unsigned_abs() >= limit.unsigned_abs() {
+        return Err(Trap::sum_out_of_range(value));
+    }
+    target.write(registers, value);
+    Ok(())
+}
+
 /// The same decimal, if it has at most 38 digits.
 #[inline(always)]
 pub(super) fn check_digits(

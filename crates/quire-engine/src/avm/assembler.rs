@@ -6,7 +6,8 @@
 //! is written there: an integer, a decimal, a string in quotes, or in an opcode of type `D` a date in quotes. It gets a register of its own,
 //! from the last one down.
 //!
-//! Lines that start with a point announce: `.tuple t14 16` a tuple of 16 columns, `.input w5` a register that others fill, `.slots 3`.
+//! Lines that start with a point announce: `.tuple t14 16` a tuple of 16 columns, `.input w5` a register that others fill, `.slots 3`,
+//! `.counter #2` a slot that counts.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use std::fmt;
 use super::call::Register;
 use super::instruction::Opcode;
 use super::opcode::{Instruction, OPCODES};
-use super::operand::{Label, Operand, OperandKind, Text, Tuple, Wide, Word};
+use super::operand::{Label, Operand, OperandKind, Slot, Text, Tuple, Wide, Word};
 use super::program::{Draft, Program};
 use super::verify::ProgramError;
 use crate::row_table::Value;
@@ -159,10 +160,11 @@ impl Assembler {
                 self.draft.tuples.push((register, number(word(1))?));
             }
             "input" => self.draft.inputs.push(register(word(0))?),
+            "counter" => self.draft.counters.push(Slot(register_number(word(0))?)),
             "slots" => self.draft.slot_count = register_number(word(0))?,
             other => {
                 return Err(format!(
-                    "there is no .{other}; use .tuple, .input or .slots"
+                    "there is no .{other}; use .tuple, .input, .slots or .counter"
                 ));
             }
         }

@@ -195,6 +195,8 @@ opcodes! {
         NEG_C_R_Z (value: Word, target: Target<Word>) => arithmetic::negate_float::<f32>;
         /// The same decimal. Errors: 22003 if it has more than 38 digits.
         DIG_C_N_Z (value: Wide, target: Target<Wide>) => arithmetic::check_digits;
+        /// The same decimal. Errors: 22003 if its absolute value is not below the limit.
+        LIM_C_N_ZZ (value: Wide, limit: Wide, target: Target<Wide>) => arithmetic::check_limit;
         /// The nearest double of an integer.
         CNV_IF_Z (value: Word, target: Target<Word>) => convert::integer_to_double;
         /// The double of a real.

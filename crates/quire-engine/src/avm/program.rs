@@ -31,6 +31,8 @@ pub struct Draft {
     pub tuples: Vec<(super::operand::Tuple, u16)>,
     /// Slots that a group has.
     pub slot_count: u8,
+    /// Those of them that count: they are zero of no rows, the others have no value.
+    pub counters: Vec<super::operand::Slot>,
     pub asides: Asides,
 }
 

@@ -27,6 +27,8 @@ struct Group {
     start: u32,
     bytes: u32,
     hash: u64,
+    /// Where its slots start. Those of other group-bys may lie between.
+    first_slot: usize,
 }
 
 /// Rows of its input by groups. Without keys there is one group, also of no rows.
@@ -40,8 +42,6 @@ pub struct HashGroup<I> {
     groups: Vec<Group>,
     /// The buffer of the registers that has the keys.
     buffer: u16,
-    /// The first slot of the first group.
-    first_slot: usize,
     /// The slots of a group without rows.
     initial: Vec<i128>,
     /// The next group to give; none before all input is read.
@@ -69,7 +69,6 @@ impl<I: RegisterIterator> HashGroup<I> {
             table: HashTable::new(),
             groups: Vec::new(),
             buffer: registers.add_buffer(),
-            first_slot: 0,
             initial,
             next: None,
             key: Vec::new(),
@@ -77,7 +76,6 @@ impl<I: RegisterIterator> HashGroup<I> {
     }
 
     fn read_input(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
-        self.first_slot = registers.slot_total();
         if self.key_registers.is_empty() {
             self.add_group(0, registers)?;
         }
@@ -86,7 +84,8 @@ impl<I: RegisterIterator> HashGroup<I> {
                 continue;
             }
             let group = self.group(registers)?;
-            registers.set_group(self.first_slot + group * self.initial.len());
+            let first_slot = self.groups.get(group).map_or(0, |group| group.first_slot);
+            registers.set_group(first_slot);
             self.accumulate.run(registers)?;
         }
         self.table = HashTable::new();
@@ -120,6 +119,7 @@ impl<I: RegisterIterator> HashGroup<I> {
     fn add_group(&mut self, hash: u64, registers: &mut RegisterSet) -> Result<usize, Trap> {
         let place = |at: usize| u32::try_from(at).map_err(|_| Trap::text_too_long());
         let number = self.groups.len();
+        let first_slot = registers.slot_total();
         registers.add_slots(&self.initial);
         let Some(keys) = registers.buffer_mut(self.buffer) else {
             return Err(Trap::slot());
@@ -128,6 +128,7 @@ impl<I: RegisterIterator> HashGroup<I> {
             start: place(keys.len())?,
             bytes: place(self.key.len())?,
             hash,
+            first_slot,
         });
         keys.extend_from_slice(&self.key);
         let groups = &self.groups;
@@ -155,8 +156,9 @@ impl<I: RegisterIterator> RegisterIterator for HashGroup<I> {
             }
         };
         while let Some(group) = self.groups.get(next) {
+            let first_slot = group.first_slot;
             self.restore(*group, registers);
-            registers.set_group(self.first_slot + next * self.initial.len());
+            registers.set_group(first_slot);
             next += 1;
             self.next = Some(next);
             if self.results.run(registers)? {

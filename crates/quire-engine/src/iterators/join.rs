@@ -33,7 +33,12 @@ pub enum JoinKind {
 #[derive(Debug)]
 pub struct JoinSides {
     pub kind: JoinKind,
-    /// The values that must be equal, of a left row and of a right one; NULL equals nothing.
+    /// Whether NULL equals NULL; otherwise it equals nothing.
+    pub nulls_match: bool,
+    /// Of an anti join, whether it is `NOT IN`: no row comes out if a right row has a NULL key, nor a left row that has one, unless there is no
+    /// right row.
+    pub is_null_aware: bool,
+    /// The values that must be equal, of a left row and of a right one.
     pub left_keys: Vec<Register>,
     pub right_keys: Vec<Register>,
     /// What is kept of a right row, and the register that points to it.
@@ -87,6 +92,8 @@ pub struct HashJoin<L, R> {
     rows: Vec<Kept>,
     keys: Vec<u8>,
     key: Vec<u8>,
+    /// Whether a right row has a key that equals nothing.
+    has_null_key: bool,
     state: State,
 }
 
@@ -116,6 +123,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             rows: Vec::new(),
             keys: Vec::new(),
             key: Vec::new(),
+            has_null_key: false,
             state: State::Start,
         })
     }
@@ -128,8 +136,16 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
                 next: number,
                 has_matched: false,
             });
-            if set_key(&self.sides.right_keys, registers, &mut self.key) {
+            let sides = &self.sides;
+            if set_key(
+                &sides.right_keys,
+                sides.nulls_match,
+                registers,
+                &mut self.key,
+            ) {
                 self.insert(number);
+            } else {
+                self.has_null_key = true;
             }
         }
         Ok(())
@@ -160,7 +176,13 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
 
     /// The first right row with the keys that the left row has.
     fn first(&mut self, registers: &RegisterSet) -> Option<u32> {
-        if !set_key(&self.sides.left_keys, registers, &mut self.key) {
+        let sides = &self.sides;
+        if !set_key(
+            &sides.left_keys,
+            sides.nulls_match,
+            registers,
+            &mut self.key,
+        ) {
             return None;
         }
         let hash = hash_of(&self.key);
@@ -246,9 +268,20 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         true
     }
 
+    /// Whether `NOT IN` is NULL for a left row.
+    fn is_unknown(&self, registers: &RegisterSet) -> bool {
+        let mut keys = self.sides.left_keys.iter();
+        self.sides.is_null_aware && !self.rows.is_empty() && keys.any(|key| registers.is_null(*key))
+    }
+
     fn next_left(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
+        if self.sides.is_null_aware && self.has_null_key {
+            self.state = State::End;
+            return Ok(());
+        }
         let has_rest = matches!(self.sides.kind, JoinKind::Right | JoinKind::Full);
         self.state = match self.left.next(registers)? {
+            true if self.is_unknown(registers) => State::Left,
             true => State::Pair(self.first(registers), false),
             false if has_rest => State::Rest(0),
             false => State::End,
@@ -265,10 +298,15 @@ impl Bucket {
 }
 
 /// The bytes of the keys that the registers have; false when one is NULL.
-fn set_key(keys: &[Register], registers: &RegisterSet, key: &mut Vec<u8>) -> bool {
+fn set_key(
+    keys: &[Register],
+    nulls_match: bool,
+    registers: &RegisterSet,
+    key: &mut Vec<u8>,
+) -> bool {
     key.clear();
     for register in keys {
-        if registers.is_null(*register) {
+        if !nulls_match && registers.is_null(*register) {
             return false;
         }
         push_key(registers, *register, key);

@@ -4,17 +4,21 @@
 //! column is decoded once in a query, and a join puts no tuples together. Iterators know nothing of compression; programs do not
 //! either, but for the layouts that their attributes are read by.
 
+mod build;
 mod group;
 mod join;
 mod pipe;
+mod query;
 mod rows;
 mod scan;
 mod sort;
 mod temporary;
 
+pub use build::BuildError;
 pub use group::{GroupPrograms, HashGroup};
 pub use join::{HashJoin, JoinKind, JoinSides};
 pub use pipe::{Filter, Limit, Union};
+pub use query::{TupleQuery, TupleQueryError};
 pub use scan::{IndexScan, TableScan};
 pub use sort::{Sort, SortKey};
 

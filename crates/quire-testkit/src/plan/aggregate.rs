@@ -7,7 +7,7 @@ use quire_engine::plan::{
 };
 use quire_engine::row_table::Value;
 
-use super::{Interpreter, NaiveError, Row, is_text};
+use super::{Interpreter, NaiveError, Row};
 
 impl Interpreter<'_> {
     pub(super) fn aggregate(
@@ -33,7 +33,7 @@ impl Interpreter<'_> {
         for (mut row, members) in groups {
             let totals = columns.iter().skip(aggregate.groups.len());
             for (call, column) in aggregate.calls.iter().zip(totals) {
-                row.push(self.total(call, &members, is_text(column))?);
+                row.push(self.total(call, &members, column.is_text())?);
             }
             rows.push(row);
         }

@@ -184,7 +184,8 @@ impl<'a> Interpreter<'a> {
         columns: &[PlanColumn],
     ) -> Result<Row, NaiveError> {
         let pairs = expressions.iter().zip(columns);
-        let values = pairs.map(|(expression, column)| self.value(expression, row, is_text(column)));
+        let values =
+            pairs.map(|(expression, column)| self.value(expression, row, column.is_text()));
         values.collect()
     }
 
@@ -210,13 +211,4 @@ impl<'a> Interpreter<'a> {
         let row: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
         Ok(condition.evaluate(&row, &self.environment)? == Scalar::Boolean(true))
     }
-}
-
-/// Whether values of a column are UTF-8 text.
-fn is_text(column: &PlanColumn) -> bool {
-    use arrow::datatypes::DataType;
-    matches!(
-        column.data_type,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-    )
 }

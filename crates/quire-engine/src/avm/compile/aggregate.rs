@@ -1,11 +1,11 @@
 //! Aggregates: the rows of a group go into slots, and come out as values.
 
-use super::condition::null_branch;
+use super::condition::{Exits, null_branch};
 use super::pool::CompileError;
 use super::{Compiler, Held};
 use crate::avm::call::Register;
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Slot, Target};
+use crate::avm::operand::{Slot, Target, Wide};
 use crate::plan::{Expression, Operator, ValueKind};
 
 /// Which of two values is kept.
@@ -38,7 +38,13 @@ impl<'e> Compiler<'e, '_> {
         slot: Slot,
         accumulation: Accumulation<'e>,
     ) -> Result<(), CompileError> {
-        self.draft.slot_count = self.draft.slot_count.max(slot.0.saturating_add(1));
+        self.use_slot(slot);
+        if matches!(
+            accumulation,
+            Accumulation::CountRows | Accumulation::Count(_)
+        ) {
+            self.draft.counters.push(slot);
+        }
         match accumulation {
             Accumulation::CountRows => self.emit(I::CNT_A { slot }),
             Accumulation::Count(expression) => {
@@ -58,6 +64,134 @@ impl<'e> Compiler<'e, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the row into a slot if a condition is true of it.
+    ///
+    /// # Errors
+    /// As the variants of [`CompileError`] say.
+    pub fn accumulate_when(
+        &mut self,
+        condition: &'e Expression,
+        slot: Slot,
+        accumulation: Accumulation<'e>,
+    ) -> Result<(), CompileError> {
+        let (taken, after) = (self.labels.add(), self.labels.add());
+        self.condition(condition, Exits::new(taken, after, after), taken)?;
+        self.place(taken);
+        self.accumulate(slot, accumulation)?;
+        self.place(after);
+        Ok(())
+    }
+
+    /// The mean of the doubles in one slot, which are as many as another slot says; NULL of none.
+    ///
+    /// # Errors
+    /// As the variants of [`CompileError`] say.
+    pub fn average_double(&mut self, sum: Slot, count: Slot) -> Result<Register, CompileError> {
+        self.use_slot(sum);
+        self.use_slot(count);
+        let target = self.fresh_word()?;
+        let (total, number, divisor) = (self.fresh_word()?, self.fresh_word()?, self.fresh_word()?);
+        let after = self.labels.add();
+        self.emit(I::RES_C_F {
+            slot: sum,
+            target: Target(total),
+        });
+        self.emit(I::NULL_W {
+            target: Target(target),
+        });
+        self.emit(I::JNULL_W_Z {
+            value: total,
+            to: after.label(),
+        });
+        self.emit(I::RES_C_I {
+            slot: count,
+            target: Target(number),
+        });
+        self.emit(I::CNV_IF_Z {
+            value: number,
+            target: Target(divisor),
+        });
+        self.emit(I::DIV_C_F_ZZ {
+            left: total,
+            right: divisor,
+            target: Target(target),
+        });
+        self.place(after);
+        Ok(Register::Double(target))
+    }
+
+    /// The mean of the decimals in one slot times a factor, towards zero, which must be below a power of ten; NULL of none.
+    ///
+    /// # Errors
+    /// As the variants of [`CompileError`] say.
+    pub fn average_decimal(
+        &mut self,
+        (sum, count): (Slot, Slot),
+        factor: i128,
+        digits: u8,
+    ) -> Result<Register, CompileError> {
+        self.use_slot(sum);
+        self.use_slot(count);
+        let target = self.fresh_wide()?;
+        let [total, scaled, divisor, mean] = [
+            self.fresh_wide()?,
+            self.fresh_wide()?,
+            self.fresh_wide()?,
+            self.fresh_wide()?,
+        ];
+        let number = self.fresh_word()?;
+        let after = self.labels.add();
+        let any = self.wide_constant(i128::MAX)?;
+        let right = self.wide_constant(factor)?;
+        let limit = self.limit(digits)?;
+        self.emit(I::RES_C_N {
+            slot: sum,
+            limit: any,
+            target: Target(total),
+        });
+        self.emit(I::NULL_N {
+            target: Target(target),
+        });
+        self.emit(I::JNULL_N_Z {
+            value: total,
+            to: after.label(),
+        });
+        self.emit(I::MUL_C_N_ZZ {
+            left: total,
+            right,
+            target: Target(scaled),
+        });
+        self.emit(I::RES_C_I {
+            slot: count,
+            target: Target(number),
+        });
+        self.emit(I::CNV_IN_Z {
+            value: number,
+            target: Target(divisor),
+        });
+        self.emit(I::DIV_C_N_ZZ {
+            left: scaled,
+            right: divisor,
+            target: Target(mean),
+        });
+        self.emit(I::LIM_C_N_ZZ {
+            value: mean,
+            limit,
+            target: Target(target),
+        });
+        self.place(after);
+        Ok(Register::Decimal(target))
+    }
+
+    fn use_slot(&mut self, slot: Slot) {
+        self.draft.slot_count = self.draft.slot_count.max(slot.0.saturating_add(1));
+    }
+
+    fn limit(&mut self, digits: u8) -> Result<Wide, CompileError> {
+        let limit = 10_i128.checked_pow(u32::from(digits)).unwrap_or(i128::MAX);
+        self.wide_constant(limit)
     }
 
     fn unless_it_is_null(
@@ -145,7 +279,7 @@ impl<'e> Compiler<'e, '_> {
         kind: ValueKind,
         digits: u8,
     ) -> Result<Register, CompileError> {
-        self.draft.slot_count = self.draft.slot_count.max(slot.0.saturating_add(1));
+        self.use_slot(slot);
         let register = self.fresh(kind)?;
         let instruction = match register {
             Register::Integer(target) | Register::Boolean(target) => I::RES_C_I {
@@ -153,8 +287,7 @@ impl<'e> Compiler<'e, '_> {
                 target: Target(target),
             },
             Register::Decimal(target) => {
-                let limit = 10_i128.checked_pow(u32::from(digits)).unwrap_or(i128::MAX);
-                let limit = self.wide_constant(limit)?;
+                let limit = self.limit(digits)?;
                 I::RES_C_N {
                     slot,
                     limit,

@@ -123,6 +123,19 @@ impl<'e, 'p> Compiler<'e, 'p> {
         Ok(self.value(expression)?.register)
     }
 
+    /// Computes a value into a register that others write, too.
+    ///
+    /// # Errors
+    /// As the variants of [`CompileError`] say.
+    pub fn output_to(
+        &mut self,
+        expression: &'e Expression,
+        register: Register,
+    ) -> Result<(), CompileError> {
+        let held = self.value(expression)?;
+        self.copy(held.register, register)
+    }
+
     /// Ends the program. The places of the columns as they are afterwards: decoded ones are in registers.
     ///
     /// # Errors

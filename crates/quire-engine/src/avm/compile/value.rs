@@ -317,7 +317,7 @@ impl<'e> Compiler<'e, '_> {
         });
     }
 
-    fn copy(&mut self, from: Register, to: Register) -> Result<(), CompileError> {
+    pub(super) fn copy(&mut self, from: Register, to: Register) -> Result<(), CompileError> {
         if from.kind() != to.kind() {
             return Err(CompileError::Unsupported("results of two kinds"));
         }

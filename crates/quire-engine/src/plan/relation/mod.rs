@@ -49,6 +49,15 @@ pub struct PlanColumn {
 }
 
 impl PlanColumn {
+    /// Whether its values are text, not bytes.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        matches!(
+            self.data_type,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        )
+    }
+
     /// How values are held; `None` when expressions cannot compute with them, which [`Plan::check`] rejects.
     #[must_use]
     pub fn kind(&self) -> Option<ValueKind> {

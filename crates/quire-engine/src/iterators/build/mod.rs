@@ -1,0 +1,156 @@
+//! Plans become iterators and their programs.
+//!
+//! Every node says where its columns are: in registers, or attributes of tuples that registers point to. What nobody asks for is never decoded.
+//! How often the nodes above ask for a column goes down with the walk: a column that is asked for once may stay an operand where it is.
+
+mod aggregate;
+mod demand;
+mod join;
+mod order;
+mod relation;
+
+use std::sync::Arc;
+
+use super::{Filter, RegisterIterator};
+use crate::avm::{
+    ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
+};
+use crate::plan::{Expression, Node, Plan};
+use crate::row_table::Value;
+use crate::rows::RowTable;
+
+pub(super) use demand::Demand;
+pub(super) use relation::all_columns;
+
+/// Why a plan has no iterators.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An expression has no program.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// What was evaluated beforehand has no value.
+    #[error(transparent)]
+    Trap(#[from] Trap),
+    /// A table that is no row table, or none at all.
+    #[error("{0:?} is no row table; another engine must read it")]
+    Table(String),
+    /// What these iterators do not do.
+    #[error("no iterator does this: {0}; another engine must")]
+    Unsupported(&'static str),
+    /// A LIMIT or OFFSET below zero.
+    #[error("LIMIT and OFFSET must not be negative")]
+    Count,
+}
+
+/// An iterator, and where the columns of its rows are.
+pub(super) struct Built {
+    pub(super) iterator: Box<dyn RegisterIterator>,
+    pub(super) places: Vec<ColumnPlace>,
+}
+
+/// Builds the iterators of one query over one set of registers.
+pub(super) struct Builder<'a> {
+    pub(super) pool: RegisterPool,
+    pub(super) registers: RegisterSet,
+    /// All tuple registers, with how many columns their tuples have.
+    tuples: Vec<(Tuple, u16)>,
+    tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
+    parameters: &'a [Value],
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &'a [Value],
+    ) -> Self {
+        Self {
+            pool: RegisterPool::default(),
+            registers: RegisterSet::new(),
+            tuples: Vec::new(),
+            tables,
+            parameters,
+        }
+    }
+
+    /// The iterator of a plan, of whose columns those above ask for each so often.
+    pub(super) fn plan(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {
+        match &plan.node {
+            Node::Scan(scan) => self.scan(scan, demand),
+            Node::Values(rows) => self.values(rows, plan),
+            Node::Filter(input, condition) => self.filter(input, condition, demand),
+            Node::Project(input, expressions) => self.project(input, expressions, demand),
+            Node::Join(join) => self.join(join, demand),
+            Node::Aggregate(aggregate) => self.aggregate(aggregate, demand),
+            Node::Sort(sort) => self.sort(sort, demand),
+            Node::Limit { input, skip, fetch } => {
+                self.limit(input, (skip.as_ref(), fetch.as_ref()), demand)
+            }
+            Node::Distinct(input) => self.distinct(input),
+            Node::UnionAll(inputs) => self.union(inputs, plan),
+        }
+    }
+
+    /// A tuple register for tuples of so many columns.
+    fn tuple(&mut self, column_count: usize) -> Result<Tuple, BuildError> {
+        let tuple = self.pool.tuple()?;
+        let count = u16::try_from(column_count);
+        let count = count.map_err(|_| BuildError::Unsupported("a table of so many columns"))?;
+        self.tuples.push((tuple, count));
+        Ok(tuple)
+    }
+
+    /// A program over rows whose columns are at `places`. Afterwards these are where the program has left them.
+    fn program<'e>(
+        &mut self,
+        places: &mut Vec<ColumnPlace>,
+        demand: &Demand,
+        expressions: impl IntoIterator<Item = &'e Expression>,
+        emit: impl FnOnce(&mut Compiler<'e, '_>) -> Result<(), CompileError>,
+    ) -> Result<Program, BuildError> {
+        demand.mark(places);
+        let mut compiler = Compiler::new(&mut self.pool, places.clone(), &self.tuples);
+        compiler.announce(expressions);
+        emit(&mut compiler)?;
+        let (program, after) = compiler.finish()?;
+        *places = after;
+        Ok(program)
+    }
+
+    /// The same rows with the values of some expressions in registers.
+    pub(super) fn computed(
+        &mut self,
+        built: Built,
+        expressions: &[Expression],
+        demand: &Demand,
+    ) -> Result<(Built, Vec<Register>), BuildError> {
+        let Built {
+            iterator,
+            mut places,
+        } = built;
+        let mut computed = Vec::with_capacity(expressions.len());
+        let program = self.program(&mut places, demand, expressions, |compiler| {
+            for expression in expressions {
+                computed.push(compiler.output(expression)?);
+            }
+            Ok(())
+        })?;
+        let iterator = self.step(iterator, program)?;
+        Ok((Built { iterator, places }, computed))
+    }
+
+    /// The same rows, with a program run on each.
+    fn step(
+        &mut self,
+        iterator: Box<dyn RegisterIterator>,
+        program: Program,
+    ) -> Result<Box<dyn RegisterIterator>, BuildError> {
+        // A program that only stops has nothing to do, but may have constants.
+        if program.draft().instructions.len() == 1 {
+            program.load(&mut self.registers)?;
+            return Ok(iterator);
+        }
+        let filter = Filter::new(iterator, program, &mut self.registers)?;
+        Ok(Box::new(filter))
+    }
+}
