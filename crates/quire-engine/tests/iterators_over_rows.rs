@@ -186,6 +186,8 @@ fn hash_joined(
     let (load, loaded_columns) = loads(&mut pool, tuple);
     let sides = JoinSides {
         kind,
+        nulls_match: false,
+        is_null_aware: false,
         left_keys: keys(left_columns),
         right_keys: keys(right.columns()),
         right_columns: right.columns().to_vec(),

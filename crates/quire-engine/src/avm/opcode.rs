@@ -433,11 +433,9 @@ opcodes! {
         MAX_A_R_Z (value: Word, slot: Slot) => accumulate::extreme::<f32, Greatest, _>;
         /// Keeps the greatest of some strings.
         MAX_A_S_Z (value: Text, slot: Slot) => accumulate::extreme_text::<Greatest>;
-        /// A count, the sum of integers, the least or greatest of them; NULL of nothing. Errors: 22003 outside
-        /// 8 bytes.
+        /// A count, sum, least or greatest of integers; NULL of nothing. Errors: 22003 if out of range.
         RES_C_I (slot: Slot, target: Target<Word>) => accumulate::integer_result;
-        /// A sum of decimals, the least or greatest of them; NULL of nothing. Errors: 22003 if its absolute
-        /// value is not below the limit.
+        /// A sum, least or greatest of decimals; NULL of nothing. Errors: 22003 unless below the limit.
         RES_C_N (slot: Slot, limit: Wide, target: Target<Wide>) => accumulate::decimal_result;
         /// A sum of doubles, the least or greatest of them; NULL of nothing.
         RES_C_F (slot: Slot, target: Target<Word>) => accumulate::result::<f64, _>;
