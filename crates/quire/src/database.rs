@@ -18,6 +18,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
+use crate::sql::TupleCounts;
 use crate::statement::StatementCache;
 
 /// Stack of a thread that plans and runs statements; nested expressions need it.
@@ -107,6 +108,7 @@ impl Database {
             environment: environment(&options)?,
             options,
             statements: StatementCache::default(),
+            tuple_counts: TupleCounts::default(),
             merging: Merging::default(),
         };
         Ok(Self {
@@ -205,6 +207,7 @@ pub(crate) struct Opened {
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
     pub(crate) statements: StatementCache,
+    pub(crate) tuple_counts: TupleCounts,
     merging: Merging,
 }
 

@@ -25,7 +25,7 @@ pub use sort::{Sort, SortKey};
 use crate::avm::{Loaded, Program, RegisterSet, Trap};
 
 /// Something that makes rows.
-pub trait RegisterIterator {
+pub trait RegisterIterator: Send {
     /// Makes the next row, in the registers; false when there is none. What the row before had in them is gone.
     ///
     /// # Errors

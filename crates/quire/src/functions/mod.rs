@@ -14,7 +14,7 @@ pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
-pub(crate) use storage::{PoolFunction, StorageFunction, TablesFunction};
+pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
 
 use std::sync::Arc;

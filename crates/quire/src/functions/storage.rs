@@ -154,6 +154,25 @@ impl TableFunctionImpl for PoolFunction {
     }
 }
 
+/// `quire_engine()`: what the tuple engine was asked since the database was opened.
+#[derive(Debug)]
+pub(crate) struct EngineFunction {
+    pub(crate) asked: u64,
+    pub(crate) left: u64,
+}
+
+impl TableFunctionImpl for EngineFunction {
+    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+        if !args.exprs().is_empty() {
+            return plan_err!("quire_engine takes no arguments");
+        }
+        table_of(vec![
+            ("tuple_queries", integers([integer(self.asked)])),
+            ("left_to_batches", integers([integer(self.left)])),
+        ])
+    }
+}
+
 /// The columns of `quire_tables`, filled row by row.
 #[derive(Default)]
 struct TableRows {

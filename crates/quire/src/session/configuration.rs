@@ -34,6 +34,8 @@ extensions_options! {
         pub zone_pruning: bool, default = true
         /// Run statements on a few rows without a planner.
         pub statement_path: bool, default = true
+        /// Which machine runs queries: `auto`, which is batches now, or `tuple` where it can.
+        pub engine: String, default = "auto".to_owned()
     }
 }
 
@@ -46,6 +48,17 @@ impl QuireOptions {
             .get::<QuireOptions>()
             .cloned()
             .unwrap_or_default()
+    }
+}
+
+/// The setting that chooses the machine for queries, and what it may be.
+const ENGINE: &str = "quire.engine";
+const ENGINES: [&str; 2] = ["auto", "tuple"];
+
+impl QuireOptions {
+    /// Whether queries are for the tuple engine.
+    pub(crate) fn runs_tuples(&self) -> bool {
+        self.engine == "tuple"
     }
 }
 
@@ -82,7 +95,8 @@ const KEPT: [(&str, &str); 17] = [
 ];
 
 /// Names of ours for settings of the planner.
-const ALIASES: [(&str, &str); 3] = [
+const ALIASES: [(&str, &str); 4] = [
+    ("engine", ENGINE),
     ("threads", "datafusion.execution.target_partitions"),
     ("timezone", "datafusion.execution.time_zone"),
     ("batch_rows", "datafusion.execution.batch_size"),
@@ -131,10 +145,10 @@ impl Settings {
             return Ok(());
         }
         let key = planner_key(&name)?;
-        let value = if key.starts_with(OWN_PREFIX) {
-            boolean_text(&name, value)?
-        } else {
-            value
+        let value = match key {
+            ENGINE => engine_text(&name, value)?,
+            _ if key.starts_with(OWN_PREFIX) => boolean_text(&name, value)?,
+            _ => value,
         };
         self.config.options_mut().set(key, value).map_err(|error| {
             Error::new(
@@ -257,6 +271,15 @@ fn planner_key(name: &str) -> Result<&str, Error> {
 fn unknown(name: &str) -> Error {
     Error::new("42704", format!("unrecognized setting \"{name}\""))
         .with_hint("SHOW ALL lists the settings.")
+}
+
+fn engine_text(name: &str, value: &str) -> Result<&'static str, Error> {
+    let wanted = value.to_lowercase();
+    let known = ENGINES.into_iter().find(|engine| *engine == wanted);
+    known.ok_or_else(|| {
+        let text = format!("invalid value for setting \"{name}\": \"{value}\"");
+        Error::new("22023", text).with_hint("Say auto or tuple.")
+    })
 }
 
 fn boolean_text<'a>(name: &str, value: &str) -> Result<&'a str, Error> {

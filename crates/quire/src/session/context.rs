@@ -21,7 +21,9 @@ use super::configuration::{QuireOptions, Settings};
 use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
-use crate::functions::{self, PoolFunction, SequenceValues, StorageFunction, TablesFunction};
+use crate::functions::{
+    self, EngineFunction, PoolFunction, SequenceValues, StorageFunction, TablesFunction,
+};
 use crate::optimize;
 use crate::progress::ProgressObserver;
 use crate::sql::rewrite::rewrite_expression;
@@ -116,6 +118,8 @@ impl Session {
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
+        let (asked, left) = self.database.tuple_counts.asked_and_left();
+        state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
         state.mark_start_execution();
         Ok(StatementContext { state, snapshot })

@@ -18,11 +18,11 @@ use tokio::sync::mpsc;
 use super::names;
 use super::parse::parse_query;
 use super::reject::{self, not_supported};
-use super::{rewrite, scopes, views};
+use super::{rewrite, scopes, tuple_engine, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
-use crate::session::{Session, StatementContext, next_of};
+use crate::session::{QuireOptions, Session, StatementContext, next_of};
 
 /// Batches that wait for a slow reader of the rows.
 const QUEUED_BATCHES: usize = 2;
@@ -138,7 +138,13 @@ pub(super) async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let snapshot = session.snapshot_for(&query).await?;
+    let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
+    if QuireOptions::of(session).runs_tuples()
+        && let Some(outcome) = tuple_engine::try_run(session, &tables, &planned, token).await?
+    {
+        return Ok(outcome);
+    }
     let stream = planned.context.start(&planned.plan).await?;
     let schema = shown_schema(&stream.schema(), &planned.names);
     Ok(Outcome::Rows(rows_of(session, stream, schema, token)?))
@@ -285,14 +291,16 @@ fn rows_of(
 fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = batch.columns().to_vec();
-    // What a plan promises and what it delivers may differ in nullability.
-    let nullable: Vec<Field> = schema
-        .fields()
-        .iter()
-        .map(|f| f.as_ref().clone().with_nullable(true))
-        .collect();
-    let schema = Arc::new(Schema::new(nullable));
     Ok(RecordBatch::try_new_with_options(
-        schema, columns, &options,
+        nullable(schema),
+        columns,
+        &options,
     )?)
+}
+
+/// What a plan promises and what it delivers may differ in nullability.
+pub(super) fn nullable(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter();
+    let nullable = fields.map(|field| field.as_ref().clone().with_nullable(true));
+    Arc::new(Schema::new(nullable.collect::<Vec<_>>()))
 }

@@ -28,6 +28,7 @@ use crate::outcome::Outcome;
 use crate::session::Session;
 
 pub(crate) use cache::StatementCache;
+pub(crate) use execute::ResultRows;
 pub use prepared::Prepared;
 pub use reply::Reply;
 

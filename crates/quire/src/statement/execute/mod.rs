@@ -7,7 +7,7 @@ mod select;
 use quire_engine::plan::{Environment, Row};
 use quire_engine::row_table::{TupleValue, Value};
 
-pub(super) use rows::ResultRows;
+pub(crate) use rows::ResultRows;
 
 use super::access::KeyBounds;
 use super::bind::LockMode;

@@ -16,15 +16,15 @@ use crate::error::Error;
 use crate::statement::scalar::to_planned;
 
 /// Rows one after the other.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::statement) struct ResultRows {
-    pub(in crate::statement) values: Vec<Value>,
-    pub(in crate::statement) row_count: usize,
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ResultRows {
+    pub(crate) values: Vec<Value>,
+    pub(crate) row_count: usize,
 }
 
 impl ResultRows {
     /// The rows as columns of these types.
-    pub(in crate::statement) fn to_batch(&self, schema: &SchemaRef) -> Result<RecordBatch, Error> {
+    pub(crate) fn to_batch(&self, schema: &SchemaRef) -> Result<RecordBatch, Error> {
         let width = schema.fields().len();
         let columns = schema.fields().iter().enumerate().map(|(column, field)| {
             let values = self.values.iter().skip(column).step_by(width.max(1));
