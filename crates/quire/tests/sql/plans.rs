@@ -2,7 +2,7 @@
 
 use quire::Connection;
 
-use crate::support::{database, rows};
+use crate::support::{database, rows, value};
 
 fn plan(connection: &mut Connection, sql: &str) -> String {
     let lines = rows(connection, &format!("EXPLAIN {sql}"));
@@ -91,4 +91,25 @@ fn explain_analyze_tells_what_a_scan_did() {
     for name in ["bytes_read", "vectors_decoded", "groups_pruned"] {
         assert!(text.contains(name), "{name} in {text}");
     }
+}
+
+#[test]
+fn the_tuple_engine_counts_what_it_leaves() {
+    let mut connection = database().connect();
+    for sql in [
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER) USING row",
+        "INSERT INTO t VALUES (1, 5), (2, 6)",
+        "CREATE TABLE c (n INTEGER) USING column",
+        "SET quire.statement_path = off",
+        "SET engine = 'tuple'",
+    ] {
+        rows(&mut connection, sql);
+    }
+    assert_eq!(value(&mut connection, "SELECT id FROM t WHERE n > 5"), "2");
+    // A window function, and a table of columns.
+    let windows = rows(&mut connection, "SELECT sum(n) OVER () FROM t");
+    assert_eq!(windows, [["11"], ["11"]]);
+    assert!(rows(&mut connection, "SELECT n FROM c").is_empty());
+    let counted = "SELECT tuple_queries || ' ' || left_to_batches FROM quire_engine()";
+    assert_eq!(value(&mut connection, counted), "3 2");
 }
