@@ -23,7 +23,7 @@ help:
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
-	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills"
+	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks"
 
 setup: .venv/ready
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
@@ -91,6 +91,7 @@ nightly:
 	QUIRE_ROW_CASES=$(CASES) $(CARGO) test --release --locked -p quire-testkit --test row_crashes -- --nocapture
 	QUIRE_ENGINE_CASES=20000 $(CARGO) test --release --locked -p quire-testkit --test engine_crashes -- --nocapture
 	QUIRE_KILLS=500 $(CARGO) test --release --locked -p quire-testkit --test row_kills -- --nocapture
+	$(CARGO) test --release --locked -p quire-testkit --test row_full -- --ignored
 
 clean-data:
 	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo

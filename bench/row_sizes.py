@@ -33,11 +33,7 @@ CONFIGURATIONS = [
 
 def sizes(options, page_bytes, folder, path):
     """Bytes of each table, created with these options and loaded."""
-    schema = (tpch_data.FOLDER / "row_schema.sql").read_text().splitlines()
-    creations = [line.removesuffix(";") for line in schema if line.startswith("CREATE TABLE")]
-    quire_shell.execute(path, *(f"{line} WITH ({options}, page_size = {page_bytes})" for line in creations))
-    loads = [f"COPY {table} FROM {quire_shell.literal(folder / (table + '.csv'))}" for table in AODB_KB]
-    quire_shell.execute(path, *loads, "CHECKPOINT")
+    tpch_data.load_quire_rows(path, folder, f"{options}, page_size = {page_bytes}")
     rows = quire_shell.query(path, "SELECT table_name, encoded_bytes FROM quire_tables()")
     return {name: int(size) for name, size in rows}
 

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import functools
 import os
 import re
 import tempfile
@@ -15,6 +16,10 @@ SCALES = os.environ.get("QUIRE_TPCH_SCALES", "0.01 1").split()
 # A decimal with fewer digits than this after the point is compared with a double as a double.
 AVERAGE_DIGITS_MIN = 4
 RELATIVE_ERROR_MAX = 1e-9
+# Row tables with tuples as they are and compressed; memory that holds a part of them and little of a sort or join, and memory that
+# holds all.
+TUPLES = {"plain": "compression = none, page_codec = none", "compressed": "compression = auto"}
+MEMORY = (("--cache", "24MiB", "--memory", "1MiB"), ("--cache", "1GiB"))
 
 
 def order_columns(sql):
@@ -47,13 +52,26 @@ def is_same(value, expected):
     return difference <= max(last_digit, abs(decimal.Decimal(expected)) * decimal.Decimal(RELATIVE_ERROR_MAX))
 
 
+def by_tuple_engine(database, options, sql):
+    """Rows of a query that the tuple engine must run."""
+    left = "SELECT left_to_batches FROM quire_engine()"
+    statements = (".mode csv", "SET engine = 'tuple'", sql, left)
+    done = quire_shell.run(database, *statements, options=options)
+    if done.returncode != 0:
+        raise AssertionError(f"{sql}\nexit code {done.returncode}\n{done.stderr}")
+    *rows, _, count = quire_shell.parse_csv(done.stdout)[1:]
+    assert count == ["0"], f"{sql}\n{count} queries were left to the batch engine"
+    return rows
+
+
 class Answers(unittest.TestCase):
-    def check(self, number, scale, database, duckdb):
+    def check(self, number, scale, run, duckdb):
+        """Whether the rows that `run` has for a query are DuckDB's."""
         sql = tpch_data.query_text(number, scale)
         cursor = duckdb.execute(sql)
         names = [column[0] for column in cursor.description]
         expected = cursor.fetchall()
-        texts = quire_shell.query(database, sql)
+        texts = run(sql)
         self.assertEqual(len(texts), len(expected), "number of rows")
         kinds = [next((row[at] for row in expected if row[at] is not None), None) for at in range(len(names))]
         rows = [[value_of(text, kind) for text, kind in zip(row, kinds, strict=True)] for row in texts]
@@ -84,7 +102,22 @@ class Answers(unittest.TestCase):
                 duckdb = tpch_data.load_duckdb(folder)
                 for number in range(1, 23):
                     with self.subTest(query=number, scale=scale):
-                        self.check(number, scale, database, duckdb)
+                        self.check(number, scale, lambda sql: quire_shell.query(database, sql), duckdb)
+
+    def test_all_answers_of_the_tuple_engine(self):
+        """On row tables, compressed or not, all of them in memory or not, without leaving a query to batches."""
+        scale = os.environ.get("QUIRE_TPCH_ROWS_SCALE", "0.01")
+        folder = tpch_data.csv_files(scale)
+        duckdb = tpch_data.load_duckdb(folder)
+        with tempfile.TemporaryDirectory(prefix="quire-tpch-") as work:
+            for name, options in TUPLES.items():
+                database = Path(work) / f"{name}.quire"
+                tpch_data.load_quire_rows(database, folder, options)
+                for memory in MEMORY:
+                    run = functools.partial(by_tuple_engine, database, memory)
+                    for number in range(1, 23):
+                        with self.subTest(query=number, scale=scale, tuples=name, memory=memory):
+                            self.check(number, scale, run, duckdb)
 
     def test_a_wrong_value_would_be_noticed(self):
         number = decimal.Decimal

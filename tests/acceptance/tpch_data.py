@@ -45,6 +45,14 @@ def load_quire(database, folder):
     quire_shell.execute(database, *schema(), *copies)
 
 
+def load_quire_rows(database, folder, options):
+    """Loads all tables as row tables with these options through the shell."""
+    lines = (FOLDER / "row_schema.sql").read_text().splitlines()
+    creations = [line.removesuffix(";") for line in lines if line.startswith("CREATE TABLE")]
+    copies = [f"COPY {table} FROM {quire_shell.literal(folder / table)[:-1]}.csv'" for table in TABLES]
+    quire_shell.execute(database, *(f"{line} WITH ({options})" for line in creations), *copies, "CHECKPOINT")
+
+
 def load_duckdb(folder, path=":memory:", threads=2):
     """Loads all tables into DuckDB with the same types."""
     connection = duckdb.connect(str(path))

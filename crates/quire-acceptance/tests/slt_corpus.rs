@@ -10,12 +10,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use quire::Database;
+use quire::{Database, Value};
 use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, Style};
 use sqllogictest::{DefaultColumnType, QueryExpect, Record, RecordOutput, Runner, TestErrorKind};
 
 const LABEL: &str = "postgresql";
 const CAUSES_SHOWN_MAX: usize = 25;
+
+/// Of so many files the tuple engine runs one every day.
+const SAMPLED_FILES: usize = 8;
 
 /// Outcomes of the records of one file or of all.
 #[derive(Default)]
@@ -23,11 +26,16 @@ struct Tally {
     passed: usize,
     /// Cause → (how often, first place).
     failed: BTreeMap<String, (usize, String)>,
+    /// Queries that the tuple engine was asked to run, and those that it left to batches.
+    asked: usize,
+    left: usize,
 }
 
 impl Tally {
     fn add(&mut self, other: Tally) {
         self.passed += other.passed;
+        self.asked += other.asked;
+        self.left += other.left;
         for (cause, (count, place)) in other.failed {
             self.failed.entry(cause).or_insert((0, place)).0 += count;
         }
@@ -38,31 +46,60 @@ impl Tally {
     }
 }
 
+/// How the corpus is run.
+struct Way {
+    name: &'static str,
+    settings: &'static [&'static str],
+    /// Which of the files are enough for every day; with QUIRE_CORPUS=full each run has everything.
+    has: fn(usize, &str) -> bool,
+}
+
 #[test]
 fn the_corpus_passes_as_far_as_it_did_in_column_tables() {
-    run_corpus("column", "auto");
+    run_corpus(&Way {
+        name: "column",
+        settings: &[],
+        // Tables of `index` have primary keys, so this run would be that of row tables.
+        has: |_, part| !part.starts_with("index"),
+    });
 }
 
 #[test]
 fn the_corpus_passes_as_far_as_it_did_in_row_tables() {
-    run_corpus("row", "row");
+    run_corpus(&Way {
+        name: "row",
+        settings: &["SET default_table_access_method = 'row'"],
+        // Tables of `random` are only read.
+        has: |_, part| !part.starts_with("random"),
+    });
+}
+
+#[test]
+fn the_corpus_passes_as_far_as_it_did_by_the_tuple_engine() {
+    run_corpus(&Way {
+        name: "tuple",
+        settings: &[
+            "SET default_table_access_method = 'row'",
+            "SET quire.statement_path = off",
+            "SET engine = 'tuple'",
+        ],
+        has: |number, _| number % SAMPLED_FILES == SAMPLED_FILES / 2,
+    });
 }
 
 /// One run at a time: each uses all cores.
 static RUNNING: Mutex<()> = Mutex::new(());
 
-/// Runs the corpus with that access method for tables that do not need rows.
-fn run_corpus(storage: &str, method: &str) {
+/// Runs the corpus.
+fn run_corpus(way: &Way) {
     let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(mut files) = corpus_files() else {
+    let Some(files) = corpus_files() else {
         return;
     };
-    // Tables of `index` have primary keys, so both runs would be the same; those of `random` are only read. With
-    // QUIRE_CORPUS=full each run has everything.
-    if std::env::var("QUIRE_CORPUS").as_deref() != Ok("full") {
-        let left_out = if storage == "row" { "random" } else { "index" };
-        files.retain(|(part, _)| !part.starts_with(left_out));
-    }
+    let is_full = std::env::var("QUIRE_CORPUS").as_deref() == Ok("full");
+    let numbered = files.into_iter().enumerate();
+    let wanted = numbered.filter(|(number, (part, _))| is_full || (way.has)(*number, part));
+    let files: Vec<(String, PathBuf)> = wanted.map(|(_, file)| file).collect();
     let (next, total) = (
         AtomicUsize::new(0),
         Mutex::new(BTreeMap::<String, Tally>::new()),
@@ -71,7 +108,7 @@ fn run_corpus(storage: &str, method: &str) {
         for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
             scope.spawn(|| {
                 while let Some((part, path)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let tally = run_file(path, method);
+                    let tally = run_file(path, way.settings);
                     let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
                     total.entry(part.clone()).or_default().add(tally);
                 }
@@ -82,7 +119,8 @@ fn run_corpus(storage: &str, method: &str) {
     let mut whole = Tally::default();
     for (part, tally) in parts {
         println!(
-            "corpus in {storage} tables, {part}: {} passed, {} failed",
+            "corpus, {} {part}: {} passed, {} failed",
+            way.name,
             tally.passed,
             tally.failed_count()
         );
@@ -90,18 +128,30 @@ fn run_corpus(storage: &str, method: &str) {
     }
     print_causes(&whole);
     let recorded = recorded_counts();
-    let passed_min = recorded[&format!("{storage}_passed_min")];
+    let of_way = |name: &str| recorded[&format!("{}_{name}", way.name)];
+    let passed_min = of_way("passed_min");
     assert!(
         whole.passed >= passed_min,
         "{} records passed, {passed_min} did before",
         whole.passed,
     );
-    let failed_max = recorded[&format!("{storage}_failed_max")];
+    let failed_max = of_way("failed_max");
     assert!(
         whole.failed_count() <= failed_max,
         "{} records failed, {failed_max} did before",
         whole.failed_count(),
     );
+    if let Some(per_mille) = (1000 * whole.left).checked_div(whole.asked) {
+        println!(
+            "corpus: {} of {} queries were left to batches",
+            whole.left, whole.asked
+        );
+        let left_max = of_way("left_per_mille_max");
+        assert!(
+            per_mille <= left_max,
+            "{per_mille} of 1000 queries were left, {left_max} before"
+        );
+    }
 }
 
 fn print_causes(whole: &Tally) {
@@ -165,15 +215,15 @@ fn collect_files(folder: &Path, part: &str, files: &mut Vec<(String, PathBuf)>) 
     }
 }
 
-fn run_file(path: &Path, method: &str) -> Tally {
+fn run_file(path: &Path, settings: &[&str]) -> Tally {
     let place = path.file_name().unwrap().to_string_lossy().into_owned();
     let database = Database::in_memory().unwrap();
     let declared = DeclaredTypes::default();
     let mut runner = Runner::new(|| async {
         let mut connection = database.connect();
-        connection
-            .execute(&format!("SET default_table_access_method = '{method}'"))
-            .unwrap();
+        for setting in settings {
+            connection.execute(setting).unwrap();
+        }
         Ok(SqlLogicDatabase::new(
             connection,
             Style::Corpus,
@@ -211,7 +261,21 @@ fn run_file(path: &Path, method: &str) -> Tally {
             }
         }
     }
+    (tally.asked, tally.left) = asked_and_left(&database);
     tally
+}
+
+/// How many queries the tuple engine was asked to run, and how many of them it left.
+fn asked_and_left(database: &Database) -> (usize, usize) {
+    let mut connection = database.connect();
+    let mut counts = connection
+        .prepare("SELECT tuple_queries, left_to_batches FROM quire_engine()")
+        .unwrap();
+    let mut counts = counts.execute(&[]).unwrap();
+    match counts.next_row().unwrap() {
+        Some([Value::Integer(asked), Value::Integer(left)]) => (*asked as usize, *left as usize),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The corpus puts remarks behind its conditions, which the runner's grammar does not know.

@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 7] = [
+const SETTINGS: [(&str, &[&str]); 8] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
@@ -22,6 +22,14 @@ const SETTINGS: [(&str, &[&str]); 7] = [
     ),
     ("one thread", &["SET threads = 1"]),
     ("row tables", &["SET default_table_access_method = 'row'"]),
+    (
+        "row tables, by the tuple engine",
+        &[
+            "SET default_table_access_method = 'row'",
+            "SET quire.statement_path = off",
+            "SET engine = 'tuple'",
+        ],
+    ),
 ];
 
 fn files() -> Vec<PathBuf> {

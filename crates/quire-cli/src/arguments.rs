@@ -64,6 +64,10 @@ pub struct Arguments {
     #[arg(long)]
     echo: bool,
 
+    /// Bytes of pages kept in memory [default: 512MiB]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    cache: Option<usize>,
+
     /// Memory that running statements may hold before they spill to temporary files
     /// [default: 60 % of the machine's]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -214,6 +218,7 @@ impl Arguments {
     /// The resources asked for.
     pub fn resources(&self) -> Resources {
         Resources {
+            cache_bytes: self.cache,
             memory_bytes: self.memory,
             threads: self.threads,
         }
@@ -287,14 +292,16 @@ mod tests {
 
     #[test]
     fn resources_have_units_and_bounds() {
-        let (arguments, _) = read(&["--memory", "2GiB", "--threads", "3"]);
+        let (arguments, _) = read(&["--memory", "2GiB", "--threads", "3", "--cache", "24MiB"]);
         let expected = Resources {
+            cache_bytes: Some(24 << 20),
             memory_bytes: Some(2 << 30),
             threads: Some(3),
         };
         assert_eq!(arguments.resources(), expected);
         for wrong in [
             ["--memory", "much"],
+            ["--cache", "-1"],
             ["--threads", "0"],
             ["--threads", "1025"],
         ] {

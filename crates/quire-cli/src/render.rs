@@ -12,7 +12,6 @@ mod layout;
 mod line;
 mod plan;
 mod sample;
-mod temporal;
 mod type_name;
 mod value;
 mod width;

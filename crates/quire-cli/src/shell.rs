@@ -41,6 +41,8 @@ pub struct Location {
 /// What the session's databases may use; `None` leaves it to the library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
+    /// Bytes of pages kept in memory.
+    pub cache_bytes: Option<usize>,
     /// Bytes that running statements may hold before they spill.
     pub memory_bytes: Option<usize>,
     /// Threads that run statements.
@@ -363,6 +365,7 @@ fn connect(
     let defaults = DatabaseOptions::default();
     let options = DatabaseOptions {
         read_only: location.read_only,
+        cache_bytes: resources.cache_bytes.unwrap_or(defaults.cache_bytes),
         memory_bytes: resources.memory_bytes.unwrap_or(defaults.memory_bytes),
         threads: resources.threads.unwrap_or(defaults.threads),
         ..defaults

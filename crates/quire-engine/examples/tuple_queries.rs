@@ -9,10 +9,12 @@ use quire_engine::avm::{
     Accumulation, Attribute, ColumnPlace, Compiler, Program, Register, RegisterPool, RegisterSet,
     Slot, Tuple,
 };
-use quire_engine::iterators::{GroupPrograms, HashGroup, RegisterIterator, TableScan};
+use quire_engine::iterators::{
+    GroupPrograms, HashGroup, RegisterIterator, ScanPath, TableScan, Workspace,
+};
 use quire_engine::plan::{Comparison, DecimalOperation, Expression, Operator, Scalar, ValueKind};
-use quire_engine::row_table::{KeyRange, Value};
-use quire_engine::{Direction, Engine, EngineOptions, RowTable};
+use quire_engine::row_table::Value;
+use quire_engine::{Engine, EngineOptions, RowTable};
 use quire_store::pool::PoolOptions;
 use quire_store::{FileDisk, OpenMode, Volume};
 
@@ -224,19 +226,20 @@ fn run(table: &Arc<RowTable>, query: &Query) -> Result<Vec<String>, Failure> {
     ];
     let scan = TableScan::new(
         Arc::clone(table),
-        vec![KeyRange::all()],
-        Direction::Forward,
+        ScanPath::all(),
         (programs.tuple, &columns),
         Some(filter),
         &mut registers,
     )?;
     let group_programs = GroupPrograms {
+        input: (Vec::new(), vec![programs.tuple]),
         keys,
         key_registers: key_registers.clone(),
         accumulate,
+        distinct: Vec::new(),
         results,
     };
-    let mut groups = HashGroup::new(scan, group_programs, &mut registers)?;
+    let mut groups = HashGroup::new(scan, group_programs, Workspace::default(), &mut registers)?;
     let mut rows = Vec::new();
     while groups.next(&mut registers)? {
         let shown =

@@ -20,6 +20,7 @@ use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
 use crate::mvcc::{TreeId, TreeSpec};
 use crate::pages::PageSource;
+use crate::rows::{RowParts, is_referenced};
 
 /// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
 #[derive(Clone)]
@@ -98,6 +99,22 @@ impl Catalog {
         };
         let record = CatalogRecord::decode(payload).map_err(corrupt)?;
         Self::from_record(record).map_err(corrupt)
+    }
+
+    /// Whether it has a row table as somebody has known it.
+    pub(crate) fn has_parts(&self, parts: &RowParts) -> bool {
+        let entry = self.row_tables.get(&parts.definition.name);
+        entry.is_some_and(|entry| {
+            entry.id == parts.id
+                && Arc::ptr_eq(&entry.definition, &parts.definition)
+                && entry.trees == parts.trees
+        })
+    }
+
+    /// Whether a foreign key refers to the table called `name`.
+    pub(crate) fn is_referenced(&self, name: &str) -> bool {
+        let mut entries = self.row_tables.values();
+        entries.any(|entry| is_referenced(name, &entry.definition))
     }
 
     fn from_record(record: CatalogRecord) -> Result<Self, Corrupt> {

@@ -11,7 +11,7 @@ use crate::check::{self, Finding};
 use crate::definition::TreeRecord;
 use crate::error::{EngineError, MaintenanceError, TransactionError};
 use crate::mvcc::{self, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId};
-use crate::pages::PageSource;
+use crate::published::Published;
 use crate::row_half::RowHalf;
 use crate::snapshot::Snapshot;
 use crate::staging::Staging;
@@ -53,20 +53,11 @@ struct Shared {
     volume: Volume,
     options: EngineOptions,
     rows: Arc<RowHalf>,
-    /// The newest state, as the volume had it when it was published, or later.
-    current: RwLock<Newest>,
-    /// Held by who commits tables, until it has published them: meanwhile catalog and volume may differ.
-    table_commits: RwLock<()>,
+    published: Arc<Published>,
     /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
     joint_commits: RwLock<()>,
     writer_active: Mutex<bool>,
     writer_done: Condvar,
-}
-
-/// A state, and the commit of the volume whose pages it has pinned.
-struct Newest {
-    snapshot: Snapshot,
-    sequence: u64,
 }
 
 /// The right to be the one write transaction; given back when dropped.
@@ -96,12 +87,15 @@ impl Engine {
         let sequence = volume.commit_sequence();
         let snapshot = Snapshot::committed(volume.pin())?;
         let rows = Arc::new(RowHalf::open(&volume, &options, snapshot.catalog())?);
+        let published = Arc::new(Published::new(volume.clone(), snapshot, sequence));
+        let newest = Arc::clone(&published);
+        rows.mvcc
+            .unpin_with(Box::new(move || drop(newest.newest())));
         let shared = Shared {
             volume,
             options,
             rows,
-            current: RwLock::new(Newest { snapshot, sequence }),
-            table_commits: RwLock::default(),
+            published,
             joint_commits: RwLock::default(),
             writer_active: Mutex::new(false),
             writer_done: Condvar::new(),
@@ -139,20 +133,21 @@ impl Engine {
         (view, snapshot)
     }
 
+    /// Held by who commits tables and rows together.
+    pub(crate) fn joint_commits(&self) -> &RwLock<()> {
+        &self.shared.joint_commits
+    }
+
     /// Keeps others from seeing rows or tables that are being committed together.
     pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
-        self.shared
-            .joint_commits
+        self.joint_commits()
             .write()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// To be held while tables are committed.
     pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
-        self.shared
-            .table_commits
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shared.published.table_commit()
     }
 
     /// The newest catalog.
@@ -160,29 +155,14 @@ impl Engine {
         self.newest().catalog().clone()
     }
 
+    /// Shows the newest catalog, which nobody can publish meanwhile.
+    pub(crate) fn with_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
+        self.shared.published.with_catalog(look)
+    }
+
     /// The newest tables, pinned as the volume has them now: space that rows have left since need not be kept for them.
     pub(crate) fn newest(&self) -> Snapshot {
-        let shared = &self.shared;
-        let current = shared
-            .current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        if current.sequence == shared.volume.commit_sequence() {
-            return current.snapshot.clone();
-        }
-        drop(current);
-        // While tables are being committed, the catalog may be older than the volume.
-        let guard = shared.table_commits.try_read();
-        let mut current = shared
-            .current
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        if guard.is_ok() {
-            current.sequence = shared.volume.commit_sequence();
-            let source = PageSource::Committed(shared.volume.pin());
-            current.snapshot = current.snapshot.pinned_as(source);
-        }
-        current.snapshot.clone()
+        self.shared.published.newest()
     }
 
     /// Begins a transaction over rows and tables.
@@ -240,6 +220,8 @@ impl Engine {
         if is_marked() && self.trees_are_settled() && sweep(&shared.volume).is_ok() {
             ticket.publish(self.newest_catalog());
         }
+        // Each of its batches has to find its place by itself.
+        shared.rows.mvcc.make_room_if_full();
         let staging_bytes = shared.options.staging_bytes;
         let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
         let staging = staging.map_err(EngineError::from)?;
@@ -352,15 +334,7 @@ impl Engine {
 impl WriterTicket {
     /// Makes a state that has just been committed the newest one.
     pub(crate) fn publish(&self, catalog: Catalog) {
-        let shared = &self.engine.shared;
-        let sequence = shared.volume.commit_sequence();
-        let source = PageSource::Committed(shared.volume.pin());
-        let snapshot = Snapshot::new(catalog, source);
-        let mut current = shared
-            .current
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *current = Newest { snapshot, sequence };
+        self.engine.shared.published.publish(catalog);
     }
 
     /// Gives back what a transaction has staged, and its space.

@@ -1,6 +1,7 @@
 //! Tables: what is in them, how rows get in, and how they come out again.
 #![forbid(unsafe_code)]
 
+mod access;
 mod append;
 pub mod avm;
 pub mod btree;
@@ -15,6 +16,7 @@ pub mod mvcc;
 mod pages;
 pub mod plan;
 mod predicate;
+mod published;
 mod row_half;
 pub mod row_table;
 mod rows;

@@ -14,6 +14,8 @@ pub(crate) enum PageSource {
     Committed(Pin),
     /// The state a write transaction sees: what was committed, and its own pages.
     Transaction(Arc<TransactionPages>),
+    /// A state that nobody reads any more. It pins nothing.
+    Released(Volume),
 }
 
 /// The pages of a write transaction, shared by its encoding threads and its readers.
@@ -29,6 +31,7 @@ impl PageSource {
         match self {
             PageSource::Committed(pin) => pin.clone(),
             PageSource::Transaction(pages) => pages.volume().pin(),
+            PageSource::Released(volume) => volume.pin(),
         }
     }
 
@@ -36,6 +39,7 @@ impl PageSource {
         match self {
             PageSource::Committed(pin) => Ok(pin.read(id)?),
             PageSource::Transaction(pages) => pages.read(id),
+            PageSource::Released(_) => Err(EngineError::TransactionEnded),
         }
     }
 
@@ -108,6 +112,14 @@ impl TransactionPages {
 
     pub(crate) fn free(&self, ids: &[PageId]) -> Result<(), EngineError> {
         self.with(|staging| ids.iter().try_for_each(|&id| staging.free(id)))
+    }
+
+    /// The transaction removes the rows of a table.
+    pub(crate) fn set_makes_room(&self) -> Result<(), EngineError> {
+        self.with(|staging| {
+            staging.set_makes_room();
+            Ok::<_, EngineError>(())
+        })
     }
 
     /// Says in the volume that pages are written ahead.

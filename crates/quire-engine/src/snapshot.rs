@@ -15,7 +15,7 @@ use crate::error::{EngineError, SequenceError};
 use crate::mvcc::{ReadView, TreeId};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
-use crate::rows::{RowParts, RowScanError, RowTable, TreeSize, is_referenced};
+use crate::rows::{RowParts, RowScanError, RowTable, TreeSize};
 use crate::samples;
 use crate::table::ColumnTable;
 use crate::transaction::ColumnReads;
@@ -253,8 +253,7 @@ impl Snapshot {
 
     /// Whether a foreign key refers to the table called `name`.
     pub fn is_referenced(&self, name: &str) -> bool {
-        let mut entries = self.catalog.row_tables.values();
-        entries.any(|entry| is_referenced(name, &entry.definition))
+        self.catalog.is_referenced(name)
     }
 
     /// The next value of a sequence. It is given whether or not the transaction that asks is committed.

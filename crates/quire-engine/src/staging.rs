@@ -44,6 +44,8 @@ struct State {
     /// Pages below are those of a savepoint: freed ones stay until the transaction commits.
     kept_below: Option<PageId>,
     is_marked: bool,
+    /// Rows are removed all at once: on a full disk the batches may use what is set aside for deletions.
+    makes_room: bool,
     /// A batch could not be written: the transaction can only be aborted.
     failed: bool,
 }
@@ -216,6 +218,11 @@ impl Staging {
         state.freed = point.freed.iter().copied().chain(since).collect();
     }
 
+    /// The transaction removes the rows of a table.
+    pub(crate) fn set_makes_room(&self) {
+        self.lock().makes_room = true;
+    }
+
     /// Writes the staging mark, unless it is there.
     pub(crate) fn mark(&self) -> Result<(), WriteError> {
         let state = self.lock();
@@ -246,18 +253,27 @@ impl Staging {
         let buffer = Arc::new(std::mem::take(&mut state.filling));
         state.writing = Some(Arc::clone(&buffer));
         let marks = !state.is_marked;
+        let makes_room = state.makes_room;
         drop(state);
         let mut writing = Writing {
             staging: self,
             is_written: false,
         };
-        self.write_staged(&buffer, marks)?;
+        self.write_staged(&buffer, marks, makes_room)?;
         writing.is_written = true;
         Ok(())
     }
 
-    fn write_staged(&self, buffer: &Buffer, marks: bool) -> Result<(), WriteError> {
+    fn write_staged(
+        &self,
+        buffer: &Buffer,
+        marks: bool,
+        makes_room: bool,
+    ) -> Result<(), WriteError> {
         let batch = self.volume.begin()?;
+        if makes_room {
+            batch.use_reserve();
+        }
         if marks {
             let mark = StagingMark {
                 first_page: self.first_page,
@@ -286,6 +302,9 @@ impl Staging {
             return Err(EngineError::from(WriteError::BatchFailed).into());
         }
         let batch = self.volume.begin().map_err(EngineError::from)?;
+        if state.makes_room {
+            batch.use_reserve();
+        }
         self.prepare(&state, catalog, &batch)
             .map_err(EngineError::from)?;
         Ok(end(batch)?)
@@ -326,6 +345,7 @@ impl Staging {
             return Ok(false);
         }
         let batch = self.volume.begin()?;
+        batch.use_reserve();
         state.staged.iter().try_for_each(|page| batch.free(*page))?;
         if frees_mark {
             batch.free(STAGING_PAGE)?;

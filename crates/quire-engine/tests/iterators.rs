@@ -13,7 +13,9 @@ use quire_engine::avm::{
     Accumulation, Attribute, ColumnPlace, Compiler, Extremum, Program, Register, RegisterPool,
     RegisterSet, Slot, Trap, Tuple,
 };
-use quire_engine::iterators::{GroupPrograms, HashGroup, IndexScan, RegisterIterator, TableScan};
+use quire_engine::iterators::{
+    Explanation, GroupPrograms, HashGroup, RegisterIterator, ScanPath, TableScan, Workspace,
+};
 use quire_engine::plan::{Comparison, Expression, LikePattern, Scalar, ValueKind};
 use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value};
 use quire_engine::{Direction, RowTable, TransactionOptions};
@@ -160,8 +162,11 @@ fn a_scan_gives_the_rows_of_its_ranges_that_pass() {
             let (program, outputs) = query.program(Some(&condition), &all_columns());
             let scan = TableScan::new(
                 Arc::clone(&table),
-                ranges.clone(),
-                direction,
+                ScanPath {
+                    ranges: ranges.clone(),
+                    direction,
+                    ..ScanPath::all()
+                },
                 (query.tuple, &[0, 1, 2, 3]),
                 Some(program),
                 &mut query.registers,
@@ -211,10 +216,13 @@ fn an_index_gives_the_rows_of_its_ranges_in_its_order() {
         let mut query = Query::new();
         let condition = Expression::IsNull(Box::new(column(2)), false);
         let (program, outputs) = query.program(Some(&condition), &all_columns());
-        let scan = IndexScan::new(
+        let scan = TableScan::new(
             Arc::clone(&table),
-            (1, ranges),
-            Direction::Forward,
+            ScanPath {
+                index: Some(1),
+                ranges,
+                ..ScanPath::all()
+            },
             (query.tuple, &[0, 1, 2, 3]),
             Some(program),
             &mut query.registers,
@@ -234,10 +242,12 @@ fn an_index_gives_the_rows_of_its_ranges_in_its_order() {
         found.sort();
         expected.sort();
         assert_eq!(found, expected, "seed {seed}");
-        let missing = IndexScan::new(
+        let missing = TableScan::new(
             Arc::clone(&table),
-            (9, Vec::new()),
-            Direction::Forward,
+            ScanPath {
+                index: Some(9),
+                ..ScanPath::all()
+            },
             (query.tuple, &[0, 1, 2, 3]),
             None,
             &mut query.registers,
@@ -251,9 +261,15 @@ fn grouped(
     table: &Arc<RowTable>,
     keys: &[Expression],
     condition: Option<&Expression>,
+    memory_bytes: usize,
 ) -> Result<Vec<Vec<Value>>, Trap> {
     let mut query = Query::new();
     let (filter, _) = query.program(condition, &[]);
+    let decoded = query.places.iter().filter_map(|place| match place {
+        ColumnPlace::Register(register) => Some(*register),
+        _ => None,
+    });
+    let input = (decoded.collect(), vec![query.tuple]);
     let (keys, key_registers) = query.program(None, keys);
     let (a, c, d) = (column(0), column(2), column(3));
     let places = query.places.clone();
@@ -283,20 +299,25 @@ fn grouped(
     }
     let (results, _) = compiler.finish().unwrap();
     let programs = GroupPrograms {
+        input,
         keys,
         key_registers,
         accumulate,
+        distinct: Vec::new(),
         results,
     };
     let scan = TableScan::new(
         Arc::clone(table),
-        vec![KeyRange::all()],
-        Direction::Forward,
+        ScanPath::all(),
         (query.tuple, &[0, 1, 2, 3]),
         Some(filter),
         &mut query.registers,
     )?;
-    let groups = HashGroup::new(scan, programs, &mut query.registers)?;
+    let workspace = Workspace {
+        memory_bytes,
+        ..Workspace::default()
+    };
+    let groups = HashGroup::new(scan, programs, workspace, &mut query.registers)?;
     Ok(query.collect(groups, &outputs))
 }
 
@@ -335,21 +356,23 @@ fn expected(made: &[Row], keys: impl Fn(&Row) -> Vec<Value>) -> Vec<Vec<Value>> 
 #[test]
 fn groups_come_to_what_their_rows_do() {
     for seed in 0..6 {
+        // Room for all groups, for some, or for one.
+        let memory_bytes = [1 << 30, 20_000, 2_000][seed as usize / 2];
         let mut random = Random(200 + seed);
         let (table, made) = table(&mut random, seed % 2 == 0, 3_000);
         let no_c = Expression::IsNull(Box::new(column(2)), true);
-        let mut found = grouped(&table, &[column(1), no_c], None).unwrap();
+        let mut found = grouped(&table, &[column(1), no_c], None, memory_bytes).unwrap();
         found.sort();
         let by_both = |row: &Row| vec![row[1].clone(), Value::Boolean(row[2] == Value::Null)];
         assert_eq!(found, expected(&made, by_both), "seed {seed}");
-        let mut found = grouped(&table, &[column(2)], None).unwrap();
+        let mut found = grouped(&table, &[column(2)], None, memory_bytes).unwrap();
         found.sort();
         assert_eq!(
             found,
             expected(&made, |row| vec![row[2].clone()]),
             "seed {seed}"
         );
-        let found = grouped(&table, &[], None).unwrap();
+        let found = grouped(&table, &[], None, memory_bytes).unwrap();
         assert_eq!(found, expected(&made, |_| Vec::new()), "seed {seed}");
     }
 }
@@ -360,11 +383,11 @@ fn no_rows_are_one_group_only_without_keys() {
     let never = compare(Comparison::Less, 1, -1);
     let zero = Value::Integer(0);
     assert_eq!(
-        grouped(&table, &[], Some(&never)).unwrap(),
+        grouped(&table, &[], Some(&never), 0).unwrap(),
         [[zero.clone(), zero, Value::Null, Value::Null, Value::Null]]
     );
     assert!(
-        grouped(&table, &[column(1)], Some(&never))
+        grouped(&table, &[column(1)], Some(&never), 0)
             .unwrap()
             .is_empty()
     );
@@ -381,6 +404,10 @@ fn equal_floats_are_one_group() {
             };
             registers.set_value(self.1, &Scalar::Double(value))?;
             Ok(true)
+        }
+
+        fn explain(&self, explanation: &mut Explanation) {
+            explanation.line("floats");
         }
     }
     let mut pool = RegisterPool::default();
@@ -399,14 +426,21 @@ fn equal_floats_are_one_group() {
     let count = compiler.result(Slot(0), ValueKind::Integer, 0).unwrap();
     let (results, _) = compiler.finish().unwrap();
     let programs = GroupPrograms {
+        input: (vec![key], Vec::new()),
         keys,
         key_registers: vec![key],
         accumulate,
+        distinct: Vec::new(),
         results,
     };
     let floats = vec![0.0, 1.5, f64::NAN, -0.0, -f64::NAN, 1.5, 0.0];
-    let mut groups =
-        HashGroup::new(Floats(floats.into_iter(), key), programs, &mut registers).unwrap();
+    let mut groups = HashGroup::new(
+        Floats(floats.into_iter(), key),
+        programs,
+        Workspace::default(),
+        &mut registers,
+    )
+    .unwrap();
     let mut counts = Vec::new();
     while groups.next(&mut registers).unwrap() {
         counts.push(registers.value(count));

@@ -7,7 +7,8 @@ use quire_engine::avm::{
     Attribute, ColumnPlace, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
 use quire_engine::iterators::{
-    Filter, HashJoin, JoinKind, JoinSides, Limit, RegisterIterator, Sort, SortKey, Union,
+    Explanation, Filter, HashJoin, JoinKind, JoinSides, Limit, RegisterIterator, Sort, SortKey,
+    Union, Workspace,
 };
 use quire_engine::plan::{Comparison, Expression, Scalar, ValueKind};
 use quire_engine::row_table::Value;
@@ -26,6 +27,16 @@ fn row() -> impl Strategy<Value = Row> {
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec(row(), 0..14)
+}
+
+/// Room for everything, for some rows, or for one.
+fn workspace() -> impl Strategy<Value = Workspace> {
+    let memory_bytes = prop::sample::select(vec![0, 700, 1 << 20]);
+    (memory_bytes, any::<bool>()).prop_map(|(memory_bytes, is_compressed)| Workspace {
+        memory_bytes,
+        is_compressed,
+        ..Workspace::default()
+    })
 }
 
 /// Rows in two registers.
@@ -59,6 +70,10 @@ impl RegisterIterator for Given {
         registers.set_value(self.number, &number)?;
         registers.set_value(self.text, &text)?;
         Ok(true)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        explanation.line("given");
     }
 }
 
@@ -161,8 +176,8 @@ fn hash_joined(
     kind: JoinKind,
     left: &[Row],
     right: &[Row],
-    by_text: bool,
-    ordered: bool,
+    (by_text, ordered): (bool, bool),
+    workspace: Workspace,
 ) -> Vec<Pair> {
     let mut pool = RegisterPool::default();
     let mut registers = RegisterSet::new();
@@ -197,7 +212,7 @@ fn hash_joined(
         condition,
     };
     let has_right = !matches!(kind, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_));
-    let join = HashJoin::new(left, right, sides, &mut registers).unwrap();
+    let join = HashJoin::new(left, right, sides, workspace, &mut registers).unwrap();
     let mut pairs = Vec::new();
     // Where no right row comes, its register points nowhere.
     let mut join: Box<dyn RegisterIterator> = match has_right {
@@ -264,10 +279,17 @@ proptest! {
     #![proptest_config(Config { cases: 500, ..Config::default() })]
 
     #[test]
-    fn joins_pair_what_nested_loops_do(left in rows(), right in rows(), by_text: bool, ordered: bool) {
+    fn joins_pair_what_nested_loops_do(
+        left in rows(),
+        right in rows(),
+        by_text: bool,
+        ordered: bool,
+        workspace in workspace(),
+    ) {
         for kind in KINDS {
             let expected = with_nulls(kind, joined(kind, &left, &right, by_text, ordered));
-            prop_assert_eq!(hash_joined(kind, &left, &right, by_text, ordered), expected, "{:?}", kind);
+            let found = hash_joined(kind, &left, &right, (by_text, ordered), workspace.clone());
+            prop_assert_eq!(found, expected, "{:?}", kind);
         }
     }
 
@@ -277,6 +299,7 @@ proptest! {
         descending in any::<[bool; 2]>(),
         nulls_first in any::<[bool; 2]>(),
         most_rows in prop::option::of(0_usize..6),
+        workspace in workspace(),
     ) {
         let mut pool = RegisterPool::default();
         let mut registers = RegisterSet::new();
@@ -289,7 +312,9 @@ proptest! {
             is_descending: descending[key],
             nulls_first: nulls_first[key],
         });
-        let sort = Sort::new(input, &keys, (&columns, tuple), most_rows, &mut registers).unwrap();
+        let columns_and_tuple = (columns.as_slice(), tuple);
+        let sort = Sort::new(input, &keys, columns_and_tuple, most_rows, workspace, &mut registers);
+        let sort = sort.unwrap();
         let sort = Filter::new(sort, load, &mut registers).unwrap();
         let mut expected = sorted(&rows, descending, nulls_first);
         expected.truncate(most_rows.unwrap_or(usize::MAX));
@@ -336,7 +361,17 @@ fn the_first_few_of_many_are_the_least() {
         is_descending: true,
         nulls_first: false,
     };
-    let sort = Sort::new(input, &[key], (&columns, tuple), Some(20), &mut registers).unwrap();
+    let workspace = Workspace::default();
+    let columns_and_tuple = (columns.as_slice(), tuple);
+    let sort = Sort::new(
+        input,
+        &[key],
+        columns_and_tuple,
+        Some(20),
+        workspace,
+        &mut registers,
+    );
+    let sort = sort.unwrap();
     let sort = Filter::new(sort, load, &mut registers).unwrap();
     let mut expected = rows;
     expected.sort();

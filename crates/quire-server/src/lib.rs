@@ -5,6 +5,7 @@
 //! and `net` (sockets and threads); see the README for their rules.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod failure;
 mod net;
 mod server;

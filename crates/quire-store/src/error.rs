@@ -183,11 +183,11 @@ pub enum WriteError {
         /// The first failure.
         reason: String,
     },
-    /// No space left. The batch is lost; everything committed is intact, and a batch that frees
-    /// more than it writes still works.
+    /// No space left. The batch is lost; everything committed is intact, and deletions, and batches that free
+    /// more than they write, still work.
     #[error(
-        "no space left for {file}: {needed_bytes} more bytes are needed; free space on the disk, \
-         or drop something"
+        "no space left for {file}: {needed_bytes} more bytes are needed; delete rows (in smaller steps, if a \
+         deletion is refused), drop or truncate tables, or free space on the disk"
     )]
     Full {
         /// Path of the file.

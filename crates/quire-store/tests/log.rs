@@ -539,27 +539,36 @@ fn commits_that_nobody_waits_for_survive_a_full_disk() {
     };
     log.commit(b"first", Synced).unwrap();
     disk.set_quota(Some(disk.to_bytes().len() as u64));
-    let mut count = 1;
-    while log.commit(&noise(count, 50_000), Unsynced).is_ok() {
-        count += 1;
-    }
-    for number in 1..=3_u64 {
-        assert_eq!(
-            log.commit_later(&noise(number, 60_000)).unwrap().get(),
-            count + number
+    let mut numbered = 1;
+    loop {
+        // So many bytes are promised before the disk is known to be full, or as long as they find room.
+        let promised: Vec<_> = (1..=3)
+            .map_while(|it| log.commit_later(&noise(it, 60_000)).ok())
+            .collect();
+        assert!(
+            promised
+                .iter()
+                .map(|it| it.get())
+                .eq(numbered + 1..=numbered + promised.len() as u64)
         );
+        numbered += promised.len() as u64;
+        if log.write_later().is_err() {
+            break;
+        }
     }
-    while log.write_later().is_ok() {
-        // The reserve holds some; in the end it is full, too.
-        count = log.last_sequence().get();
-        log.commit_later(&noise(count, 60_000)).unwrap();
-    }
+    // What is known to find no room is not promised.
+    let refused = log.commit_later(&noise(9, 60_000));
+    assert!(matches!(
+        refused,
+        Err(CommitError::Write(WriteError::Full { .. }))
+    ));
     let error = log.commit(b"waits", Synced);
     assert!(matches!(
         error,
         Err(CommitError::Write(WriteError::Full { .. }))
     ));
     let last = log.last_sequence().get();
+    assert_eq!(last, numbered);
     disk.set_quota(None);
     assert_eq!(log.commit(b"last", Synced).unwrap().get(), last + 1);
     let volume = Volume::open(Arc::new(SimDisk::new(disk.to_bytes())), OpenMode::ReadWrite);

@@ -24,10 +24,16 @@ impl CancelHandle {
 
     /// The token of a statement that begins now; handles cancel it from here on.
     pub(crate) fn begin(&self) -> CancelToken {
-        let token = CancelToken::default();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        *running = Some(token.clone());
-        token
+        match running.as_ref() {
+            // That of the statement before, if nobody has it any more.
+            Some(token) if token.is_fresh() => token.clone(),
+            _ => {
+                let token = CancelToken::default();
+                *running = Some(token.clone());
+                token
+            }
+        }
     }
 }
 
@@ -45,6 +51,14 @@ struct TokenState {
 }
 
 impl CancelToken {
+    /// Whether nobody else has it, or has had to do with its cancellation.
+    fn is_fresh(&self) -> bool {
+        let TokenState { is_cancelled, .. } = &*self.inner;
+        Arc::strong_count(&self.inner) == 1
+            && Arc::strong_count(is_cancelled) == 1
+            && !is_cancelled.load(Ordering::Relaxed)
+    }
+
     /// A flag that becomes true with the cancellation.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner.is_cancelled)

@@ -9,8 +9,9 @@ use crate::database::Opened;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::progress::ProgressObserver;
-use crate::session::Session;
+use crate::session::{Identity, Session};
 use crate::sql;
+use crate::sql::load::{CopyStream, begin_copy};
 use crate::statement::{self, Prepared};
 use crate::wait::wait;
 
@@ -65,6 +66,14 @@ impl Connection {
         self.session.database.run(work)
     }
 
+    /// Begins a `COPY … FROM STDIN` or `COPY … TO STDOUT`; nothing, if the statement is none.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`].
+    pub fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, Error> {
+        begin_copy(&self.session, sql, self.cancel.begin())
+    }
+
     /// Prepares a statement with parameters, `$1`, `$2` … or `?`, to be run many times on this connection.
     ///
     /// # Errors
@@ -111,6 +120,14 @@ impl Connection {
     /// When there is no such setting.
     pub fn setting(&self, name: &str) -> Result<String, Error> {
         self.session.settings().show(name)
+    }
+
+    /// Says who uses the connection and what they call the database: what `current_user` and `current_database()` give.
+    pub fn set_identity(&mut self, user: &str, database: &str) {
+        self.session.settings().set_identity(Identity {
+            user: user.to_owned(),
+            database: database.to_owned(),
+        });
     }
 
     /// A handle that cancels this connection's running statement from another thread.

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use quire_engine::{Engine, EngineOptions};
+use quire_native::NativeCompiler;
 use quire_store::pool::PoolOptions;
 use quire_store::{
     CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
@@ -109,6 +110,7 @@ impl Database {
             options,
             statements: StatementCache::default(),
             tuple_counts: TupleCounts::default(),
+            native_compiler: OnceLock::new(),
             merging: Merging::default(),
         };
         Ok(Self {
@@ -208,6 +210,7 @@ pub(crate) struct Opened {
     pub(crate) options: DatabaseOptions,
     pub(crate) statements: StatementCache,
     pub(crate) tuple_counts: TupleCounts,
+    native_compiler: OnceLock<Option<Arc<NativeCompiler>>>,
     merging: Merging,
 }
 
@@ -232,6 +235,15 @@ impl Opened {
         })
     }
 
+    /// What makes machine code of programs; nothing on a processor for which there is no code generator.
+    pub(crate) fn native_compiler(&self) -> Option<Arc<NativeCompiler>> {
+        let made = self.native_compiler.get_or_init(|| {
+            let compiler = NativeCompiler::new().ok()?;
+            Some(Arc::new(compiler))
+        });
+        made.clone()
+    }
+
     /// A transaction that is committed has changed so many rows of column tables.
     pub(crate) fn note_changes(&self, changed: ChangedRows) {
         if let Some(runtime) = &self.runtime
@@ -246,8 +258,17 @@ impl Opened {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        Ok(self.start(work)?.abort_handle())
+    }
+
+    /// The same, of whose end somebody wants to hear.
+    pub(crate) fn start<T, F>(&self, work: F) -> Result<tokio::task::JoinHandle<T>, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         match &self.runtime {
-            Some(runtime) => Ok(runtime.spawn(work).abort_handle()),
+            Some(runtime) => Ok(runtime.spawn(work)),
             None => Err(Error::new("57P01", "the database is closing")),
         }
     }

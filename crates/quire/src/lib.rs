@@ -17,6 +17,7 @@ mod merging;
 mod optimize;
 mod options;
 mod outcome;
+mod pg_catalog;
 mod plan;
 mod progress;
 mod scan;
@@ -24,6 +25,7 @@ mod session;
 mod sql;
 mod statement;
 mod statistics;
+pub mod temporal;
 mod transaction;
 mod wait;
 
@@ -37,7 +39,8 @@ pub use progress::{Phase, Progress, ProgressObserver};
 pub use quire_engine::row_table::{Decimal, Value};
 pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
 pub use quire_store::{CheckReport, Finding, RebuildReport};
-pub use statement::{Prepared, Reply};
+pub use sql::load::{CopyFormat, CopyIn, CopyKind, CopyStream};
+pub use statement::{Prepared, Reply, ValueRef};
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;

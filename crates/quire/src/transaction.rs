@@ -347,6 +347,11 @@ impl<'s> Writer<'s> {
         })
     }
 
+    /// Whether locks are kept longer than for this statement.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.is_explicit
+    }
+
     pub(crate) fn transaction(&mut self) -> Result<&mut EngineTransaction, Error> {
         let ended = || Error::new("XX000", "internal error: the statement has ended");
         Ok(&mut self.open.as_mut().ok_or_else(ended)?.engine)

@@ -21,9 +21,16 @@ impl Wake for Unpark {
 /// embedding program cannot always avoid. It then blocks that task's thread. The future is not held to tokio's budget
 /// of the surrounding task, which would not be renewed while this waits.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(tokio::task::unconstrained(future));
+    // Most futures are ready at once, and need nobody to be woken. One that is not is asked again, and then knows whom to wake.
+    if let Poll::Ready(output) = future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        return output;
+    }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    let mut future = pin!(tokio::task::unconstrained(future));
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -13,8 +13,18 @@ const ARROWS: [(&str, &[&str]); 13] = [
         &["quire-store", "quire-format", "quire-codec"],
     ),
     (
+        "quire-native",
+        &["quire-engine", "quire-format", "quire-codec"],
+    ),
+    (
         "quire",
-        &["quire-engine", "quire-store", "quire-format", "quire-codec"],
+        &[
+            "quire-native",
+            "quire-engine",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
     ),
     ("quire-lab", &["quire-codec", "quire-format"]),
     ("quire-server", &["quire"]),
@@ -43,7 +53,8 @@ const ARROWS: [(&str, &[&str]); 13] = [
 ];
 
 /// Dependencies (by the start of their name) that only the named rooms may have.
-const FENCED: [(&str, &[&str]); 5] = [
+const FENCED: [(&str, &[&str]); 6] = [
+    ("cranelift", &["quire-native"]),
     ("datafusion", &["quire", "quire-acceptance"]),
     ("parquet", &["quire", "quire-acceptance"]),
     ("object_store", &["quire"]),

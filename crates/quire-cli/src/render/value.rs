@@ -16,7 +16,7 @@ use quire::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::float::{write_f32, write_f64};
-use super::temporal::{write_date, write_interval, write_time, write_timestamp};
+use quire::temporal::{write_date, write_interval, write_time, write_timestamp};
 
 /// Appends the text of the value of a row. Only called for rows that are not NULL.
 pub type WriteValue<'a> = Box<dyn Fn(usize, &mut String) + 'a>;

@@ -4,11 +4,13 @@ mod decode;
 mod encode;
 mod layout;
 mod length_code;
+mod steps;
 mod suppress;
 mod tables;
 mod universal;
 
 pub use layout::{FieldLayout, Place, order_of_fewest_bytes};
+pub use steps::FieldSteps;
 pub use universal::{UNIVERSAL_BITS_MAX, UniversalTable};
 
 /// What a compressed field holds, and so how its value is shortened and how its length is coded.

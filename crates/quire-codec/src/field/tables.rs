@@ -16,6 +16,11 @@ impl Ends {
     pub(super) const CORRUPT: Self = Self(u64::MAX);
     pub(super) const NONE: Self = Self(0);
 
+    /// The entry as [`super::FieldSteps`] has it.
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
     /// An entry that is corrupt when this one or `other` is.
     #[inline]
     pub(super) fn or(self, other: Self) -> Self {

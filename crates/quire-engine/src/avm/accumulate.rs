@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 use super::arithmetic::{Multiply, Operation};
 use super::compare::Ordered;
+use super::opcode::Instruction;
 use super::operand::{Slot, Target, Text, Wide, Word};
 use super::program::Program;
 use super::registers::{Read, RegisterSet, States, Write};
@@ -13,7 +14,7 @@ use super::trap::Trap;
 use crate::plan::{EvaluationError, Operator};
 
 /// A sum, least or greatest value of nothing; decimals have at most 38 digits.
-pub(super) const NOTHING: i128 = i128::MIN;
+pub(crate) const NOTHING: i128 = i128::MIN;
 
 /// Set beside the bits of a float.
 const SOMETHING: i128 = 1 << 64;
@@ -26,16 +27,44 @@ impl States {
     }
 }
 
+/// What a string takes besides its bytes.
+const TEXT_BYTES: usize = size_of::<Vec<u8>>();
+
+impl States {
+    /// Keeps a string; its number.
+    fn add_text(&mut self, text: Vec<u8>) -> i128 {
+        self.text_bytes += TEXT_BYTES + text.len();
+        let number = self.free_texts.pop().unwrap_or(self.texts.len());
+        match self.texts.get_mut(number) {
+            Some(place) => *place = text,
+            None => self.texts.push(text),
+        }
+        number as i128
+    }
+
+    fn forget_text(&mut self, number: i128) {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        if let Some(place) = self.texts.get_mut(number) {
+            let text = std::mem::take(place);
+            self.text_bytes = self.text_bytes.saturating_sub(TEXT_BYTES + text.len());
+            self.free_texts.push(number);
+        }
+    }
+}
+
 impl RegisterSet {
     /// Starts the aggregates of a program anew: a group without rows. Its counts are zero, and nothing else has a value.
     pub fn begin_group(&mut self, program: &Program) {
         let States {
             values,
             texts,
+            free_texts,
+            text_bytes,
             group,
         } = &mut self.states;
-        *group = 0;
+        (*group, *text_bytes) = (0, 0);
         texts.clear();
+        free_texts.clear();
         values.clear();
         values.extend(program.initial_slots());
     }
@@ -50,6 +79,27 @@ impl RegisterSet {
     /// The slots of one group more, behind all others.
     pub(crate) fn add_slots(&mut self, initial: &[i128]) {
         self.states.values.extend_from_slice(initial);
+    }
+
+    /// The slots of a group become those of one without rows. Strings of these slots are forgotten.
+    pub(crate) fn reset_slots(&mut self, first_slot: usize, initial: &[i128], texts: &[Slot]) {
+        let States { values, .. } = &mut self.states;
+        let Some(slots) = values.get_mut(first_slot..first_slot + initial.len()) else {
+            return;
+        };
+        let texts = texts
+            .iter()
+            .filter_map(|slot| slots.get(usize::from(slot.0)));
+        let numbers: Vec<i128> = texts.copied().filter(|state| *state != NOTHING).collect();
+        slots.copy_from_slice(initial);
+        for number in numbers {
+            self.states.forget_text(number);
+        }
+    }
+
+    /// About what the strings of all groups take.
+    pub(crate) fn state_text_bytes(&self) -> usize {
+        self.states.text_bytes
     }
 
     /// The present group is that whose first slot has this number.
@@ -68,6 +118,17 @@ impl RegisterSet {
 }
 
 impl Program {
+    /// The slots that have strings.
+    pub(crate) fn text_slots(&self) -> impl Iterator<Item = Slot> {
+        let instructions = self.draft().instructions.iter();
+        instructions.filter_map(|instruction| match instruction {
+            Instruction::MIN_A_S_Z { slot, .. } | Instruction::MAX_A_S_Z { slot, .. } => {
+                Some(*slot)
+            }
+            _ => None,
+        })
+    }
+
     /// What the slots of a group are before its first row: counts are zero, and nothing else has a value.
     #[must_use]
     pub(crate) fn initial_slots(&self) -> Vec<i128> {
@@ -255,8 +316,7 @@ pub(super) fn extreme_text<E: Extreme>(
     let known = *registers.states.of(slot)?;
     if known == NOTHING {
         let text = registers.text(value).to_vec();
-        let number = registers.states.texts.len() as i128;
-        registers.states.texts.push(text);
+        let number = registers.states.add_text(text);
         *registers.states.of(slot)? = number;
         return Ok(());
     }
@@ -264,10 +324,13 @@ pub(super) fn extreme_text<E: Extreme>(
     let kept = registers.states.texts.get_mut(number);
     let mut kept = kept.map(std::mem::take).unwrap_or_default();
     let text = registers.text(value);
+    let before_bytes = kept.len();
     if text.cmp(&kept) == E::WANTED {
         kept.clear();
         kept.extend_from_slice(text);
     }
+    let text_bytes = registers.states.text_bytes + kept.len();
+    registers.states.text_bytes = text_bytes.saturating_sub(before_bytes);
     if let Some(place) = registers.states.texts.get_mut(number) {
         *place = kept;
     }

@@ -12,11 +12,14 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::call::Register;
+use arrow_array::types::Date32Type;
+use arrow_cast::parse::Parser;
+
 use super::instruction::Opcode;
 use super::opcode::{Instruction, OPCODES};
 use super::operand::{Label, Operand, OperandKind, Slot, Text, Tuple, Wide, Word};
 use super::program::{Draft, Program};
+use super::register::Register;
 use super::verify::ProgramError;
 use crate::row_table::Value;
 
@@ -284,22 +287,7 @@ fn decimal(word: &str) -> Option<i128> {
 
 /// Days since 1970-01-01.
 fn days(date: &str) -> Option<i64> {
-    let mut parts = date.split('-');
-    let mut next = || parts.next()?.parse::<i64>().ok();
-    let (year, month, day) = (next()?, next()?, next()?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years that begin in March: the day that some have more is the last (H. Hinnant's count of days).
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
+    Date32Type::parse(date).map(i64::from)
 }
 
 impl fmt::Display for Program {
@@ -344,23 +332,5 @@ impl fmt::Display for Program {
             writeln!(f)?;
         }
         Ok(())
-    }
-}
-
-impl Register {
-    /// The register as an operand that is read.
-    fn operand(self) -> Operand {
-        let (kind, number) = match self {
-            Self::Boolean(word) | Self::Integer(word) | Self::Real(word) | Self::Double(word) => {
-                (OperandKind::Word, word.0)
-            }
-            Self::Decimal(wide) => (OperandKind::Wide, wide.0),
-            Self::Text(text) => (OperandKind::Text, text.0),
-        };
-        Operand {
-            kind,
-            number: number.into(),
-            tuple: 0,
-        }
     }
 }

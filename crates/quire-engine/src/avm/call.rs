@@ -2,51 +2,13 @@
 
 use std::sync::Arc;
 
-use super::operand::{Call, Target, Text, Wide, Word};
+use super::operand::{Call, Target};
 use super::program::Asides;
+use super::register::{Bank, Register};
 use super::registers::{RegisterSet, Write};
 use super::trap::Trap;
-use crate::plan::{Scalar, ScalarFunction, ValueKind};
+use crate::plan::{Scalar, ScalarFunction};
 use crate::row_table::TupleValue;
-
-/// A register and what is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Register {
-    Boolean(Word),
-    Integer(Word),
-    Real(Word),
-    Double(Word),
-    Decimal(Wide),
-    Text(Text),
-}
-
-impl Register {
-    /// A register for values of a kind.
-    #[must_use]
-    pub const fn new(kind: ValueKind, number: u8) -> Self {
-        match kind {
-            ValueKind::Boolean => Self::Boolean(Word(number)),
-            ValueKind::Integer => Self::Integer(Word(number)),
-            ValueKind::Real => Self::Real(Word(number)),
-            ValueKind::Double => Self::Double(Word(number)),
-            ValueKind::Decimal => Self::Decimal(Wide(number)),
-            ValueKind::Bytes => Self::Text(Text(number)),
-        }
-    }
-
-    /// What is in it.
-    #[must_use]
-    pub const fn kind(self) -> ValueKind {
-        match self {
-            Self::Boolean(_) => ValueKind::Boolean,
-            Self::Integer(_) => ValueKind::Integer,
-            Self::Real(_) => ValueKind::Real,
-            Self::Double(_) => ValueKind::Double,
-            Self::Decimal(_) => ValueKind::Decimal,
-            Self::Text(_) => ValueKind::Bytes,
-        }
-    }
-}
 
 /// A call of a function: where its arguments are, and where its value goes.
 #[derive(Clone, Debug)]
@@ -66,13 +28,10 @@ impl RegisterSet {
     /// Whether a register is NULL.
     #[must_use]
     pub fn is_null(&self, register: Register) -> bool {
-        match register {
-            Register::Decimal(number) => self.is_null_wide(number),
-            Register::Text(number) => self.is_null_text(number),
-            Register::Boolean(number)
-            | Register::Integer(number)
-            | Register::Real(number)
-            | Register::Double(number) => self.is_null_word(number),
+        match register.bank() {
+            Bank::Word(number) => self.is_null_word(number),
+            Bank::Wide(number) => self.is_null_wide(number),
+            Bank::Text(number) => self.is_null_text(number),
         }
     }
 
@@ -95,13 +54,10 @@ impl RegisterSet {
 
     /// Makes a register NULL.
     pub fn set_null(&mut self, register: Register) {
-        match register {
-            Register::Decimal(number) => Target(number).write_null(self),
-            Register::Text(number) => Target(number).write_null(self),
-            Register::Boolean(number)
-            | Register::Integer(number)
-            | Register::Real(number)
-            | Register::Double(number) => Write::<i64>::write_null(Target(number), self),
+        match register.bank() {
+            Bank::Word(number) => Write::<i64>::write_null(Target(number), self),
+            Bank::Wide(number) => Target(number).write_null(self),
+            Bank::Text(number) => Target(number).write_null(self),
         }
     }
 
@@ -146,15 +102,7 @@ pub(super) fn call(registers: &mut RegisterSet, asides: &Asides, call: Call) -> 
         .iter()
         .map(|argument| registers.value(*argument))
         .collect();
-    let value = match call.function.call(&arguments)? {
-        // Nothing that is returned may be borrowed from the registers that are written now.
-        Scalar::Bytes(bytes) => Scalar::Bytes(bytes.into_owned().into()),
-        Scalar::Null => Scalar::Null,
-        Scalar::Boolean(value) => Scalar::Boolean(value),
-        Scalar::Integer(value) => Scalar::Integer(value),
-        Scalar::Decimal(value) => Scalar::Decimal(value),
-        Scalar::Real(value) => Scalar::Real(value),
-        Scalar::Double(value) => Scalar::Double(value),
-    };
-    registers.set_value(call.target, &value)
+    // It may be borrowed from the registers, which are written now.
+    let value = call.function.call(&arguments)?.into_value(false)?;
+    registers.set_value(call.target, &Scalar::from(value.as_tuple_value()))
 }

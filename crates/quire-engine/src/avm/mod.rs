@@ -13,24 +13,30 @@ mod compare;
 mod compile;
 mod convert;
 mod instruction;
+mod native;
 mod opcode;
 mod operand;
 mod program;
+mod register;
 mod registers;
 mod text;
 mod trap;
 mod verify;
 
+pub(crate) use accumulate::NOTHING;
 pub use assembler::{AssembleError, assemble};
-pub use call::{FunctionCall, Register};
+pub use call::FunctionCall;
 pub use compile::{Accumulation, ColumnPlace, CompileError, Compiler, Extremum, RegisterPool};
 pub use instruction::Opcode;
+pub(crate) use native::Tier;
+pub use native::{Native, NativeCode, NativeCounts, NativeExit, NativeFrame, ProgramCompiler};
 pub use opcode::{Instruction, OPCODES};
 pub use operand::{
     Attribute, Call, Label, Operand, OperandKind, Pattern, Slot, Target, Text, TextSet, Tuple,
     Wide, WideSet, Word, WordSet,
 };
 pub use program::{Asides, Draft, Loaded, Program};
-pub use registers::{REGISTERS_MAX, RegisterSet, TextPlace, TuplePlace, TupleSource};
+pub use register::Register;
+pub use registers::{Banks, REGISTERS_MAX, RegisterSet, TextPlace, TuplePlace, TupleSource};
 pub use trap::{Trap, TrapReason};
 pub use verify::ProgramError;

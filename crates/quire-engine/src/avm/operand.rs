@@ -38,7 +38,7 @@ pub struct Label(pub u16);
 pub struct Slot(pub u8);
 
 /// Kinds of operands, as the assembler writes and the verifier checks them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandKind {
     Word,
     Wide,

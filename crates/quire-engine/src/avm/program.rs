@@ -1,8 +1,9 @@
 //! A program: instructions, the values that its constant registers have, and what it looks up.
 
-use super::call::{FunctionCall, Register};
+use super::call::FunctionCall;
 use super::instruction::Next;
 use super::opcode::Instruction;
+use super::register::Register;
 use super::registers::RegisterSet;
 use super::trap::Trap;
 use super::verify::{self, ProgramError};
@@ -48,6 +49,13 @@ pub struct Program {
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded {
     made: u16,
+}
+
+impl Loaded {
+    /// The buffer of the strings that the program makes.
+    pub(super) fn made(self) -> u16 {
+        self.made
+    }
 }
 
 impl Program {
@@ -122,5 +130,17 @@ impl Program {
         }
         // The verifier has seen that programs end before this.
         Ok(false)
+    }
+
+    /// Runs one instruction.
+    pub(super) fn step(&self, at: usize, registers: &mut RegisterSet) -> Result<Next, Trap> {
+        match self.draft.instructions.get(at) {
+            Some(instruction) => instruction.run(registers, &self.draft.asides),
+            None => Ok(Next::Stop(false)),
+        }
+    }
+
+    pub(super) fn makes_text(&self) -> bool {
+        self.makes_text
     }
 }

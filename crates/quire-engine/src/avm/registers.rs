@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use quire_format::tuple::TupleLayout;
 
+use super::native::{NativeCounts, ProgramCompiler};
 use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
 use super::trap::Trap;
 use crate::rows::RowTable;
@@ -85,15 +86,20 @@ pub enum TupleSource {
     Temporary(Arc<TupleLayout>),
 }
 
+/// The registers themselves, where machine code finds them too: in this order.
 #[derive(Debug)]
-struct Banks {
-    words: [i64; REGISTERS_MAX],
-    wides: [i128; REGISTERS_MAX],
-    texts: [TextPlace; REGISTERS_MAX],
-    tuples: [TuplePlace; REGISTERS_MAX],
-    word_nulls: [bool; REGISTERS_MAX],
-    wide_nulls: [bool; REGISTERS_MAX],
-    text_nulls: [bool; REGISTERS_MAX],
+#[repr(C)]
+pub struct Banks {
+    /// Values of 8 bytes: floats are their bits.
+    pub words: [i64; REGISTERS_MAX],
+    /// Values of 16 bytes.
+    pub wides: [i128; REGISTERS_MAX],
+    pub(super) texts: [TextPlace; REGISTERS_MAX],
+    pub(super) tuples: [TuplePlace; REGISTERS_MAX],
+    /// Whether a register is NULL.
+    pub word_nulls: [bool; REGISTERS_MAX],
+    pub wide_nulls: [bool; REGISTERS_MAX],
+    pub text_nulls: [bool; REGISTERS_MAX],
 }
 
 /// The registers of a query and the bytes that they point to.
@@ -111,6 +117,9 @@ pub struct RegisterSet {
     pub(super) key_scratch: Vec<u8>,
     text_scratch: Vec<u8>,
     pub(super) states: States,
+    /// Who compiles programs that run often.
+    pub(super) compiler: Option<Arc<dyn ProgramCompiler>>,
+    pub(super) native_counts: NativeCounts,
 }
 
 /// What the aggregates of groups know. The states of one group follow each other.
@@ -119,6 +128,10 @@ pub(super) struct States {
     pub(super) values: Vec<i128>,
     /// Strings, by the number that the state of a slot has.
     pub(super) texts: Vec<Vec<u8>>,
+    /// Numbers of strings that no state has any more.
+    pub(super) free_texts: Vec<usize>,
+    /// About what the strings take.
+    pub(super) text_bytes: usize,
     /// The first state of the present group.
     pub(super) group: usize,
 }
@@ -307,7 +320,15 @@ impl RegisterSet {
             key_scratch: Vec::new(),
             text_scratch: Vec::new(),
             states: States::default(),
+            compiler: None,
+            native_counts: NativeCounts::default(),
         }
+    }
+
+    /// What machine code works on.
+    #[inline(always)]
+    pub(super) fn native_parts(&mut self) -> (&mut Banks, &[Vec<u8>], &mut States) {
+        (&mut self.banks, &self.buffers, &mut self.states)
     }
 
     /// The value of a register, whether or not it is NULL.

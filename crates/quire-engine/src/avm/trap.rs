@@ -24,6 +24,11 @@ pub enum TrapReason {
     /// What was written for a while cannot be read again.
     #[error("a temporary tuple is damaged: {0}; run the statement again")]
     Temporary(Corrupt),
+    /// The file for what does not fit memory.
+    #[error(
+        "the temporary file of a query: {0}; free space where temporary files are, or let the query use more memory"
+    )]
+    TemporaryFile(Box<dyn std::error::Error + Send + Sync>),
     /// The program does not fit the tuples that it was given.
     #[error("internal error: t{tuple}.{ordinal} has no value of that type", tuple = .0.tuple.0, ordinal = .0.ordinal)]
     Operand(Attribute),
@@ -75,8 +80,15 @@ impl Trap {
     }
 
     #[cold]
-    pub(super) fn temporary(error: Corrupt) -> Self {
+    pub(crate) fn temporary(error: Corrupt) -> Self {
         TrapReason::Temporary(error).into()
+    }
+
+    #[cold]
+    pub(crate) fn temporary_file(
+        error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        TrapReason::TemporaryFile(error.into()).into()
     }
 
     #[cold]

@@ -9,10 +9,10 @@
 
 use std::collections::HashSet;
 
-use super::call::Register;
 use super::opcode::Instruction;
 use super::operand::{Operand, OperandKind};
 use super::program::Draft;
+use super::register::Register;
 
 /// Why there is no such program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,49 +62,34 @@ pub enum ProgramError {
     },
 }
 
-/// A register of any bank.
-type Place = (Bank, u16);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Bank {
-    Word,
-    Wide,
-    Text,
-    Tuple,
-}
+/// A register of any bank: the kind of operand that reads it, and its number.
+type Place = (OperandKind, u16);
 
 fn place_of(register: Register) -> Place {
-    match register {
-        Register::Boolean(word)
-        | Register::Integer(word)
-        | Register::Real(word)
-        | Register::Double(word) => (Bank::Word, word.0.into()),
-        Register::Decimal(wide) => (Bank::Wide, wide.0.into()),
-        Register::Text(text) => (Bank::Text, text.0.into()),
-    }
+    let operand = register.operand();
+    (operand.kind, operand.number)
 }
 
 /// What an operand reads.
 fn read_by(operand: Operand) -> Option<Place> {
+    use OperandKind as Kind;
     match operand.kind {
-        OperandKind::Word => Some((Bank::Word, operand.number)),
-        OperandKind::Wide => Some((Bank::Wide, operand.number)),
-        OperandKind::Text => Some((Bank::Text, operand.number)),
-        OperandKind::Tuple => Some((Bank::Tuple, operand.number)),
-        OperandKind::Attribute => Some((Bank::Tuple, operand.tuple.into())),
+        Kind::Word | Kind::Wide | Kind::Text | Kind::Tuple => Some((operand.kind, operand.number)),
+        Kind::Attribute => Some((Kind::Tuple, operand.tuple.into())),
         _ => None,
     }
 }
 
 /// What an operand writes.
 fn written_by(operand: Operand) -> Option<Place> {
-    match operand.kind {
-        OperandKind::WordTarget => Some((Bank::Word, operand.number)),
-        OperandKind::WideTarget => Some((Bank::Wide, operand.number)),
-        OperandKind::TextTarget => Some((Bank::Text, operand.number)),
-        OperandKind::TupleTarget => Some((Bank::Tuple, operand.number)),
-        _ => None,
-    }
+    let kind = match operand.kind {
+        OperandKind::WordTarget => OperandKind::Word,
+        OperandKind::WideTarget => OperandKind::Wide,
+        OperandKind::TextTarget => OperandKind::Text,
+        OperandKind::TupleTarget => OperandKind::Tuple,
+        _ => return None,
+    };
+    Some((kind, operand.number))
 }
 
 struct Checker<'d> {
@@ -135,7 +120,7 @@ pub(super) fn check(draft: &Draft) -> Result<(), ProgramError> {
         draft
             .tuples
             .iter()
-            .map(|(tuple, _)| (Bank::Tuple, tuple.0.into())),
+            .map(|(tuple, _)| (OperandKind::Tuple, tuple.0.into())),
     );
     let mut checker = Checker {
         draft,

@@ -2,21 +2,32 @@
 //!
 //! Three programs, as in paper 1 §4.1.2: one computes the keys of a row, one takes the row into the slots of its group, and one makes
 //! the row of a group at the end. The keys of all groups are in one buffer, bytes that are alike when the keys are.
+//!
+//! When memory is full, groups that it has go on; rows of others are spilled, divided by the hashes of their keys, and are the input of later
+//! passes. Each pass has at least one group.
 
 use hashbrown::HashTable;
 
-use super::{RegisterIterator, Step};
-use crate::avm::{Program, Register, RegisterSet, Target, TextPlace, Trap};
+use super::distinct::{Distinct, DistinctProgram};
+use super::keys::{hash_of, push_key, restore_key};
+use super::row_image::RowImage;
+use super::spill::{Partitions, SpillFile, Stream, Workspace};
+use super::{Explanation, RegisterIterator, Step};
+use crate::avm::{NOTHING, Program, Register, RegisterSet, Slot, Trap, Tuple};
 
 /// What a group-by is made of.
 #[derive(Debug)]
 pub struct GroupPrograms {
+    /// The registers that a row of the input is in, and the tuple registers.
+    pub input: (Vec<Register>, Vec<Tuple>),
     /// Computes the keys of a row; rows that it rejects belong to no group.
     pub keys: Program,
     /// The registers that have the keys then, and of each group again when the last program runs.
     pub key_registers: Vec<Register>,
     /// Takes a row into the slots of its group.
     pub accumulate: Program,
+    /// Takes values into slots that see each value once.
+    pub distinct: Vec<DistinctProgram>,
     /// Makes the row of a group from its slots; one that it rejects is left out.
     pub results: Program,
 }
@@ -31,22 +42,43 @@ struct Group {
     first_slot: usize,
 }
 
+/// Bytes of a group besides those of its key and its slots: in the list, and in the table with the room that it has.
+const GROUP_BYTES: usize = size_of::<Group>() + 12;
+
 /// Rows of its input by groups. Without keys there is one group, also of no rows.
 pub struct HashGroup<I> {
     input: I,
     keys: Step,
     key_registers: Vec<Register>,
     accumulate: Step,
+    distinct: Vec<Distinct>,
     results: Step,
     table: HashTable<u32>,
     groups: Vec<Group>,
     /// The buffer of the registers that has the keys.
     buffer: u16,
-    /// The slots of a group without rows.
+    /// The slots of a group without rows, and those that are strings.
     initial: Vec<i128>,
+    text_slots: Vec<Slot>,
+    /// First slots of groups that are gone.
+    free_slots: Vec<usize>,
     /// The next group to give; none before all input is read.
     next: Option<usize>,
     key: Vec<u8>,
+    workspace: Workspace,
+    image: RowImage,
+    row: Vec<u8>,
+    spilled: Option<Spilled>,
+}
+
+/// Rows of groups for which there was no room.
+struct Spilled {
+    file: SpillFile,
+    /// Those of the present pass.
+    partitions: Option<Partitions>,
+    /// Those of passes to come, with how often they were divided.
+    waiting: Vec<(u32, Stream)>,
+    level: u32,
 }
 
 impl<I: RegisterIterator> HashGroup<I> {
@@ -57,21 +89,51 @@ impl<I: RegisterIterator> HashGroup<I> {
     pub fn new(
         input: I,
         programs: GroupPrograms,
+        workspace: Workspace,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
-        let initial = programs.accumulate.initial_slots();
+        let distinct = programs.distinct.iter();
+        let distinct = distinct.map(|distinct| &distinct.accumulate);
+        let all = || std::iter::once(&programs.accumulate).chain(distinct.clone());
+        let initial = initial_slots(all());
+        let text_slots = all().flat_map(Program::text_slots).collect();
+        // Of memory, sets of values have one half if there are any.
+        let memory_bytes = match programs.distinct.len() {
+            0 => workspace.memory_bytes,
+            _ => workspace.memory_bytes / 2,
+        };
+        let set_bytes = memory_bytes / programs.distinct.len().max(1);
+        let distinct = programs.distinct.into_iter().map(|programs| {
+            let workspace = Workspace {
+                memory_bytes: set_bytes,
+                ..workspace.clone()
+            };
+            Distinct::new(programs, workspace, registers)
+        });
+        let distinct = distinct.collect::<Result<_, _>>()?;
+        let (columns, tuples) = programs.input;
         Ok(Self {
             input,
             keys: Step::new(programs.keys, registers)?,
             key_registers: programs.key_registers,
             accumulate: Step::new(programs.accumulate, registers)?,
+            distinct,
             results: Step::new(programs.results, registers)?,
             table: HashTable::new(),
             groups: Vec::new(),
             buffer: registers.add_buffer(),
             initial,
+            text_slots,
+            free_slots: Vec::new(),
             next: None,
             key: Vec::new(),
+            workspace: Workspace {
+                memory_bytes,
+                ..workspace
+            },
+            image: RowImage::new(columns, tuples, registers),
+            row: Vec::new(),
+            spilled: None,
         })
     }
 
@@ -80,23 +142,34 @@ impl<I: RegisterIterator> HashGroup<I> {
             self.add_group(0, registers)?;
         }
         while self.input.next(registers)? {
-            if !self.keys.run(registers)? {
-                continue;
-            }
-            let group = self.group(registers)?;
-            let first_slot = self.groups.get(group).map_or(0, |group| group.first_slot);
-            registers.set_group(first_slot);
-            self.accumulate.run(registers)?;
+            self.take(registers)?;
         }
-        self.table = HashTable::new();
+        self.end_pass(registers)
+    }
+
+    /// Takes the row that the registers have.
+    #[inline]
+    fn take(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
+        if !self.keys.run(registers)? {
+            return Ok(());
+        }
+        let Some(group) = self.group(registers)? else {
+            return Ok(());
+        };
+        let first_slot = self.groups.get(group).map_or(0, |group| group.first_slot);
+        registers.set_group(first_slot);
+        self.accumulate.run(registers)?;
+        for distinct in &mut self.distinct {
+            distinct.take(first_slot, &mut self.key, registers)?;
+        }
         Ok(())
     }
 
-    /// The group whose keys the registers have.
+    /// The group whose keys the registers have; none if there is no room for it, and the row was spilled.
     #[inline]
-    fn group(&mut self, registers: &mut RegisterSet) -> Result<usize, Trap> {
+    fn group(&mut self, registers: &mut RegisterSet) -> Result<Option<usize>, Trap> {
         if self.key_registers.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
         self.key.clear();
         for register in &self.key_registers {
@@ -110,17 +183,67 @@ impl<I: RegisterIterator> HashGroup<I> {
             group.is_some_and(|group| group.key(known) == key.as_slice())
         });
         match found {
-            Some(number) => Ok(*number as usize),
-            None => self.add_group(hash, registers),
+            Some(number) => Ok(Some(*number as usize)),
+            None if self.is_spilling() || self.is_full(registers) => {
+                self.spill(hash, registers)?;
+                Ok(None)
+            }
+            None => self.add_group(hash, registers).map(Some),
         }
+    }
+
+    /// Whether rows of the pass have been spilled: from then on no group is added, also if a string that was replaced has made room. Rows of
+    /// one group would be in two passes.
+    fn is_spilling(&self) -> bool {
+        let spilled = self.spilled.as_ref();
+        spilled.is_some_and(|spilled| spilled.partitions.is_some())
+    }
+
+    fn is_full(&self, registers: &RegisterSet) -> bool {
+        let slots_bytes = self.initial.len() * size_of::<i128>();
+        let groups_bytes = self.groups.len() * (GROUP_BYTES + slots_bytes);
+        let keys_bytes = registers.buffer(self.buffer).len();
+        // Texts of other group-bys count, too: they are in the same place.
+        let texts_bytes = match self.text_slots.is_empty() {
+            true => 0,
+            false => registers.state_text_bytes(),
+        };
+        let used_bytes = groups_bytes + keys_bytes + texts_bytes;
+        !self.groups.is_empty() && self.workspace.is_full(used_bytes)
+    }
+
+    #[cold]
+    fn spill(&mut self, hash: u64, registers: &RegisterSet) -> Result<(), Trap> {
+        let spilled = match &mut self.spilled {
+            Some(spilled) => spilled,
+            None => self.spilled.insert(Spilled {
+                file: self.workspace.file()?,
+                partitions: None,
+                waiting: Vec::new(),
+                level: 0,
+            }),
+        };
+        self.row.clear();
+        self.image.save(registers, &mut self.row)?;
+        let level = spilled.level;
+        let partitions = spilled
+            .partitions
+            .get_or_insert_with(|| Partitions::new(level));
+        partitions.push(&mut spilled.file, hash, &[], &self.row)
     }
 
     #[cold]
     fn add_group(&mut self, hash: u64, registers: &mut RegisterSet) -> Result<usize, Trap> {
         let place = |at: usize| u32::try_from(at).map_err(|_| Trap::text_too_long());
         let number = self.groups.len();
-        let first_slot = registers.slot_total();
-        registers.add_slots(&self.initial);
+        let first_slot = match self.free_slots.pop() {
+            Some(first_slot) => first_slot,
+            None => {
+                let first_slot = registers.slot_total();
+                registers.add_slots(&self.initial);
+                first_slot
+            }
+        };
         let Some(keys) = registers.buffer_mut(self.buffer) else {
             return Err(Trap::slot());
         };
@@ -135,6 +258,53 @@ impl<I: RegisterIterator> HashGroup<I> {
         let rehash = |number: &u32| groups.get(*number as usize).map_or(0, |group| group.hash);
         self.table.insert_unique(hash, place(number)?, rehash);
         Ok(number)
+    }
+
+    /// Takes in what was put aside of the groups that there are.
+    fn end_pass(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
+        for distinct in &mut self.distinct {
+            distinct.finish(&mut self.key, registers)?;
+        }
+        self.table = HashTable::new();
+        if let Some(Spilled {
+            file,
+            partitions,
+            waiting,
+            ..
+        }) = &mut self.spilled
+            && let Some(partitions) = partitions.take()
+        {
+            let (level, streams) = partitions.finish(file)?;
+            let streams = streams.into_iter().filter(|stream| !stream.is_empty());
+            waiting.extend(streams.map(|stream| (level, stream)));
+        }
+        Ok(())
+    }
+
+    /// Makes the groups of rows that were spilled; false when there are none.
+    fn next_pass(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        for group in self.groups.drain(..) {
+            registers.reset_slots(group.first_slot, &self.initial, &self.text_slots);
+            self.free_slots.push(group.first_slot);
+        }
+        registers.put_buffer(self.buffer, Vec::new());
+        let next = self.spilled.as_mut().and_then(|spilled| {
+            let (level, stream) = spilled.waiting.pop()?;
+            spilled.level = level;
+            Some(stream)
+        });
+        let Some(stream) = next else {
+            return Ok(false);
+        };
+        let mut reader = stream.reader();
+        while let Some(spilled) = &self.spilled
+            && reader.advance(&spilled.file)?
+        {
+            self.image.restore(reader.row(), registers)?;
+            self.take(registers)?;
+        }
+        self.end_pass(registers)?;
+        Ok(true)
     }
 
     /// Gives the registers of the keys what a group has.
@@ -155,18 +325,35 @@ impl<I: RegisterIterator> RegisterIterator for HashGroup<I> {
                 0
             }
         };
-        while let Some(group) = self.groups.get(next) {
-            let first_slot = group.first_slot;
-            self.restore(*group, registers);
-            registers.set_group(first_slot);
-            next += 1;
-            self.next = Some(next);
-            if self.results.run(registers)? {
-                return Ok(true);
+        loop {
+            while let Some(group) = self.groups.get(next) {
+                let first_slot = group.first_slot;
+                self.restore(*group, registers);
+                registers.set_group(first_slot);
+                next += 1;
+                self.next = Some(next);
+                if self.results.run(registers)? {
+                    return Ok(true);
+                }
             }
+            self.next = Some(0);
+            if !self.next_pass(registers)? {
+                return Ok(false);
+            }
+            next = 0;
         }
-        self.next = Some(next);
-        Ok(false)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let count = self.key_registers.len();
+        explanation.line(format_args!("groups by hashing, {count} keys"));
+        explanation.program("keys", &self.keys);
+        explanation.program("row", &self.accumulate);
+        for distinct in &self.distinct {
+            distinct.explain(explanation);
+        }
+        explanation.program("group", &self.results);
+        explanation.input(&self.input);
     }
 }
 
@@ -178,128 +365,20 @@ impl Group {
     }
 }
 
-const NULL: u8 = 0;
-const VALUE: u8 = 1;
-
-/// Appends a key so that equal values have equal bytes: one zero, one NaN.
-pub(super) fn push_key(registers: &RegisterSet, register: Register, key: &mut Vec<u8>) {
-    let mut push = |is_null: bool, bytes: &[u8]| {
-        key.push(if is_null { NULL } else { VALUE });
-        if !is_null {
-            key.extend_from_slice(bytes);
+/// The slots of a group without rows, which several programs share.
+fn initial_slots<'p>(programs: impl Iterator<Item = &'p Program>) -> Vec<i128> {
+    let mut initial = Vec::new();
+    for program in programs {
+        let own = program.initial_slots();
+        if initial.len() < own.len() {
+            initial.resize(own.len(), NOTHING);
         }
-    };
-    match register {
-        Register::Boolean(word) | Register::Integer(word) => {
-            push(
-                registers.is_null_word(word),
-                &registers.word(word).to_le_bytes(),
-            );
-        }
-        Register::Double(word) => {
-            let value = f64::from_bits(registers.word(word) as u64);
-            let value = if value.is_nan() {
-                f64::NAN
-            } else {
-                value + 0.0
-            };
-            push(registers.is_null_word(word), &value.to_bits().to_le_bytes());
-        }
-        Register::Real(word) => {
-            let value = f32::from_bits(registers.word(word) as u32);
-            let value = if value.is_nan() {
-                f32::NAN
-            } else {
-                value + 0.0
-            };
-            push(
-                registers.is_null_word(word),
-                &u64::from(value.to_bits()).to_le_bytes(),
-            );
-        }
-        Register::Decimal(wide) => {
-            push(
-                registers.is_null_wide(wide),
-                &registers.wide(wide).to_le_bytes(),
-            );
-        }
-        Register::Text(text) => {
-            let bytes = registers.text(text);
-            // A text has less than 4 GiB.
-            push(
-                registers.is_null_text(text),
-                &(bytes.len() as u32).to_le_bytes(),
-            );
-            if !registers.is_null_text(text) {
-                key.extend_from_slice(bytes);
+        for (slot, own) in initial.iter_mut().zip(own) {
+            // What one of them counts, no other uses.
+            if own != NOTHING {
+                *slot = own;
             }
         }
     }
-}
-
-/// Sets a register to the key at a place of a buffer; the place behind it.
-fn restore_key(registers: &mut RegisterSet, register: Register, buffer: u16, at: u32) -> u32 {
-    let bytes = registers
-        .buffer(buffer)
-        .get(at as usize..)
-        .unwrap_or_default();
-    let Some((&VALUE, bytes)) = bytes.split_first() else {
-        registers.set_null(register);
-        return at + 1;
-    };
-    let word = bytes
-        .first_chunk()
-        .map_or(0, |bytes| i64::from_le_bytes(*bytes));
-    let wide = bytes
-        .first_chunk()
-        .map_or(0, |bytes| i128::from_le_bytes(*bytes));
-    let text_bytes = bytes
-        .first_chunk()
-        .map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    match register {
-        Register::Boolean(register)
-        | Register::Integer(register)
-        | Register::Double(register)
-        | Register::Real(register) => {
-            registers.set_word(Target(register), word);
-            at + 9
-        }
-        Register::Decimal(register) => {
-            registers.set_wide(Target(register), wide);
-            at + 17
-        }
-        Register::Text(register) => {
-            let place = TextPlace::in_buffer(buffer, at + 5, text_bytes);
-            registers.set_text(Target(register), place);
-            at + 5 + text_bytes
-        }
-    }
-}
-
-/// A hash of some bytes: multiplied and folded, eight at a time.
-#[inline]
-pub(super) fn hash_of(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = bytes.len() as u64 ^ FACTOR;
-    let mut chunks = bytes.chunks_exact(8);
-    let mut fold = |word: u64| {
-        let product = u128::from(hash ^ word) * u128::from(FACTOR);
-        hash = (product as u64) ^ ((product >> 64) as u64);
-    };
-    for chunk in &mut chunks {
-        fold(
-            chunk
-                .first_chunk()
-                .map_or(0, |chunk| u64::from_le_bytes(*chunk)),
-        );
-    }
-    let rest = chunks.remainder();
-    if !rest.is_empty() {
-        fold(
-            rest.iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-        );
-    }
-    hash
+    initial
 }

@@ -1,13 +1,13 @@
 //! Joins by hashing: the rows of one side are kept, those of the other look for theirs.
 //!
 //! What comes out is what the registers have of both sides (an implicit join, paper 1 §4.1.1): the tuple registers of the side that looks, and one
-//! that points to the row that was kept.
+//! that points to the row that was kept. When memory is full, both sides are divided ([`super::join_spill`]).
 
-use hashbrown::HashTable;
-
-use super::group::{hash_of, push_key};
-use super::temporary::Temporary;
-use super::{RegisterIterator, Step};
+use super::join_spill::{LeftRow, SpilledJoin};
+use super::kept_rows::{KeptRows, set_key};
+use super::row_image::RowImage;
+use super::spill::Workspace;
+use super::{Explanation, RegisterIterator, Step};
 use crate::avm::{Program, Register, RegisterSet, Target, Trap, Tuple, TuplePlace, Word};
 
 /// Which rows a join gives. *Left* is the side that looks, *right* the one that is kept.
@@ -27,6 +27,13 @@ pub enum JoinKind {
     Anti,
     /// Each left row, with whether it matches in a register.
     Mark(Word),
+}
+
+impl JoinKind {
+    /// Whether right rows that match none come out.
+    fn keeps_right(self) -> bool {
+        matches!(self, Self::Right | Self::Full)
+    }
 }
 
 /// What a join is made of.
@@ -51,24 +58,6 @@ pub struct JoinSides {
     pub condition: Option<Program>,
 }
 
-/// A right row that is kept.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    place: TuplePlace,
-    /// The next with the same key, if it is not itself.
-    next: u32,
-    has_matched: bool,
-}
-
-/// The first row of a key.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    key_start: usize,
-    key_bytes: usize,
-    hash: u64,
-    first: u32,
-}
-
 enum State {
     /// Nothing is read.
     Start,
@@ -87,14 +76,16 @@ pub struct HashJoin<L, R> {
     right: R,
     sides: JoinSides,
     condition: Option<Step>,
-    temporary: Temporary,
-    table: HashTable<Bucket>,
-    rows: Vec<Kept>,
-    keys: Vec<u8>,
+    kept: KeptRows,
     key: Vec<u8>,
+    has_right: bool,
     /// Whether a right row has a key that equals nothing.
     has_null_key: bool,
     state: State,
+    workspace: Workspace,
+    image: RowImage,
+    row: Vec<u8>,
+    spilled: Option<Box<SpilledJoin>>,
 }
 
 impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
@@ -106,91 +97,64 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         left: L,
         right: R,
         mut sides: JoinSides,
+        workspace: Workspace,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
         let condition = sides.condition.take();
         let condition = condition
             .map(|program| Step::new(program, registers))
             .transpose()?;
-        let temporary = Temporary::new(&sides.right_columns, sides.right_tuple, false, registers)?;
+        let (columns, tuples) = (sides.left_columns.clone(), sides.left_tuples.clone());
         Ok(Self {
             left,
             right,
-            sides,
             condition,
-            temporary,
-            table: HashTable::new(),
-            rows: Vec::new(),
-            keys: Vec::new(),
+            kept: KeptRows::new(
+                &sides.right_columns,
+                sides.right_tuple,
+                workspace.is_compressed,
+                registers,
+            )?,
+            sides,
             key: Vec::new(),
+            has_right: false,
             has_null_key: false,
             state: State::Start,
+            workspace,
+            image: RowImage::new(columns, tuples, registers),
+            row: Vec::new(),
+            spilled: None,
         })
     }
 
     fn read_right(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
         while self.right.next(registers)? {
-            let number = u32::try_from(self.rows.len()).map_err(|_| Trap::too_large())?;
-            self.rows.push(Kept {
-                place: self.temporary.push(registers)?,
-                next: number,
-                has_matched: false,
-            });
-            let sides = &self.sides;
-            if set_key(
-                &sides.right_keys,
-                sides.nulls_match,
-                registers,
-                &mut self.key,
-            ) {
-                self.insert(number);
-            } else {
-                self.has_null_key = true;
+            let JoinSides {
+                kind,
+                nulls_match,
+                right_keys,
+                ..
+            } = &self.sides;
+            self.has_right = true;
+            let has_key = set_key(right_keys, *nulls_match, registers, &mut self.key);
+            self.has_null_key |= !has_key;
+            if !has_key && !kind.keeps_right() {
+                continue;
+            }
+            let key = has_key.then_some(self.key.as_slice());
+            if let Some(spilled) = &mut self.spilled {
+                spilled.take_right(key, self.kept.encoded(registers)?)?;
+                continue;
+            }
+            self.kept.push(key, registers)?;
+            if self.workspace.is_full(self.kept.len_bytes(registers)) {
+                let mut spilled = Box::new(SpilledJoin::new(&self.workspace)?);
+                self.kept
+                    .drain(registers, |key, tuple| spilled.take_right(key, tuple))?;
+                self.spilled = Some(spilled);
             }
         }
         Ok(())
-    }
-
-    fn insert(&mut self, number: u32) {
-        let hash = hash_of(&self.key);
-        let (keys, key) = (&self.keys, &self.key);
-        if let Some(bucket) = self
-            .table
-            .find_mut(hash, |bucket| bucket.key(keys) == key.as_slice())
-        {
-            if let Some(row) = self.rows.get_mut(number as usize) {
-                row.next = bucket.first;
-            }
-            bucket.first = number;
-            return;
-        }
-        let bucket = Bucket {
-            key_start: self.keys.len(),
-            key_bytes: self.key.len(),
-            hash,
-            first: number,
-        };
-        self.keys.extend_from_slice(&self.key);
-        self.table.insert_unique(hash, bucket, |bucket| bucket.hash);
-    }
-
-    /// The first right row with the keys that the left row has.
-    fn first(&mut self, registers: &RegisterSet) -> Option<u32> {
-        let sides = &self.sides;
-        if !set_key(
-            &sides.left_keys,
-            sides.nulls_match,
-            registers,
-            &mut self.key,
-        ) {
-            return None;
-        }
-        let hash = hash_of(&self.key);
-        let (keys, key) = (&self.keys, &self.key);
-        let found = self
-            .table
-            .find(hash, |bucket| bucket.key(keys) == key.as_slice());
-        found.map(|bucket| bucket.first)
     }
 
     /// Whether a right row makes a pair with the left one; and the next to try.
@@ -199,16 +163,14 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         number: u32,
         registers: &mut RegisterSet,
     ) -> Result<(bool, Option<u32>), Trap> {
-        let Some(row) = self.rows.get_mut(number as usize) else {
-            return Ok((false, None));
-        };
-        let next = (row.next != number).then_some(row.next);
-        self.temporary.point_to(row.place, registers);
+        let next = self.kept.point_to(number, registers);
         let matches = match &self.condition {
             Some(condition) => condition.run(registers)?,
             None => true,
         };
-        row.has_matched |= matches;
+        if matches {
+            self.kept.note_match(number);
+        }
         Ok((matches, next))
     }
 
@@ -227,114 +189,213 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             has_matched |= matches;
             match kind {
                 _ if !matches => {}
-                JoinKind::Anti => return Ok(false),
-                JoinKind::Semi | JoinKind::Mark(_) => break,
+                JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_) => break,
                 _ => {
                     self.state = State::Pair(candidate, true);
                     return Ok(true);
                 }
             }
         }
-        Ok(match kind {
+        if let Some(spilled) = &mut self.spilled
+            && !spilled.is_last_part()
+        {
+            // What other parts of the right side have is not known yet.
+            spilled.note_match(has_matched);
+            return Ok(has_matched && kind == JoinKind::Semi);
+        }
+        Ok(self.without_more(has_matched, registers))
+    }
+
+    /// Whether a left row comes out that has no more pairs.
+    fn without_more(&self, has_matched: bool, registers: &mut RegisterSet) -> bool {
+        match self.sides.kind {
             JoinKind::Inner | JoinKind::Right => false,
             JoinKind::Left | JoinKind::Full => {
-                self.temporary.point_to(TuplePlace::NULLS, registers);
+                self.kept.point_to_nulls(registers);
                 !has_matched
             }
             JoinKind::Semi => has_matched,
-            JoinKind::Anti => true,
+            JoinKind::Anti => !has_matched,
             JoinKind::Mark(mark) => {
                 registers.set_word(Target(mark), i64::from(has_matched));
                 true
             }
-        })
+        }
     }
 
     /// The next right row that matched none.
-    fn next_rest(&mut self, from: usize, registers: &mut RegisterSet) -> bool {
-        let rows = self.rows.iter().enumerate().skip(from);
-        let Some((number, row)) = rows.into_iter().find(|(_, row)| !row.has_matched) else {
-            self.state = State::End;
-            return false;
+    fn next_rest(&mut self, from: usize, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        let Some(number) = self.kept.unmatched(from) else {
+            self.state = self.next_part(registers)?;
+            return Ok(false);
         };
-        self.state = State::Rest(number + 1);
-        self.temporary.point_to(row.place, registers);
+        self.state = State::Rest(number as usize + 1);
+        self.kept.point_to(number, registers);
         for tuple in &self.sides.left_tuples {
             registers.set_tuple(*tuple, TuplePlace::NULLS);
         }
         for column in &self.sides.left_columns {
             registers.set_null(*column);
         }
-        true
+        Ok(true)
+    }
+
+    /// Keeps the next part of the right side, if there is one.
+    fn next_part(&mut self, registers: &mut RegisterSet) -> Result<State, Trap> {
+        let Some(spilled) = &mut self.spilled else {
+            return Ok(State::End);
+        };
+        let workspace = &self.workspace;
+        Ok(
+            match spilled.next_part(&mut self.kept, workspace, registers)? {
+                true => State::Left,
+                false => State::End,
+            },
+        )
     }
 
     /// Whether `NOT IN` is NULL for a left row.
     fn is_unknown(&self, registers: &RegisterSet) -> bool {
         let mut keys = self.sides.left_keys.iter();
-        self.sides.is_null_aware && !self.rows.is_empty() && keys.any(|key| registers.is_null(*key))
+        self.sides.is_null_aware && self.has_right && keys.any(|key| registers.is_null(*key))
     }
 
-    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
+    /// Reads the next left row: true if it comes out as it is.
+    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         if self.sides.is_null_aware && self.has_null_key {
             self.state = State::End;
-            return Ok(());
+            return Ok(false);
         }
-        let has_rest = matches!(self.sides.kind, JoinKind::Right | JoinKind::Full);
+        match &self.spilled {
+            Some(spilled) if spilled.has_all_left() => self.next_spilled(registers),
+            Some(_) => self.divide_left(registers),
+            None => self.next_of_input(registers),
+        }
+    }
+
+    fn next_of_input(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         self.state = match self.left.next(registers)? {
             true if self.is_unknown(registers) => State::Left,
-            true => State::Pair(self.first(registers), false),
-            false if has_rest => State::Rest(0),
-            false => State::End,
+            true => {
+                let JoinSides {
+                    left_keys,
+                    nulls_match,
+                    ..
+                } = &self.sides;
+                let first = match set_key(left_keys, *nulls_match, registers, &mut self.key) {
+                    true => self.kept.first(&self.key),
+                    false => None,
+                };
+                State::Pair(first, false)
+            }
+            false => State::Rest(self.rest_start()),
         };
-        Ok(())
+        Ok(false)
     }
-}
 
-impl Bucket {
-    fn key(self, keys: &[u8]) -> &[u8] {
-        keys.get(self.key_start..self.key_start + self.key_bytes)
-            .unwrap_or_default()
-    }
-}
-
-/// The bytes of the keys that the registers have; false when one is NULL.
-fn set_key(
-    keys: &[Register],
-    nulls_match: bool,
-    registers: &RegisterSet,
-    key: &mut Vec<u8>,
-) -> bool {
-    key.clear();
-    for register in keys {
-        if !nulls_match && registers.is_null(*register) {
-            return false;
+    /// From where right rows are looked at that may have matched none.
+    fn rest_start(&self) -> usize {
+        match self.sides.kind.keeps_right() {
+            true => 0,
+            false => usize::MAX,
         }
-        push_key(registers, *register, key);
     }
-    true
+
+    /// Spills left rows until there is one that matches nothing, or none.
+    fn divide_left(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        while self.left.next(registers)? {
+            if self.is_unknown(registers) {
+                continue;
+            }
+            let JoinSides {
+                left_keys,
+                nulls_match,
+                ..
+            } = &self.sides;
+            if !set_key(left_keys, *nulls_match, registers, &mut self.key) {
+                if self.without_more(false, registers) {
+                    return Ok(true);
+                }
+                continue;
+            }
+            self.row.clear();
+            self.image.save(registers, &mut self.row)?;
+            if let Some(spilled) = &mut self.spilled {
+                spilled.take_left(&self.key, &self.row)?;
+            }
+        }
+        if let Some(spilled) = &mut self.spilled {
+            spilled.end_left()?;
+        }
+        self.state = self.next_part(registers)?;
+        Ok(false)
+    }
+
+    /// Puts the next left row back that was spilled with the part of the right side that is kept.
+    fn next_spilled(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        let decides_once = matches!(self.sides.kind, JoinKind::Semi | JoinKind::Anti);
+        let rest_start = self.rest_start();
+        let Some(spilled) = &mut self.spilled else {
+            return Ok(false);
+        };
+        let Some(LeftRow {
+            has_matched,
+            key,
+            image,
+        }) = spilled.next_left()?
+        else {
+            self.state = State::Rest(rest_start);
+            return Ok(false);
+        };
+        if has_matched && decides_once {
+            return Ok(false);
+        }
+        self.image.restore(image, registers)?;
+        let first = match has_matched && matches!(self.sides.kind, JoinKind::Mark(_)) {
+            true => None,
+            false => self.kept.first(key),
+        };
+        self.state = State::Pair(first, has_matched);
+        Ok(false)
+    }
 }
 
 impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, R> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
-            match self.state {
+            let has_row = match self.state {
                 State::Start => {
                     self.read_right(registers)?;
+                    if let Some(spilled) = &mut self.spilled {
+                        spilled.end_right()?;
+                    }
                     self.state = State::Left;
+                    false
                 }
                 State::Left => self.next_left(registers)?,
                 State::Pair(candidate, has_matched) => {
-                    if self.next_pair(candidate, has_matched, registers)? {
-                        return Ok(true);
-                    }
+                    self.next_pair(candidate, has_matched, registers)?
                 }
-                State::Rest(from) => {
-                    if self.next_rest(from, registers) {
-                        return Ok(true);
-                    }
-                }
+                State::Rest(from) => self.next_rest(from, registers)?,
                 State::End => return Ok(false),
+            };
+            if has_row {
+                return Ok(true);
             }
         }
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let (kind, tuple) = (self.sides.kind, self.sides.right_tuple);
+        let count = self.sides.left_keys.len();
+        explanation.line(format_args!(
+            "join by hashing, {kind:?}, {count} keys, right rows to t{}",
+            tuple.0
+        ));
+        if let Some(condition) = &self.condition {
+            explanation.program("pairs", condition);
+        }
+        explanation.input(&self.left);
+        explanation.input(&self.right);
     }
 }

@@ -5,24 +5,38 @@
 //! either, but for the layouts that their attributes are read by.
 
 mod build;
+mod distinct;
+mod explain;
 mod group;
+mod index_join;
 mod join;
+mod join_spill;
+mod kept_rows;
+mod keys;
+mod merge_join;
 mod pipe;
 mod query;
+mod row_image;
 mod rows;
 mod scan;
 mod sort;
+mod spill;
 mod temporary;
 
 pub use build::BuildError;
+pub use distinct::DistinctProgram;
+pub use explain::Explanation;
 pub use group::{GroupPrograms, HashGroup};
+pub use index_join::{IndexJoin, IndexJoinSides, LookupKind};
 pub use join::{HashJoin, JoinKind, JoinSides};
+pub use merge_join::{MergeJoin, MergeSides};
 pub use pipe::{Filter, Limit, Union};
-pub use query::{TupleQuery, TupleQueryError};
-pub use scan::{IndexScan, TableScan};
+pub use query::{QueryOptions, TupleQuery, TupleQueryError};
+pub use scan::{ScanPath, TableScan};
 pub use sort::{Sort, SortKey};
+pub use spill::Workspace;
 
-use crate::avm::{Loaded, Program, RegisterSet, Trap};
+use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
 
 /// Something that makes rows.
 pub trait RegisterIterator: Send {
@@ -31,11 +45,18 @@ pub trait RegisterIterator: Send {
     /// # Errors
     /// What programs report; pages that cannot be read or are damaged. The iterator cannot go on then.
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap>;
+
+    /// Says what it does, which programs it runs, and what its inputs are.
+    fn explain(&self, explanation: &mut Explanation);
 }
 
 impl<I: RegisterIterator + ?Sized> RegisterIterator for Box<I> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         (**self).next(registers)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        (**self).explain(explanation);
     }
 }
 
@@ -44,16 +65,21 @@ impl<I: RegisterIterator + ?Sized> RegisterIterator for Box<I> {
 pub(crate) struct Step {
     program: Program,
     loaded: Loaded,
+    tier: Tier,
 }
 
 impl Step {
     fn new(program: Program, registers: &mut RegisterSet) -> Result<Self, Trap> {
         let loaded = program.load(registers)?;
-        Ok(Self { program, loaded })
+        Ok(Self {
+            program,
+            loaded,
+            tier: Tier::default(),
+        })
     }
 
     #[inline]
     fn run(&self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        self.program.run(self.loaded, registers)
+        self.tier.run(&self.program, self.loaded, registers)
     }
 }

@@ -1,6 +1,6 @@
 //! Iterators that pass rows on: filters, limits, and one input after the other.
 
-use super::{RegisterIterator, Step};
+use super::{Explanation, RegisterIterator, Step};
 use crate::avm::{Program, RegisterSet, Trap};
 
 /// The rows of its input that a program does not reject, with what the program computes of them.
@@ -28,6 +28,12 @@ impl<I: RegisterIterator> RegisterIterator for Filter<I> {
             }
         }
         Ok(false)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        explanation.line("filter");
+        explanation.program("rows", &self.step);
+        explanation.input(&self.input);
     }
 }
 
@@ -68,6 +74,15 @@ impl<I: RegisterIterator> RegisterIterator for Limit<I> {
         }
         Ok(has_row)
     }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let (left, skipped) = (self.left, self.skipped);
+        match left {
+            u64::MAX => explanation.line(format_args!("all rows behind {skipped}")),
+            _ => explanation.line(format_args!("{left} rows behind {skipped}")),
+        }
+        explanation.input(&self.input);
+    }
 }
 
 /// The rows of several inputs, one after the other. Each leaves its columns in the same registers.
@@ -94,5 +109,12 @@ impl<I: RegisterIterator> RegisterIterator for Union<I> {
             self.present = self.inputs.next();
         }
         Ok(false)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        explanation.line("union of all rows");
+        for input in self.present.iter().chain(self.inputs.as_slice()) {
+            explanation.input(input);
+        }
     }
 }

@@ -1,13 +1,37 @@
 //! Queries by the tuple engine.
 
+use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::RegisterIterator;
 use super::build::{BuildError, Builder, Demand, all_columns};
-use crate::avm::{Register, RegisterSet, Target, Trap};
+use super::{Explanation, RegisterIterator};
+use crate::avm::{NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
 use crate::row_table::Value;
 use crate::rows::RowTable;
+
+/// How a query is run.
+#[derive(Clone, Debug)]
+pub struct QueryOptions {
+    /// Memory for rows that are kept: those of sorts, groups and joins. What is more goes into files without a name. Each of these has an
+    /// equal share. Besides, a query has a leaf of each table, and the rows and strings that it works on.
+    pub memory_bytes: usize,
+    /// Where these files are made: where the system has its temporary files, if nothing else is said.
+    pub directory: Option<PathBuf>,
+    /// The time in nanoseconds since 1970.
+    pub now: i64,
+}
+
+impl Default for QueryOptions {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 1 << 30,
+            directory: None,
+            now: 0,
+        }
+    }
+}
 
 /// A query under way: its rows one after the other.
 pub struct TupleQuery {
@@ -43,22 +67,39 @@ impl TupleQuery {
         parameters: &[Value],
         now: i64,
     ) -> Result<Self, TupleQueryError> {
+        let options = QueryOptions {
+            now,
+            ..QueryOptions::default()
+        };
+        Self::with_options(query, tables, parameters, &options)
+    }
+
+    /// The same, with these options.
+    ///
+    /// # Errors
+    /// As [`TupleQuery::new`].
+    pub fn with_options(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &[Value],
+        options: &QueryOptions,
+    ) -> Result<Self, TupleQueryError> {
         let mut parameters = parameters.to_vec();
         parameters.resize(query.parameter_count, Value::Null);
         for plan in &query.values {
-            let value = single_value(plan, tables, &parameters, now)?;
+            let value = single_value(plan, tables, &parameters, options)?;
             parameters.push(value);
         }
-        Self::of_plan(&query.plan, tables, &parameters, now)
+        Self::of_plan(&query.plan, tables, &parameters, options)
     }
 
     fn of_plan(
         plan: &Plan,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
         parameters: &[Value],
-        now: i64,
+        options: &QueryOptions,
     ) -> Result<Self, TupleQueryError> {
-        let mut builder = Builder::new(tables, parameters);
+        let mut builder = Builder::new(plan, tables, parameters, options);
         let columns = all_columns(plan)?;
         let built = builder.plan(plan, &Demand::all(columns.len()))?;
         let (built, columns) = builder.computed(built, &columns, &Demand::none(columns.len()))?;
@@ -67,19 +108,49 @@ impl TupleQuery {
             mut registers,
             ..
         } = builder;
-        for (number, register) in pool.parameters().iter().enumerate() {
-            if let (Some(register), Some(value)) = (register, parameters.get(number)) {
-                registers.set_value(*register, &Scalar::from(value.as_tuple_value()))?;
-            }
-        }
-        if let Some(register) = pool.now_register() {
-            registers.set_word(Target(register), now);
-        }
+        pool.load(&mut registers, parameters, options.now)?;
         Ok(Self {
             registers,
             iterator: built.iterator,
             columns,
         })
+    }
+
+    /// The iterators and programs of a query, and of its subqueries for single values, whose values are taken for NULL.
+    ///
+    /// # Errors
+    /// What the iterators do not do.
+    pub fn explained(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+    ) -> Result<String, TupleQueryError> {
+        let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
+        let options = QueryOptions::default();
+        let mut text = String::new();
+        for (number, plan) in query.values.iter().enumerate() {
+            let value = Self::of_plan(plan, tables, &parameters, &options)?;
+            let number = query.parameter_count + number + 1;
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "value ${number}:\n{}",
+                Explanation::of(&*value.iterator)
+            );
+        }
+        let running = Self::of_plan(&query.plan, tables, &parameters, &options)?;
+        let _ = write!(text, "{}", Explanation::of(&*running.iterator));
+        Ok(text)
+    }
+
+    /// Programs that run often become machine code. Before the first row.
+    pub fn compile_with(&mut self, compiler: Arc<dyn ProgramCompiler>) {
+        self.registers.compile_with(compiler);
+    }
+
+    /// How many programs became machine code so far.
+    #[must_use]
+    pub fn native_counts(&self) -> NativeCounts {
+        self.registers.native_counts()
     }
 
     /// Makes the next row; false when there is none.
@@ -103,9 +174,9 @@ fn single_value(
     plan: &Plan,
     tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
     parameters: &[Value],
-    now: i64,
+    options: &QueryOptions,
 ) -> Result<Value, TupleQueryError> {
-    let mut query = TupleQuery::of_plan(plan, tables, parameters, now)?;
+    let mut query = TupleQuery::of_plan(plan, tables, parameters, options)?;
     if !query.next_row()? {
         return Ok(Value::Null);
     }

@@ -24,10 +24,20 @@ impl CopiedRows {
         }
     }
 
-    /// Forgets the rows; where the next go.
-    pub(super) fn start(&mut self, registers: &mut RegisterSet) -> Vec<u8> {
+    /// The register that points to the rows.
+    pub(super) fn register(&self) -> Tuple {
+        self.register
+    }
+
+    /// Forgets the rows.
+    pub(super) fn forget(&mut self) {
         self.places.clear();
         self.next = 0;
+    }
+
+    /// Forgets the rows; where the next go.
+    pub(super) fn start(&mut self, registers: &mut RegisterSet) -> Vec<u8> {
+        self.forget();
         let buffer = registers.buffer_mut(self.buffer);
         let mut bytes = buffer.map(std::mem::take).unwrap_or_default();
         bytes.clear();
@@ -54,7 +64,9 @@ impl CopiedRows {
     }
 
     /// Gives the rows to the registers.
-    pub(super) fn finish(&mut self, bytes: Vec<u8>, registers: &mut RegisterSet) {
+    pub(super) fn finish(&mut self, mut bytes: Vec<u8>, registers: &mut RegisterSet) {
+        // Machine code loads more than it needs, also of the last tuple.
+        bytes.extend_from_slice(&[0; 16]);
         if let Some(buffer) = registers.buffer_mut(self.buffer) {
             *buffer = bytes;
         }

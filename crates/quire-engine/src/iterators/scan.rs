@@ -4,25 +4,67 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::rows::CopiedRows;
-use super::{RegisterIterator, Step};
-use crate::avm::{Program, RegisterSet, Trap, Tuple, TupleSource};
+use super::{Explanation, RegisterIterator, Step};
+use crate::access::fits;
+use crate::avm::{Program, Register, RegisterSet, Trap, Tuple, TuplePlace, TupleSource};
 use crate::btree::Direction;
 use crate::mvcc::Scan;
-use crate::row_table::KeyRange;
+use crate::row_table::{ColumnRange, KeyRange, TupleValue};
 use crate::rows::{RowKeys, RowScanError, RowTable};
 
 /// Rows of an index that are looked up together, at first and at most: a query may need only the first.
 const FIRST_ROWS: usize = 8;
 const MOST_ROWS: usize = 256;
 
-/// The rows of a table with keys in some ranges, one range after the other.
+/// Which rows of a table are read, and in which order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanPath {
+    /// The position of the index that the ranges are of; none if they are of the keys of the rows.
+    pub index: Option<usize>,
+    /// The rows of a range come behind those of the one before.
+    pub ranges: Vec<KeyRange>,
+    /// The order within a range.
+    pub direction: Direction,
+    /// About how many rows that are, if somebody has estimated it.
+    pub row_estimate: Option<u64>,
+}
+
+impl ScanPath {
+    /// All rows, in the order of their keys.
+    #[must_use]
+    pub fn all() -> Self {
+        Self {
+            index: None,
+            ranges: vec![KeyRange::all()],
+            direction: Direction::Forward,
+            row_estimate: None,
+        }
+    }
+}
+
+/// Where rows are that are looked up.
+enum Found {
+    Nothing,
+    /// There is one at most.
+    Row,
+    Range(KeyRange),
+}
+
+/// The rows of a table in some ranges of its keys, or of those of an index.
 pub struct TableScan {
     table: Arc<RowTable>,
+    index: Option<usize>,
     ranges: std::vec::IntoIter<KeyRange>,
     direction: Direction,
+    row_estimate: Option<u64>,
     scan: Option<Scan>,
+    /// Keys that the index has.
+    keys: RowKeys,
+    most_rows: usize,
     rows: CopiedRows,
     step: Option<Step>,
+    /// That of the row that is looked up.
+    key: Vec<u8>,
 }
 
 impl TableScan {
@@ -30,101 +72,15 @@ impl TableScan {
     /// reads.
     ///
     /// # Errors
-    /// Constants of the program that are too long.
-    pub fn new(
-        table: Arc<RowTable>,
-        ranges: Vec<KeyRange>,
-        direction: Direction,
-        (register, columns): (Tuple, &[usize]),
-        program: Option<Program>,
-        registers: &mut RegisterSet,
-    ) -> Result<Self, Trap> {
-        registers.set_source(register, TupleSource::Rows(Arc::clone(&table)));
-        let with_key = table.layout().needs_key(columns);
-        let step = program.map(|program| Step::new(program, registers));
-        Ok(Self {
-            table,
-            ranges: ranges.into_iter(),
-            direction,
-            scan: None,
-            rows: CopiedRows::new(register, with_key, registers),
-            step: step.transpose()?,
-        })
-    }
-
-    /// Copies the rows of the next leaf; false behind the last.
-    fn read_leaf(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        loop {
-            if self.scan.is_none() {
-                let Some(range) = self.ranges.find(|range| !range.is_empty()) else {
-                    return Ok(false);
-                };
-                let high = range.high.as_deref().unwrap_or_default();
-                let rows = self.table.parts().rows;
-                let scan = self.table.view.scan(rows, &range.low, high, self.direction);
-                self.scan = Some(scan.map_err(RowScanError::from)?);
-            }
-            let Some(scan) = &mut self.scan else {
-                return Ok(false);
-            };
-            let rows = &mut self.rows;
-            let mut bytes = rows.start(registers);
-            let has_leaf = scan.next_leaf(|key, tuple| match rows.push(&mut bytes, key, tuple) {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            });
-            rows.finish(bytes, registers);
-            if has_leaf.map_err(RowScanError::from)? {
-                return Ok(true);
-            }
-            self.scan = None;
-        }
-    }
-}
-
-impl RegisterIterator for TableScan {
-    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        loop {
-            while self.rows.next(registers) {
-                match &self.step {
-                    Some(step) if !step.run(registers)? => {}
-                    _ => return Ok(true),
-                }
-            }
-            if !self.read_leaf(registers)? {
-                return Ok(false);
-            }
-        }
-    }
-}
-
-/// The rows that an index has in some ranges of its keys, one range after the other, each in the order of the index.
-pub struct IndexScan {
-    table: Arc<RowTable>,
-    index: usize,
-    ranges: std::vec::IntoIter<KeyRange>,
-    direction: Direction,
-    scan: Option<Scan>,
-    keys: RowKeys,
-    most_rows: usize,
-    rows: CopiedRows,
-    step: Option<Step>,
-}
-
-impl IndexScan {
-    /// As [`TableScan::new`], by the index in that position.
-    ///
-    /// # Errors
     /// An index that the table does not have; constants of the program that are too long.
     pub fn new(
         table: Arc<RowTable>,
-        (index, ranges): (usize, Vec<KeyRange>),
-        direction: Direction,
+        path: ScanPath,
         (register, columns): (Tuple, &[usize]),
         program: Option<Program>,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
-        if index >= table.indexes().len() {
+        if let Some(index) = path.index.filter(|index| *index >= table.indexes().len()) {
             return Err(RowScanError::Index { index }.into());
         }
         registers.set_source(register, TupleSource::Rows(Arc::clone(&table)));
@@ -132,42 +88,142 @@ impl IndexScan {
         let step = program.map(|program| Step::new(program, registers));
         Ok(Self {
             table,
-            index,
-            ranges: ranges.into_iter(),
-            direction,
+            index: path.index,
+            ranges: path.ranges.into_iter(),
+            direction: path.direction,
+            row_estimate: path.row_estimate,
             scan: None,
             keys: RowKeys::default(),
             most_rows: FIRST_ROWS,
             rows: CopiedRows::new(register, with_key, registers),
             step: step.transpose()?,
+            key: Vec::new(),
         })
     }
 
-    /// Copies the rows of the next entries; false behind the last.
+    /// Starts anew, with the rows that have what these registers hold in the first columns of the key.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub(super) fn look_up(
+        &mut self,
+        values: &[Register],
+        registers: &mut RegisterSet,
+    ) -> Result<(), Trap> {
+        self.look_up_nothing();
+        let found = self.found_by(values, registers)?;
+        match found {
+            Found::Nothing => {}
+            Found::Row => {
+                let (rows, key) = (&mut self.rows, &self.key);
+                let mut bytes = rows.start(registers);
+                let found = self
+                    .table
+                    .get(key, |tuple| rows.push(&mut bytes, key, tuple));
+                rows.finish(bytes, registers);
+                found?;
+            }
+            Found::Range(range) if range.is_empty() => {}
+            Found::Range(range) => self.scan = Some(self.scan_of(&range)?),
+        }
+        Ok(())
+    }
+
+    /// Starts anew, without any rows.
+    pub(super) fn look_up_nothing(&mut self) {
+        self.ranges = Vec::new().into_iter();
+        self.scan = None;
+        self.most_rows = FIRST_ROWS;
+        self.rows.forget();
+    }
+
+    /// Where the rows with these values are. The key is set if there is one row at most.
+    fn found_by(&mut self, values: &[Register], registers: &RegisterSet) -> Result<Found, Trap> {
+        let layout = self.table.layout();
+        let index = self.index.and_then(|index| self.table.indexes().get(index));
+        let ordinals = match index {
+            Some(index) => index.layout.ordinals(),
+            None => layout.key_ordinals(),
+        };
+        let columns = &self.table.definition().columns;
+        let mut given = Vec::with_capacity(values.len());
+        for (register, ordinal) in values.iter().zip(ordinals) {
+            let value = registers.tuple_value(*register);
+            let is_null = value == TupleValue::Null;
+            let may_be_null = columns.get(*ordinal).is_some_and(|column| column.nullable);
+            let fits = layout
+                .sql_type(*ordinal)
+                .is_some_and(|sql_type| fits(&value, sql_type));
+            if !fits || (is_null && !may_be_null) {
+                return Ok(Found::Nothing);
+            }
+            given.push(value);
+        }
+        let found = match index {
+            None if given.len() == ordinals.len() => {
+                self.key.clear();
+                let encoded = layout.encode_key(&given, &mut self.key);
+                encoded.map(|()| Found::Row)
+            }
+            None => layout.key_range(&given, ColumnRange::All).map(Found::Range),
+            Some(index) => index
+                .layout
+                .range(&given, ColumnRange::All)
+                .map(Found::Range),
+        };
+        // A value that is too long for a key is in no row.
+        Ok(found.unwrap_or(Found::Nothing))
+    }
+
+    /// Lets the register point to a row whose columns are all NULL.
+    pub(super) fn point_to_nulls(&self, registers: &mut RegisterSet) {
+        registers.set_tuple(self.rows.register(), TuplePlace::NULLS);
+    }
+
+    pub(super) fn table(&self) -> &RowTable {
+        &self.table
+    }
+
+    pub(super) fn index(&self) -> Option<usize> {
+        self.index
+    }
+
+    pub(super) fn row_estimate(&self) -> Option<u64> {
+        self.row_estimate
+    }
+
+    pub(super) fn register(&self) -> Tuple {
+        self.rows.register()
+    }
+
+    pub(super) fn step(&self) -> Option<&Step> {
+        self.step.as_ref()
+    }
+
+    /// Copies the next rows, of a leaf or of some entries of an index; false behind the last.
     fn read_rows(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
-            if self.scan.is_none() {
+            let Some(scan) = &mut self.scan else {
                 let Some(range) = self.ranges.find(|range| !range.is_empty()) else {
                     return Ok(false);
                 };
                 self.scan = Some(self.scan_of(&range)?);
-            }
-            let Some(scan) = &mut self.scan else {
-                return Ok(false);
+                continue;
             };
-            let parts = self.table.parts();
-            if self.keys.read(scan, self.index, parts, self.most_rows)? {
-                self.most_rows = (self.most_rows * 4).min(MOST_ROWS);
-                let mut bytes = self.rows.start(registers);
-                let found = copy_rows(
-                    &self.table,
-                    self.index,
-                    &self.keys,
-                    &mut self.rows,
-                    &mut bytes,
-                );
-                self.rows.finish(bytes, registers);
-                found?;
+            let has_rows = match self.index {
+                None => copy_leaf(scan, &mut self.rows, registers)?,
+                Some(index) => {
+                    let has_keys =
+                        self.keys
+                            .read(scan, index, self.table.parts(), self.most_rows)?;
+                    if has_keys {
+                        self.most_rows = (self.most_rows * 4).min(MOST_ROWS);
+                        self.copy_rows(index, registers)?;
+                    }
+                    has_keys
+                }
+            };
+            if has_rows {
                 return Ok(true);
             }
             self.scan = None;
@@ -175,41 +231,53 @@ impl IndexScan {
     }
 
     fn scan_of(&self, range: &KeyRange) -> Result<Scan, Trap> {
-        let found = self.table.indexes().get(self.index);
-        let found = found.ok_or(RowScanError::Index { index: self.index })?;
+        let tree = match self.index {
+            None => self.table.parts().rows,
+            Some(index) => {
+                let found = self.table.indexes().get(index);
+                found.ok_or(RowScanError::Index { index })?.tree
+            }
+        };
         let high = range.high.as_deref().unwrap_or_default();
-        let scan = self
-            .table
-            .view
-            .scan(found.tree, &range.low, high, self.direction);
+        let scan = self.table.view.scan(tree, &range.low, high, self.direction);
         Ok(scan.map_err(RowScanError::from)?)
     }
-}
 
-fn copy_rows(
-    table: &RowTable,
-    index: usize,
-    keys: &RowKeys,
-    rows: &mut CopiedRows,
-    bytes: &mut Vec<u8>,
-) -> Result<(), Trap> {
-    let parts = table.parts();
-    for key in keys.iter() {
-        let found = table
-            .view
-            .get(parts.rows, key, |tuple| rows.push(bytes, key, tuple));
-        if found.map_err(RowScanError::from)?.is_none() {
-            let name = parts
-                .indexes
-                .get(index)
-                .map_or("", |index| &index.definition.key.name);
-            return Err(RowScanError::index_without_row(parts, name).into());
-        }
+    /// Copies the rows whose keys the index has.
+    fn copy_rows(&mut self, index: usize, registers: &mut RegisterSet) -> Result<(), Trap> {
+        let (parts, rows) = (self.table.parts(), &mut self.rows);
+        let mut bytes = rows.start(registers);
+        let mut keys = self.keys.iter();
+        let copied = keys.try_for_each(|key| {
+            let found = self
+                .table
+                .get(key, |tuple| rows.push(&mut bytes, key, tuple))?;
+            found.map(drop).ok_or_else(|| {
+                let index = parts.indexes.get(index);
+                let name = index.map_or("", |index| &index.definition.key.name);
+                RowScanError::index_without_row(parts, name)
+            })
+        });
+        rows.finish(bytes, registers);
+        Ok(copied?)
     }
-    Ok(())
 }
 
-impl RegisterIterator for IndexScan {
+fn copy_leaf(
+    scan: &mut Scan,
+    rows: &mut CopiedRows,
+    registers: &mut RegisterSet,
+) -> Result<bool, Trap> {
+    let mut bytes = rows.start(registers);
+    let has_leaf = scan.next_leaf(|key, tuple| match rows.push(&mut bytes, key, tuple) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    });
+    rows.finish(bytes, registers);
+    Ok(has_leaf.map_err(RowScanError::from)?)
+}
+
+impl RegisterIterator for TableScan {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
             while self.rows.next(registers) {
@@ -222,5 +290,38 @@ impl RegisterIterator for IndexScan {
                 return Ok(false);
             }
         }
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let tuple = self.rows.register().0;
+        let path = shown_path(&self.table, self.index);
+        let count = self.ranges.len();
+        let ranges = match self.ranges.as_slice() {
+            [range] if *range == KeyRange::all() => "all".to_owned(),
+            _ => format!("{count} ranges"),
+        };
+        match self.row_estimate {
+            Some(rows) => explanation.line(format_args!(
+                "scan of {path} to t{tuple}, {ranges}, about {rows} rows"
+            )),
+            None => explanation.line(format_args!("scan of {path} to t{tuple}, {ranges}")),
+        }
+        if let Some(step) = &self.step {
+            explanation.program("rows", step);
+        }
+    }
+}
+
+/// A table, and how its rows are found.
+pub(super) fn shown_path(table: &RowTable, index: Option<usize>) -> String {
+    let definition = table.definition();
+    let index = index.and_then(|index| table.indexes().get(index));
+    let key = match index {
+        Some(index) => Some(&index.definition.key),
+        None => definition.primary_key.as_ref(),
+    };
+    match key {
+        Some(key) => format!("{} by {}", definition.name, key.name),
+        None => definition.name.clone(),
     }
 }

@@ -79,6 +79,62 @@ impl Temporary {
         })
     }
 
+    /// Keeps a tuple of the layout.
+    pub(super) fn push_tuple(
+        &self,
+        tuple: &[u8],
+        registers: &mut RegisterSet,
+    ) -> Result<TuplePlace, Trap> {
+        let place = |at: usize| u32::try_from(at).map_err(|_| Trap::too_large());
+        let mut bytes = registers.take_buffer(self.buffer);
+        let start = bytes.len();
+        bytes.extend_from_slice(tuple);
+        registers.put_buffer(self.buffer, bytes);
+        Ok(TuplePlace {
+            buffer: self.buffer,
+            start: place(start)?,
+            key_bytes: 0,
+            tuple_bytes: place(tuple.len())?,
+        })
+    }
+
+    /// The row that the registers have as a tuple; no other row is kept.
+    pub(super) fn encoded<'r>(&self, registers: &'r mut RegisterSet) -> Result<&'r [u8], Trap> {
+        self.clear(registers);
+        self.push(registers)?;
+        Ok(registers.buffer(self.buffer))
+    }
+
+    /// Keeps one tuple of the layout, and no other row; the register points to it.
+    pub(super) fn hold(&self, tuple: &[u8], registers: &mut RegisterSet) -> Result<(), Trap> {
+        self.clear(registers);
+        let place = self.push_tuple(tuple, registers)?;
+        self.point_to(place, registers);
+        Ok(())
+    }
+
+    /// Keeps no rows.
+    pub(super) fn clear(&self, registers: &mut RegisterSet) {
+        if let Some(bytes) = registers.buffer_mut(self.buffer) {
+            bytes.clear();
+        }
+    }
+
+    /// Keeps these tuples, and no other rows.
+    pub(super) fn replace(&self, tuples: Vec<u8>, registers: &mut RegisterSet) {
+        registers.put_buffer(self.buffer, tuples);
+    }
+
+    /// Bytes of all rows.
+    pub(super) fn len_bytes(&self, registers: &RegisterSet) -> usize {
+        registers.buffer(self.buffer).len()
+    }
+
+    /// The register that points to the rows.
+    pub(super) fn register(&self) -> Tuple {
+        self.register
+    }
+
     /// Lets the register point to a row, or to one whose columns are all NULL.
     pub(super) fn point_to(&self, place: TuplePlace, registers: &mut RegisterSet) {
         registers.set_tuple(self.register, place);

@@ -108,6 +108,7 @@ impl Drop for Background {
             // It has panicked at worst; the log has everything.
             let _ = thread.join();
             let _ = self.shared.checkpoint();
+            self.shared.pack();
         }
     }
 }
@@ -140,16 +141,6 @@ impl Shared {
         }
     }
 
-    /// Writes all changed pages, and shortens the log.
-    pub(super) fn checkpoint(&self) -> Result<(), CheckpointError> {
-        let _one_at_a_time = self
-            .checkpointing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.free_removed_trees()?;
-        self.flush(|| self.applied())
-    }
-
     /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
     pub(super) fn flush(&self, up_to: impl FnOnce() -> LogSequence) -> Result<(), CheckpointError> {
         let (flush, up_to) = self.pool.prepare_flush(|| {
@@ -161,7 +152,8 @@ impl Shared {
             return Err(CheckpointError::Stopped);
         };
         let checkpointed = self.checkpointed.load(Ordering::Relaxed);
-        if flush.page_count() == 0 && up_to.get() == checkpointed {
+        let is_idle = flush.page_count() == 0 && up_to.get() == checkpointed;
+        if is_idle && !self.log.has_leftovers() {
             return Ok(());
         }
         // The log is not shortened by what it has not got.
@@ -174,7 +166,7 @@ impl Shared {
     }
 
     /// The newest commit that the pages have, with all before it, while nobody changes them.
-    fn applied(&self) -> LogSequence {
+    pub(super) fn applied(&self) -> LogSequence {
         match self.applying.load(Ordering::SeqCst) {
             0 => self.log.last_sequence(),
             partly => LogSequence::new(partly - 1),

@@ -31,8 +31,17 @@ use crate::btree::TreeError;
 /// Redo records are cut into parts of about this length, or that of a large write set.
 const REDO_PART_BYTES: usize = 1 << 20;
 
+/// On a full disk parts are as long as one or two blocks: free space in short pieces can take them.
+const REDO_PART_BYTES_FULL: usize = 7_500;
+
 /// A large commit looks so often whether pages should be flushed.
 const STEP: usize = 1000;
+
+/// On a full disk a commit is tried so often again, each time after cleaning: others may have been quicker.
+const ROOM_ATTEMPTS: usize = 3;
+
+/// On a full disk a commit of more keys than this is one after which pages are flushed while it is applied.
+const KEYS_AT_ONCE: usize = 4;
 
 impl Transaction {
     /// Commits. One that has changed nothing does nothing, and returns the newest visible commit.
@@ -44,7 +53,18 @@ impl Transaction {
             return Ok(LogSequence::new(self.shared.clock.visible()));
         }
         let synchronous = self.options.synchronous;
-        self.commit_with(|redo| Ok(redo.commit(synchronous)?))
+        let log = |redo: Redo<'_>| Ok(redo.commit(synchronous)?);
+        self.commit_by(|shared, changes| {
+            let mut result: Result<_, CommitError> = shared.commit(changes, log);
+            for attempt in 0..ROOM_ATTEMPTS {
+                match &result {
+                    Err(error) if error.is_full() => shared.make_room(attempt > 0),
+                    _ => break,
+                }
+                result = shared.commit(changes, log);
+            }
+            result
+        })
     }
 
     /// Commits together with what is not in trees: `log` is given the redo records, and commits them with
@@ -57,8 +77,15 @@ impl Transaction {
     /// # Errors
     /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
     pub fn commit_with<E: From<CommitError>>(
-        mut self,
+        self,
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
+    ) -> Result<LogSequence, E> {
+        self.commit_by(|shared, changes| shared.commit(changes, log))
+    }
+
+    fn commit_by<E: From<CommitError>>(
+        mut self,
+        commit: impl FnOnce(&Shared, &[TreeChanges]) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         let shared = Arc::clone(&self.shared);
         let writes = std::mem::replace(&mut self.writes, shared.new_write_set());
@@ -70,10 +97,11 @@ impl Transaction {
             }
             _ => None,
         };
-        let sequence = shared.commit(&changes, log)?;
+        let sequence = commit(&shared, &changes)?;
         drop(validated);
         drop(self.locks.take());
         shared.after_commit(self.options.synchronous);
+        shared.keep_flush_room();
         Ok(sequence)
     }
 }
@@ -90,10 +118,15 @@ impl Shared {
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
-        let part_bytes = self.options.write_set_bytes.min(REDO_PART_BYTES);
+        let part_bytes = match self.volume.is_full() {
+            true => REDO_PART_BYTES_FULL,
+            false => self.options.write_set_bytes.min(REDO_PART_BYTES),
+        };
         let redo = Redo::of(&self.log, changes, part_bytes)?;
         let redo_bytes = redo.bytes();
-        let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty());
+        let key_count: usize = changes.iter().map(|it| it.changes.len()).sum();
+        let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty())
+            || self.volume.is_full() && key_count > KEYS_AT_ONCE;
         let sequence = if is_large {
             let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
             self.log_and_apply(changes, || log(redo), redo_bytes, is_large)?
@@ -155,13 +188,20 @@ impl Shared {
         self.applying.store(sequence, Ordering::SeqCst);
         let mut guard = Some(guard);
         let mut step = 0;
+        // After a flush that failed the next is one of twice as many pages.
+        let mut untried_bytes = 0;
         for of_tree in changes {
             of_tree
                 .try_for_each(|key, value| {
                     step += 1;
-                    if step % STEP == 0 && self.pool.needs_flush() {
+                    let is_due = step % STEP == 0 && self.pool.needs_flush();
+                    if is_due || self.is_flush_due() && self.pool.flush_bytes() > untried_bytes {
                         guard = None;
-                        self.flush_before(sequence);
+                        let changed_bytes = self.pool.flush_bytes();
+                        untried_bytes = match self.flush_before(sequence) {
+                            true => 0,
+                            false => 2 * changed_bytes,
+                        };
                     }
                     let guard = guard.get_or_insert_with(|| self.pool.begin_change());
                     apply_one(&of_tree.tree, key, value, sequence, guard)
@@ -175,11 +215,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes room in the pool. If there is none on the disk, the pool exceeds its budget.
-    fn flush_before(&self, sequence: u64) {
+    /// Makes room in the pool. If there is none on the disk, the pool exceeds its budget, and this is false.
+    fn flush_before(&self, sequence: u64) -> bool {
         let one_at_a_time = self.checkpointing.lock();
         let _held = one_at_a_time.unwrap_or_else(PoisonError::into_inner);
-        let _ = self.flush(|| LogSequence::new(sequence - 1));
+        let before = || LogSequence::new(sequence - 1);
+        self.flush_or_clean(before).is_ok()
     }
 
     fn not_applied(&self) -> CommitError {

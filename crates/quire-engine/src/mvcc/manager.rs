@@ -57,6 +57,8 @@ pub(super) struct Shared {
     /// The large commit that is being applied: the pages have a part of it. 0: none.
     pub(super) applying: AtomicU64,
     pub(super) signals: super::background::Signals,
+    /// Lets go of pins that need not be as old as they are.
+    pub(super) unpin: OnceLock<super::room::Unpin>,
 }
 
 /// What is going on.
@@ -105,6 +107,7 @@ impl Mvcc {
             commits: RwLock::default(),
             applying: AtomicU64::new(0),
             signals: super::background::Signals::default(),
+            unpin: OnceLock::new(),
             options,
         };
         for spec in trees {

@@ -63,6 +63,7 @@ mod manager;
 mod options;
 mod recovery;
 mod redo;
+mod room;
 mod scan;
 mod serializable;
 mod snapshots;

@@ -15,16 +15,22 @@ impl Shared {
     /// on the way is as one before: the pages have all of some commits, maybe a part of the next, and nothing of
     /// those after it, and redoing a part again changes nothing.
     pub(super) fn replay(&self) -> Result<(), OpenError> {
-        let redo = |sequence, records: &[u8]| self.redo(sequence, records);
+        let mut may_flush = !self.volume.is_read_only();
+        let redo = |sequence: LogSequence, records: &[u8]| {
+            if may_flush && self.pool.needs_flush() {
+                let before = LogSequence::new(sequence.get().saturating_sub(1));
+                match self.flush(|| before) {
+                    // A full disk can be opened; the pool exceeds its budget.
+                    Err(error) if error.is_full() => may_flush = false,
+                    flushed => flushed.map_err(Box::new)?,
+                }
+            }
+            self.redo(sequence, records)
+        };
         Ok(self.log.replay(redo)?)
     }
 
     fn redo(&self, sequence: LogSequence, records: &[u8]) -> Result<(), RedoError> {
-        if !self.volume.is_read_only() && self.pool.needs_flush() {
-            let before = LogSequence::new(sequence.get().saturating_sub(1));
-            let flushed = self.flush(|| before);
-            flushed.map_err(|error| RedoError::Checkpoint(Box::new(error)))?;
-        }
         let guard = self.pool.begin_change();
         for change in redo_changes(records)? {
             let change = change?;

@@ -45,6 +45,7 @@ impl<'l> Redo<'l> {
                 if writer.len_bytes() >= part_bytes {
                     let part = std::mem::take(&mut writer).finish();
                     let large = redo.large.get_or_insert_with(|| log.begin_large());
+                    large.set_makes_room(redo.only_removes);
                     large.append(&part)?;
                     redo.bytes_in_parts += part.len() as u64;
                 }
@@ -85,7 +86,10 @@ impl<'l> Redo<'l> {
             Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
         };
         match self.large {
-            Some(large) => large.commit(&self.records, durability),
+            Some(mut large) => {
+                large.set_makes_room(self.only_removes);
+                large.commit(&self.records, durability)
+            }
             None if synchronous == Synchronous::Off => self.log.commit_later(&self.records),
             None if self.only_removes => self.log.commit_making_room(&self.records, durability),
             None => self.log.commit(&self.records, durability),

@@ -26,6 +26,14 @@ impl<'a> Environment<'a> {
         }
     }
 
+    /// The same at that time, in nanoseconds since 1970.
+    pub(crate) fn at(parameters: &'a [Value], now: i64) -> Self {
+        Self {
+            parameters,
+            now: Cell::new(Some(now)),
+        }
+    }
+
     /// The value of a parameter, numbered from 0.
     ///
     /// # Errors

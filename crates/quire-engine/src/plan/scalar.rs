@@ -62,6 +62,21 @@ impl Scalar<'_> {
         })
     }
 
+    /// The value as tuples and keys take it.
+    #[inline]
+    #[must_use]
+    pub fn as_tuple_value(&self) -> TupleValue<'_> {
+        match self {
+            Self::Null => TupleValue::Null,
+            Self::Boolean(value) => TupleValue::Bool(*value),
+            Self::Integer(value) => TupleValue::Integer(*value),
+            Self::Decimal(value) => TupleValue::Wide(*value),
+            Self::Real(value) => TupleValue::Float32(*value),
+            Self::Double(value) => TupleValue::Float64(*value),
+            Self::Bytes(bytes) => TupleValue::Bytes(bytes),
+        }
+    }
+
     /// The value, owned; `is_text` says what its bytes are.
     ///
     /// # Errors

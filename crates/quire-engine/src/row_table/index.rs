@@ -139,6 +139,12 @@ impl IndexLayout {
         Ok(row_key)
     }
 
+    /// What entries begin with that have what this one has in its first columns.
+    pub(crate) fn prefix_of(&self, key: &[u8], column_count: usize) -> Result<Vec<u8>, Corrupt> {
+        let (prefix, _) = self.layout.split(key, column_count, &mut Vec::new())?;
+        Ok(prefix.to_vec())
+    }
+
     /// The value of column number `column` of the index in the key of an entry.
     ///
     /// # Errors
@@ -173,6 +179,17 @@ impl IndexLayout {
 }
 
 impl RowLayout {
+    /// What keys begin with that have what this one has in its first columns.
+    pub(crate) fn prefix_of(&self, key: &[u8], column_count: usize) -> Result<Vec<u8>, Corrupt> {
+        match &self.key {
+            Some(layout) => {
+                let (prefix, _) = layout.split(key, column_count, &mut Vec::new())?;
+                Ok(prefix.to_vec())
+            }
+            None => Ok(key.to_vec()),
+        }
+    }
+
     /// The keys of rows with the values `equal` in the first columns of the primary key, and `next` in the one after
     /// them. Where rows are numbered, all keys.
     ///

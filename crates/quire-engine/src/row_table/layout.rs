@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quire_format::key::{KeyColumn, KeyLayout};
 use quire_format::row_page::{PAGE_BYTES_ALLOWED, PageShape, space};
 use quire_format::tuple::{
-    DictionaryError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType,
-    TupleValue,
+    ColumnAccess, DictionaryError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout,
+    TupleType, TupleValue,
 };
 
 use super::error::RowLayoutError;
@@ -176,6 +176,12 @@ impl RowLayout {
     #[must_use]
     pub fn column_count(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Where the values of a column are in tuples, as far as [`TupleLayout::access`] tells; none for columns that are in the key.
+    pub(crate) fn access(&self, ordinal: usize) -> Option<ColumnAccess> {
+        let column = self.columns.get(ordinal)?;
+        self.tuple.access(column.tuple?)
     }
 
     /// The ordinals of the columns that were not dropped, ascending: the columns of the table as SQL sees it.

@@ -5,6 +5,7 @@
 //! | `parts`, `cache` | which trees a table has, and what their bytes mean |
 //! | `table` | a table as one statement sees it: one row, ranges of rows |
 //! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
+//! | `newest` | one row of the newest commit, without a snapshot |
 //! | `visit` | rows of a range or of an index one by one, with a few of their columns |
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
 //! | `references` | foreign keys, at the end of a statement |
@@ -19,6 +20,7 @@ mod cache;
 mod dictionaries;
 mod error;
 mod fill;
+mod newest;
 mod parts;
 mod references;
 mod scan;

@@ -80,6 +80,21 @@ impl RowParts {
         })
     }
 
+    /// Id of the table.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What was declared.
+    pub fn definition(&self) -> &Arc<TableDefinition> {
+        &self.definition
+    }
+
+    /// How rows become bytes.
+    pub fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
     /// The number of the next row of a table without primary key; `newest` looks for the greatest there is.
     pub(crate) fn take_row_id<E>(&self, newest: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
         if self.next_row_id.load(Ordering::Acquire) == 0 {
@@ -105,12 +120,18 @@ impl RowParts {
         let mut values = Vec::new();
         self.layout
             .decode_row(key, tuple, &mut buffer, fetch, &mut values)?;
-        let columns = self.definition.columns.iter();
-        let owned = values
-            .iter()
-            .zip(columns)
-            .map(|(value, column)| Value::of_tuple_value(*value, column.sql_type));
-        Ok(owned.collect::<Result<_, Corrupt>>()?)
+        Ok(self.owned(&values)?)
+    }
+
+    /// Values by ordinal, owned.
+    ///
+    /// # Errors
+    /// Text that is not UTF-8.
+    pub fn owned(&self, values: &[TupleValue<'_>]) -> Result<Vec<Value>, Corrupt> {
+        let typed = values.iter().zip(&self.definition.columns);
+        typed
+            .map(|(value, column)| Value::of_tuple_value(*value, column.sql_type))
+            .collect()
     }
 
     /// Columns and their values as error messages show them: `(a, b)=(1, x)`.

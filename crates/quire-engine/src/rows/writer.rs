@@ -12,7 +12,7 @@ use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
 use crate::btree::Direction;
 use crate::mvcc::{LockWait, ReadView, RowLockMode, Transaction, TreeId};
-use crate::row_table::{EncodedRow, Value};
+use crate::row_table::{EncodedRow, RowBuffer, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
 pub struct RowWriter<'t> {
@@ -92,6 +92,33 @@ impl<'t> RowWriter<'t> {
         self.decode(row_key, &tuple).map(Some)
     }
 
+    /// The newest tuple of a row, which the caller has locked; `None` when it is gone.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
+        Ok(self
+            .rows
+            .get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
+    }
+
+    /// The values of a row that has been read, by ordinal.
+    ///
+    /// # Errors
+    /// Pages that cannot be read, or a row that is damaged.
+    pub fn values<'a>(
+        &self,
+        parts: &'a RowParts,
+        (row_key, tuple): (&'a [u8], &'a [u8]),
+        buffer: &'a mut RowBuffer,
+    ) -> Result<Vec<TupleValue<'a>>, RowWriteError> {
+        let mut values = Vec::new();
+        let fetch = |key: &[u8], target: &mut Vec<u8>| self.fetch(key, target);
+        let layout = &parts.layout;
+        layout.decode_row(row_key, tuple, buffer, fetch, &mut values)?;
+        Ok(values)
+    }
+
     /// Inserts a row, given its values by ordinal.
     ///
     /// # Errors
@@ -150,13 +177,28 @@ impl<'t> RowWriter<'t> {
         row_key: &[u8],
         values: &[TupleValue<'_>],
     ) -> Result<Vec<Value>, RowWriteError> {
-        let parts = Arc::clone(&self.parts);
         if let Some(deletions) = self.deletions_of(row_key) {
             self.move_stored(deletions, row_key, values)?;
             return Ok(Vec::new());
         }
         let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
         let before = self.decode(row_key, &tuple)?;
+        let old_values: Vec<TupleValue<'_>> = before.iter().map(Value::as_tuple_value).collect();
+        self.replace((row_key, &tuple), &old_values, values)?;
+        Ok(before)
+    }
+
+    /// Changes a row of a tree, which is locked and has been read with its values `before`, to `values`, both given by ordinal.
+    ///
+    /// # Errors
+    /// As [`RowWriter::update`].
+    pub fn replace(
+        &mut self,
+        (row_key, tuple): (&[u8], &[u8]),
+        before: &[TupleValue<'_>],
+        values: &[TupleValue<'_>],
+    ) -> Result<(), RowWriteError> {
+        let parts = Arc::clone(&self.parts);
         let row_id = row_key.try_into().map_or(0, u64::from_be_bytes);
         parts.layout.encode_row(values, row_id, &mut self.row)?;
         let has_moved = self.row.key != row_key;
@@ -168,11 +210,10 @@ impl<'t> RowWriter<'t> {
                 return Err(self.duplicate(None, values));
             }
         }
-        self.remove_chunks(row_key, &tuple)?;
-        let old_values: Vec<TupleValue<'_>> = before.iter().map(Value::as_tuple_value).collect();
+        self.remove_chunks(row_key, tuple)?;
         for (position, index) in parts.indexes.iter().enumerate() {
             self.entry.fill(index, values, &self.row.key)?;
-            self.old_entry.fill(index, &old_values, row_key)?;
+            self.old_entry.fill(index, before, row_key)?;
             if self.entry.key != self.old_entry.key {
                 let is_exclusive = self.entry.is_exclusive;
                 let key = std::mem::take(&mut self.entry.key);
@@ -191,8 +232,7 @@ impl<'t> RowWriter<'t> {
         if has_moved {
             self.rows.remove(parts.rows, row_key)?;
         }
-        self.put_row()?;
-        Ok(before)
+        self.put_row()
     }
 
     /// Deletes the row with that key, which is locked. Returns its values; none for a row of a row group.
@@ -200,21 +240,33 @@ impl<'t> RowWriter<'t> {
     /// # Errors
     /// What reading, locking and writing may fail with.
     pub fn delete(&mut self, row_key: &[u8]) -> Result<Vec<Value>, RowWriteError> {
-        let parts = Arc::clone(&self.parts);
         if let Some(deletions) = self.deletions_of(row_key) {
             self.rows.put(deletions, row_key, &[])?;
             return Ok(Vec::new());
         }
         let tuple = self.newest_tuple(row_key)?.ok_or_else(|| self.vanished())?;
         let before = self.decode(row_key, &tuple)?;
-        self.remove_chunks(row_key, &tuple)?;
         let values: Vec<TupleValue<'_>> = before.iter().map(Value::as_tuple_value).collect();
+        self.remove((row_key, &tuple), &values)?;
+        Ok(before)
+    }
+
+    /// Deletes a row of a tree, which is locked and has been read with these values, by ordinal.
+    ///
+    /// # Errors
+    /// As [`RowWriter::delete`].
+    pub fn remove(
+        &mut self,
+        (row_key, tuple): (&[u8], &[u8]),
+        values: &[TupleValue<'_>],
+    ) -> Result<(), RowWriteError> {
+        let parts = Arc::clone(&self.parts);
+        self.remove_chunks(row_key, tuple)?;
         for index in &parts.indexes {
-            self.old_entry.fill(index, &values, row_key)?;
+            self.old_entry.fill(index, values, row_key)?;
             self.rows.remove(index.tree, &self.old_entry.key)?;
         }
-        self.rows.remove(parts.rows, row_key)?;
-        Ok(before)
+        Ok(self.rows.remove(parts.rows, row_key)?)
     }
 
     /// The tree in which a row of a row group is deleted; nothing for rows of a tree.
@@ -304,23 +356,21 @@ impl<'t> RowWriter<'t> {
         Ok(())
     }
 
-    fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
-        Ok(self
-            .rows
-            .get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
+    fn decode(&self, row_key: &[u8], tuple: &[u8]) -> Result<Vec<Value>, RowWriteError> {
+        let mut buffer = RowBuffer::default();
+        let values = self.values(&self.parts, (row_key, tuple), &mut buffer)?;
+        Ok(self.parts.owned(&values)?)
     }
 
-    fn decode(&self, row_key: &[u8], tuple: &[u8]) -> Result<Vec<Value>, RowWriteError> {
-        let fetch = |key: &[u8], target: &mut Vec<u8>| -> Result<bool, RowScanError> {
-            let Some(tree) = self.parts.overflow else {
-                return Ok(false);
-            };
-            let found = self
-                .rows
-                .get_latest(tree, key, |bytes| target.extend_from_slice(bytes))?;
-            Ok(found.is_some())
+    /// Appends what is stored aside under a key; false when nothing is.
+    fn fetch(&self, key: &[u8], target: &mut Vec<u8>) -> Result<bool, RowScanError> {
+        let Some(tree) = self.parts.overflow else {
+            return Ok(false);
         };
-        Ok(self.parts.owned_row(row_key, tuple, fetch)?)
+        let found = self
+            .rows
+            .get_latest(tree, key, |bytes| target.extend_from_slice(bytes))?;
+        Ok(found.is_some())
     }
 
     fn vanished(&self) -> RowWriteError {

@@ -31,7 +31,7 @@ impl Transaction {
         sample: &[RecordBatch],
     ) -> Result<Option<RowFill>, TransactionError> {
         let may_be_whole = self.isolation() == Isolation::ReadCommitted || self.has_made(table);
-        if !may_be_whole || !self.is_current(table) || !self.is_empty(table)? {
+        if !may_be_whole || !self.is_current(table.parts()) || !self.is_empty(table)? {
             return Ok(None);
         }
         // Nobody is waited for: who has one of both may wait for the other.

@@ -126,6 +126,7 @@ impl WriteTransaction {
             let what = format!("table {name}");
             return Err(TransactionError::Dependents { what, dependents });
         }
+        self.pages.set_makes_room()?;
         self.discard_rows(name)?;
         self.catalog.tables.remove(name);
         self.catalog.row_tables.remove(name);
@@ -146,6 +147,7 @@ impl WriteTransaction {
     pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
         let id = self.table_id(name)?;
         self.check_appends_finished()?;
+        self.pages.set_makes_room()?;
         self.discard_rows(name)?;
         if let Some(entry) = self.catalog.tables.get(name) {
             // A definition of its own: positions of rows that were there mean nothing now.

@@ -17,7 +17,8 @@ use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
 };
-use crate::rows::{ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter};
+use crate::pages::PageSource;
+use crate::rows::{ReferenceChecks, RowParts, RowWriteError, RowWriter};
 use crate::samples;
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
@@ -188,9 +189,9 @@ impl Transaction {
         RowWriter::new(Arc::clone(parts), &mut self.rows)
     }
 
-    /// Whether a foreign key refers to the table called `name`.
+    /// Whether a foreign key refers to the table called `name`, in the newest state there is or this transaction's own.
     pub fn is_referenced(&self, name: &str) -> bool {
-        self.snapshot().is_referenced(name)
+        self.in_newest_catalog(|catalog| catalog.is_referenced(name))
     }
 
     /// Does what foreign keys demand after a statement.
@@ -295,11 +296,15 @@ impl Transaction {
     /// Nothing of it is visible then, with the exceptions that the error names.
     pub fn commit(mut self) -> Result<(), TransactionCommitError> {
         self.validate_column_reads()?;
+        // What it has read must not keep space from being cleaned for its own commit.
+        let released = PageSource::Released(self.engine.volume().clone());
+        self.snapshot = self.snapshot.pinned_as(released);
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
         let Some(mut tables) = self.tables.take() else {
             rows.commit()?;
             return Ok(());
         };
+        self.engine.mvcc().make_room_if_full();
         tables.drop_new_trees(&self.new_trees);
         if !self.new_trees.is_empty() {
             tables.leave_trees();
@@ -315,6 +320,7 @@ impl Transaction {
                 Ok(tables.commit_by(end)?)
             })?;
         } else {
+            drop(rows);
             tables.commit()?;
         }
         let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
@@ -323,6 +329,9 @@ impl Transaction {
         for tree in trees.filter(|tree| !live.contains(tree)) {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
+        // It must not keep the trees that it has removed.
+        self.view = self.engine.mvcc().view();
+        self.engine.mvcc().make_room_if_full();
         Ok(())
     }
 
@@ -359,14 +368,8 @@ impl Transaction {
     }
 
     /// Whether the table that a statement has found is the newest there is, or this transaction's own.
-    pub fn is_current(&self, table: &RowTable) -> bool {
-        let entry = |catalog: &Catalog| catalog.row_tables.get(&table.definition().name).cloned();
-        let entry = self.in_newest_catalog(entry);
-        entry.is_some_and(|entry| {
-            entry.id == table.id()
-                && Arc::ptr_eq(&entry.definition, table.definition())
-                && entry.trees == table.parts().trees
-        })
+    pub fn is_current(&self, table: &RowParts) -> bool {
+        self.in_newest_catalog(|catalog| catalog.has_parts(table))
     }
 
     /// The same of a column table; and whether it has not been merged since.
@@ -383,7 +386,7 @@ impl Transaction {
     fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
         match &self.tables {
             Some(tables) => look(tables.catalog_now()),
-            None => look(self.engine.newest().catalog()),
+            None => self.engine.with_newest_catalog(look),
         }
     }
 

@@ -77,8 +77,12 @@ impl KeyLayout {
         scratch: &'a mut Vec<u8>,
         mut sink: impl FnMut(usize, TupleValue<'a>),
     ) -> Result<usize, Corrupt> {
-        // No string is longer than its bytes in the key.
-        scratch.resize(key.len(), 0);
+        let is_string =
+            |column: &KeyColumn| matches!(column.column_type, TupleType::Text | TupleType::Bytes);
+        if self.columns().iter().take(count).any(is_string) {
+            // No string is longer than its bytes in the key.
+            scratch.resize(key.len(), 0);
+        }
         let mut room = scratch.as_mut_slice();
         let mut start = 0;
         for (index, column) in self.columns().iter().enumerate().take(count) {

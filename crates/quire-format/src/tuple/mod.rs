@@ -41,6 +41,7 @@
 //! copy of a tuple outside it would need one, and the first write after the change would rewrite the page.
 //! A column that is dropped stays in the layout until the table is rewritten.
 
+mod access;
 mod decode;
 mod dictionary;
 mod encode;
@@ -48,6 +49,7 @@ mod layout;
 mod section;
 mod value;
 
+pub use access::{ColumnAccess, SuppressedPlace, ValuePlace};
 pub use dictionary::{CODE_BITS_MAX, DictionaryError, TupleDictionary};
 pub use layout::{LayoutError, TupleColumn, TupleCompression, TupleLayout};
 pub use value::{TupleType, TupleValue, ValueError};

@@ -42,7 +42,7 @@ impl FixedKind {
         }
     }
 
-    fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         match self {
             Self::Bool => 1,
             Self::Int16 => 2,

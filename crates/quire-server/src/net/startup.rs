@@ -96,6 +96,8 @@ fn start(
         )));
     }
     let mut connection = shared.database.connect();
+    let user = packet.parameter("user").unwrap_or_default();
+    connection.set_identity(user, packet.parameter("database").unwrap_or(user));
     for (name, value) in settings(packet)? {
         connection.set_setting(&name, &value).map_err(|error| {
             let mut failure = Failure::from(error);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use quire::{Completion, Outcome, Reply, Value};
 
+use super::copying::may_copy;
 use super::portal::{Portal, State};
 use super::rows::{Columns, Source, tag_of};
 use super::statement::{SharedStatement, Statement, unknown_statement};
@@ -173,6 +174,13 @@ impl Session {
         row_count_max: u32,
         sender: &mut Sender,
     ) -> Result<(), Stop> {
+        if let State::Bound = portal.state
+            && may_copy(&statement.sql)
+            && self.copy(&statement.sql, false, sender)?
+        {
+            portal.state = State::Done;
+            return Ok(());
+        }
         if let State::Bound = portal.state
             && let Some(outcome) = self.start(portal, statement)?
         {

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `simple` | `Query`: several statements in one text |
 //! | `extended` | `Parse`, `Bind`, `Describe`, `Execute`, `Close`, `Sync` |
+//! | `copying` | `COPY` with the client |
 //! | `statement`, `portal` | what is kept under a name |
 //! | `rows` | rows of either kind of answer as messages |
 //! | `settings` | what clients are told of settings, and limits of time |
 //! | `words` | what the first words of a statement tell |
 
+mod copying;
 mod extended;
 mod portal;
 mod rows;
@@ -28,6 +30,7 @@ use crate::failure::Failure;
 use crate::net::{Peer, Sender};
 use crate::server::Shared;
 use crate::wire::{Frontend, Malformed};
+use copying::Copying;
 use portal::Portal;
 use settings::SessionSettings;
 use statement::SharedStatement;
@@ -78,6 +81,8 @@ pub(crate) struct Session {
     is_skipping: bool,
     /// The transaction was begun for the client, and ends with the message or with `Sync`.
     is_implicit: bool,
+    /// Rows come that the client copies.
+    copying: Option<Copying>,
 }
 
 impl Session {
@@ -97,6 +102,7 @@ impl Session {
             portals: HashMap::new(),
             is_skipping: false,
             is_implicit: false,
+            copying: None,
         };
         session.settings.announce_fixed(sender);
         session.announce_settings(sender);
@@ -110,6 +116,9 @@ impl Session {
         follows: Option<u8>,
         sender: &mut Sender,
     ) -> Result<(), Stop> {
+        if self.copying.is_some() {
+            return self.take_rows(&message, sender);
+        }
         if self.is_skipping && message != Frontend::Sync {
             return Ok(());
         }
@@ -155,6 +164,9 @@ impl Session {
         kind: u8,
         sender: &mut Sender,
     ) -> Result<(), Stop> {
+        if self.copying.is_some() {
+            return self.refuse_rows(failure, sender);
+        }
         if self.is_skipping && kind != b'S' {
             return Ok(());
         }
@@ -239,6 +251,10 @@ impl Session {
 
     /// How long the client may say nothing.
     pub(crate) fn silence_limit(&self) -> Option<Duration> {
+        if self.copying.is_some() {
+            // A statement runs.
+            return None;
+        }
         self.settings.silence_limit(self.is_in_transaction())
     }
 

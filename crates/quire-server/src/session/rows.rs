@@ -21,7 +21,7 @@ impl Columns {
         let types = schema
             .fields()
             .iter()
-            .map(|field| PgType::of(field.data_type()))
+            .map(|field| PgType::of_field(field))
             .collect();
         Self { schema, types }
     }

@@ -7,21 +7,18 @@ use super::Session;
 use crate::net::Sender;
 use crate::server::Shared;
 
-/// The version of PostgreSQL whose protocol, formats and catalog these are.
-pub(super) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
-
 /// Settings that never change, and settings that clients follow, by the names that PostgreSQL reports.
-const FIXED: [(&str, &str); 4] = [
-    ("server_version", SERVER_VERSION),
+const FIXED: [(&str, &str); 3] = [
     ("server_encoding", "UTF8"),
     ("integer_datetimes", "on"),
     ("is_superuser", "on"),
 ];
-const FOLLOWED: [&str; 6] = [
+const FOLLOWED: [&str; 7] = [
     "application_name",
     "client_encoding",
     "DateStyle",
     "IntervalStyle",
+    "server_version",
     "standard_conforming_strings",
     "TimeZone",
 ];

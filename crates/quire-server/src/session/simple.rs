@@ -2,6 +2,7 @@
 
 use quire::{Connection, Outcome, TransactionStatus};
 
+use super::copying::may_copy;
 use super::rows::{Columns, Source, tag_of};
 use super::statement::unknown_statement;
 use super::words::{Control, deallocated, first_word};
@@ -19,6 +20,10 @@ impl Session {
             Err(Stop::Failed(failure)) => self.fail(&failure, sender),
             other => other?,
         }
+        if self.copying.is_some() {
+            // What it answers, and that it is ready, follows the rows.
+            return Ok(());
+        }
         self.sync(sender)
     }
 
@@ -30,7 +35,7 @@ impl Session {
             return Ok(());
         }
         let (mut behind, mut characters) = (0, 0);
-        for statement in &statements {
+        for (index, statement) in statements.iter().enumerate() {
             let rest = sql.get(behind..).unwrap_or_default();
             let start = rest.find(statement.as_str()).unwrap_or(0);
             characters += rest.get(..start).unwrap_or_default().chars().count();
@@ -39,6 +44,11 @@ impl Session {
                 self.begin_implicit()?;
             }
             self.run_one(statement, control, characters, sender)?;
+            if self.copying.is_some() && index + 1 < statements.len() {
+                self.copying = None;
+                let text = "COPY FROM STDIN must be the last statement of its message";
+                return Err(Failure::error("0A000", text).into());
+            }
             behind += start + statement.len();
             characters += statement.chars().count();
         }
@@ -58,6 +68,9 @@ impl Session {
         }
         if let Some(tag) = self.deallocate(sql)? {
             sender.output.command_complete(tag);
+            return Ok(());
+        }
+        if may_copy(sql) && self.copy(sql, true, sender)? {
             return Ok(());
         }
         self.begin_timed();

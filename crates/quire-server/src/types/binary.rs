@@ -18,6 +18,7 @@ pub(crate) fn write_binary(out: &mut Vec<u8>, cell: &Cell<'_>, pg_type: &PgType)
         Cell::Integer(value) => match pg_type {
             PgType::SmallInt => out.extend((*value as i16).to_be_bytes()),
             PgType::Integer => out.extend((*value as i32).to_be_bytes()),
+            PgType::Oid => out.extend((*value as u32).to_be_bytes()),
             _ => out.extend(value.to_be_bytes()),
         },
         Cell::Decimal { units, scale } => numeric::write_numeric(out, *units, *scale),

@@ -1,7 +1,7 @@
 //! What a client's bytes for a parameter mean.
 
-use quire::Value;
 use quire::arrow::datatypes::DataType;
+use quire::{Value, temporal};
 use thiserror::Error;
 
 use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
@@ -184,11 +184,12 @@ fn from_text(text: &str, wire: &PgType) -> Decoded {
     let wrong = || malformed(wire, text.as_bytes());
     Ok(match wire {
         PgType::Boolean => Value::Boolean(boolean(text).ok_or_else(wrong)?),
-        PgType::SmallInt | PgType::Integer | PgType::BigInt => {
+        PgType::SmallInt | PgType::Integer | PgType::BigInt | PgType::Oid => {
             let value: i64 = text.trim().parse().map_err(|_| wrong())?;
             let fits = match wire {
                 PgType::SmallInt => i16::try_from(value).is_ok(),
                 PgType::Integer => i32::try_from(value).is_ok(),
+                PgType::Oid => u32::try_from(value).is_ok(),
                 _ => true,
             };
             if !fits {
@@ -199,19 +200,20 @@ fn from_text(text: &str, wire: &PgType) -> Decoded {
         PgType::Real => Value::Real(float::parse_double(text).ok_or_else(wrong)? as f32),
         PgType::Double => Value::Double(float::parse_double(text).ok_or_else(wrong)?),
         PgType::Bytea => Value::Bytes(bytea(text).ok_or_else(wrong)?.into()),
-        PgType::Date => match calendar::parse_date(text) {
+        PgType::Date => match temporal::parse_date(text) {
             Some(day) => Value::Integer(day.into()),
             // Other spellings are left to the statement.
             None => Value::Text(text.into()),
         },
         PgType::Timestamp | PgType::TimestampTz => {
-            match calendar::parse_timestamp(text, *wire == PgType::TimestampTz) {
+            match temporal::parse_timestamp(text, *wire == PgType::TimestampTz) {
                 Some(micros) => Value::Integer(micros),
                 None => Value::Text(text.into()),
             }
         }
         PgType::Numeric { .. }
         | PgType::Text
+        | PgType::Json
         | PgType::Time
         | PgType::Interval
         | PgType::Array(_) => Value::Text(text.into()),
@@ -229,6 +231,7 @@ fn from_binary(bytes: &[u8], wire: &PgType) -> Decoded {
         PgType::Integer => {
             Value::Integer(i32::from_be_bytes(array(bytes).ok_or_else(wrong)?).into())
         }
+        PgType::Oid => Value::Integer(u32::from_be_bytes(array(bytes).ok_or_else(wrong)?).into()),
         PgType::BigInt => Value::Integer(i64::from_be_bytes(array(bytes).ok_or_else(wrong)?)),
         PgType::Real => Value::Real(f32::from_be_bytes(array(bytes).ok_or_else(wrong)?)),
         PgType::Double => Value::Double(f64::from_be_bytes(array(bytes).ok_or_else(wrong)?)),
@@ -260,7 +263,7 @@ fn from_binary(bytes: &[u8], wire: &PgType) -> Decoded {
             let months = i32::from_be_bytes(array(months).ok_or_else(wrong)?);
             Value::Text(calendar::interval_text(months, days, micros).into())
         }
-        PgType::Text => Value::Text(utf8(bytes)?.into()),
+        PgType::Text | PgType::Json => Value::Text(utf8(bytes)?.into()),
         PgType::Numeric { .. } | PgType::Array(_) => return Err(wrong()),
     })
 }

@@ -1,6 +1,6 @@
 //! Types of PostgreSQL, and which one an Arrow type is.
 
-use quire::arrow::datatypes::{DataType, TimeUnit};
+use quire::arrow::datatypes::{DataType, Field, TimeUnit};
 
 /// A type as clients know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub(crate) enum PgType {
     SmallInt,
     Integer,
     BigInt,
+    /// The number of something in the catalog.
+    Oid,
     Real,
     Double,
     /// With the digits and scale of the column.
@@ -17,6 +19,8 @@ pub(crate) enum PgType {
         scale: i8,
     },
     Text,
+    /// Text too.
+    Json,
     Bytea,
     Date,
     Time,
@@ -27,13 +31,22 @@ pub(crate) enum PgType {
 }
 
 impl PgType {
+    /// The type that clients see of a column.
+    pub(crate) fn of_field(field: &Field) -> Self {
+        match field.extension_type_name() {
+            Some("arrow.json") => Self::Json,
+            _ => Self::of(field.data_type()),
+        }
+    }
+
     /// The type that clients see. What has none of its own is shown as text.
     pub(crate) fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Boolean => Self::Boolean,
             DataType::Int8 | DataType::UInt8 | DataType::Int16 => Self::SmallInt,
             DataType::UInt16 | DataType::Int32 => Self::Integer,
-            DataType::UInt32 | DataType::Int64 => Self::BigInt,
+            DataType::UInt32 => Self::Oid,
+            DataType::Int64 => Self::BigInt,
             DataType::UInt64 => Self::Numeric {
                 precision: 20,
                 scale: 0,
@@ -76,6 +89,8 @@ impl PgType {
             23 => Self::Integer,
             // char, name, text, bpchar, varchar, json
             18 | 19 | 25 | 1042 | 1043 | 114 => Self::Text,
+            // oid, regproc, regclass, regtype
+            26 | 24 | 2205 | 2206 => Self::Oid,
             700 => Self::Real,
             701 => Self::Double,
             1082 => Self::Date,
@@ -97,10 +112,12 @@ impl PgType {
             Self::SmallInt => 21,
             Self::Integer => 23,
             Self::BigInt => 20,
+            Self::Oid => 26,
             Self::Real => 700,
             Self::Double => 701,
             Self::Numeric { .. } => 1700,
             Self::Text => 25,
+            Self::Json => 114,
             Self::Bytea => 17,
             Self::Date => 1082,
             Self::Time => 1083,
@@ -112,6 +129,7 @@ impl PgType {
                 Self::SmallInt => 1005,
                 Self::Integer => 1007,
                 Self::BigInt => 1016,
+                Self::Oid => 1028,
                 Self::Real => 1021,
                 Self::Double => 1022,
                 Self::Numeric { .. } => 1231,
@@ -121,6 +139,7 @@ impl PgType {
                 Self::Timestamp => 1115,
                 Self::TimestampTz => 1185,
                 Self::Interval => 1187,
+                Self::Json => 199,
                 Self::Text | Self::Array(_) => 1009,
             },
         }
@@ -131,10 +150,10 @@ impl PgType {
         match self {
             Self::Boolean => 1,
             Self::SmallInt => 2,
-            Self::Integer | Self::Real | Self::Date => 4,
+            Self::Integer | Self::Oid | Self::Real | Self::Date => 4,
             Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
             Self::Interval => 16,
-            Self::Numeric { .. } | Self::Text | Self::Bytea | Self::Array(_) => -1,
+            Self::Numeric { .. } | Self::Text | Self::Json | Self::Bytea | Self::Array(_) => -1,
         }
     }
 
@@ -154,7 +173,8 @@ impl PgType {
             Self::Boolean => DataType::Boolean,
             Self::SmallInt => DataType::Int16,
             Self::Integer => DataType::Int32,
-            Self::BigInt => DataType::Int64,
+            // There are no parameters of unsigned types.
+            Self::BigInt | Self::Oid => DataType::Int64,
             Self::Real => DataType::Float32,
             Self::Double => DataType::Float64,
             Self::Numeric { precision, scale } => DataType::Decimal128(*precision, *scale),
@@ -162,7 +182,9 @@ impl PgType {
             Self::Date => DataType::Date32,
             Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
             Self::TimestampTz => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
-            Self::Text | Self::Time | Self::Interval | Self::Array(_) => DataType::Utf8,
+            Self::Text | Self::Json | Self::Time | Self::Interval | Self::Array(_) => {
+                DataType::Utf8
+            }
         }
     }
 
@@ -170,10 +192,10 @@ impl PgType {
     pub(super) fn family(&self) -> u8 {
         match self {
             Self::Boolean => 0,
-            Self::SmallInt | Self::Integer | Self::BigInt => 1,
+            Self::SmallInt | Self::Integer | Self::BigInt | Self::Oid => 1,
             Self::Real | Self::Double => 2,
             Self::Numeric { .. } => 3,
-            Self::Text => 4,
+            Self::Text | Self::Json => 4,
             Self::Bytea => 5,
             Self::Date => 6,
             Self::Time => 7,
@@ -190,10 +212,12 @@ impl PgType {
             Self::SmallInt => "smallint",
             Self::Integer => "integer",
             Self::BigInt => "bigint",
+            Self::Oid => "oid",
             Self::Real => "real",
             Self::Double => "double precision",
             Self::Numeric { .. } => "numeric",
             Self::Text => "text",
+            Self::Json => "json",
             Self::Bytea => "bytea",
             Self::Date => "date",
             Self::Time => "time",

@@ -126,6 +126,25 @@ impl Output {
         });
     }
 
+    /// Rows come or go, in text or binary in all columns: `G` in, `H` out.
+    pub(crate) fn copy_response(&mut self, kind: u8, is_binary: bool, column_count: usize) {
+        self.message(kind, |body| {
+            body.push(u8::from(is_binary));
+            body.extend((column_count as u16).to_be_bytes());
+            for _ in 0..column_count {
+                body.extend(u16::from(is_binary).to_be_bytes());
+            }
+        });
+    }
+
+    pub(crate) fn copy_data(&mut self, bytes: &[u8]) {
+        self.message(b'd', |body| body.extend_from_slice(bytes));
+    }
+
+    pub(crate) fn copy_done(&mut self) {
+        self.empty_message(b'c');
+    }
+
     pub(crate) fn notice(&mut self, failure: &Failure) {
         self.report(b'N', failure);
     }

@@ -127,6 +127,12 @@ pub fn execute(portal: &str, rows: i32) -> Vec<u8> {
     )
 }
 
+/// Binds a statement to the unnamed portal, asks what its rows look like, and runs it.
+pub fn run(statement: &str, values: &[&str]) -> [Vec<u8>; 4] {
+    let portal = bind("", statement, values);
+    [portal, describe(b'P', ""), execute("", 0), sync()]
+}
+
 pub fn sync() -> Vec<u8> {
     message(b'S', &[])
 }

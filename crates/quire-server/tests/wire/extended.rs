@@ -1,7 +1,7 @@
 //! `Parse` to `Sync`.
 
 use crate::client::{
-    bind, bind_as, connect, describe, execute, message, parse, query, server, sync,
+    bind, bind_as, connect, describe, execute, message, parse, query, run, server, sync,
 };
 
 const TABLE: &str = "create table t (id integer primary key, name text, price decimal(10,2))";
@@ -28,12 +28,7 @@ fn a_statement_is_prepared_described_and_run() {
     ];
     assert_eq!(answers, expected);
     for (id, row) in [("1", "row Ada|1.50"), ("2", "row Bob|NULL")] {
-        let parts = [
-            bind("", "s", &[id]),
-            describe(b'P', ""),
-            execute("", 0),
-            sync(),
-        ];
+        let parts = run("s", &[id]);
         let expected = [
             "bound",
             "columns name:25|price:1700",
@@ -56,12 +51,7 @@ fn changes_are_prepared_too() {
         answers,
         ["parsed", "parameters 1700|23", "no data", "ready I"]
     );
-    let parts = [
-        bind("", "u", &["9.995", "3"]),
-        describe(b'P', ""),
-        execute("", 0),
-        sync(),
-    ];
+    let parts = run("u", &["9.995", "3"]);
     assert_eq!(
         client.say(&parts),
         ["bound", "no data", "done UPDATE 1", "ready I"]
@@ -98,12 +88,7 @@ fn queries_that_are_not_compiled_are_described_without_running_twice() {
         answers,
         ["parsed", "parameters 23", "columns name:25|n:20", "ready I"]
     );
-    let parts = [
-        bind("", "j", &["2"]),
-        describe(b'P', ""),
-        execute("", 0),
-        sync(),
-    ];
+    let parts = run("j", &["2"]);
     let expected = [
         "bound",
         "columns name:25|n:20",

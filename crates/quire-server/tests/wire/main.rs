@@ -1,7 +1,9 @@
 //! The server over TCP, byte by byte: what clients hide is seen here.
 #![allow(clippy::unwrap_used)]
 
+mod catalog;
 mod client;
+mod copy;
 mod extended;
 mod limits;
 mod simple;

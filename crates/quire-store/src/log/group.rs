@@ -41,6 +41,9 @@ pub(super) struct Group {
     pub(super) body: Vec<u8>,
     pub(super) commits: Vec<Joined>,
     is_synced: bool,
+    /// One of them does not make room.
+    grows: bool,
+    /// One of them does.
     makes_room: bool,
     outcome: Arc<Outcome>,
 }
@@ -98,7 +101,9 @@ impl LogInner {
         assert!(batch.is_of(&self.volume), "a batch of another volume");
         check_length(records)?;
         let mut group = Group::default();
-        group.push(records, ends, durability, false);
+        group.push(records, ends, durability, true);
+        // That says the batch itself.
+        group.makes_room = false;
         self.lock_filling().waiting_count += 1;
         let (first, batch) = self.write_group(batch, &group)?;
         batch.tidy_up();
@@ -208,7 +213,9 @@ impl LogInner {
         batch: &mut WriteBatch,
         group: &Group,
     ) -> Result<(Vec<LivePage>, u64), CommitError> {
-        if group.makes_room {
+        if group.grows {
+            batch.leave_room_for_pages(group.body.len() as u64);
+        } else if group.makes_room {
             batch.use_reserve();
         }
         let first = {
@@ -269,6 +276,7 @@ impl Group {
         let large = ends.map_or(0, |(large, _)| large);
         self.commits.push(Joined { end, large });
         self.is_synced |= durability == Durability::Synced;
+        self.grows |= !makes_room;
         self.makes_room |= makes_room;
     }
 
@@ -276,6 +284,7 @@ impl Group {
     pub(super) fn flags(&self) -> Self {
         Self {
             is_synced: self.is_synced,
+            grows: self.grows,
             makes_room: self.makes_room,
             ..Self::default()
         }

@@ -15,6 +15,8 @@ pub struct LargeCommit {
     /// The batch of the first part; 0 before it.
     number: u64,
     part_count: u32,
+    part_bytes: u64,
+    makes_room: bool,
 }
 
 impl Log {
@@ -25,11 +27,18 @@ impl Log {
             log: self.clone(),
             number: 0,
             part_count: 0,
+            part_bytes: 0,
+            makes_room: false,
         }
     }
 }
 
 impl LargeCommit {
+    /// From now on, whether the transaction only deletes: see [`Log::commit_making_room`].
+    pub fn set_makes_room(&mut self, makes_room: bool) {
+        self.makes_room = makes_room;
+    }
+
     /// Writes some of the records, at most [`super::RECORDS_BYTES_MAX`] bytes. Not synced: that comes with the commit.
     ///
     /// # Errors
@@ -38,6 +47,11 @@ impl LargeCommit {
         check_length(records)?;
         let inner = &self.log.inner;
         let mut batch = inner.volume.begin()?;
+        self.part_bytes += records.len() as u64;
+        match self.makes_room {
+            true => batch.use_reserve(),
+            false => batch.leave_room_for_pages(self.part_bytes),
+        }
         inner.lock_live().reconcile(|page| batch.existed(page));
         let number = match self.number {
             0 => batch.sequence(),
@@ -72,7 +86,7 @@ impl LargeCommit {
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
         let inner = &self.log.inner;
-        inner.join(records, self.ends(), durability, false)
+        inner.join(records, self.ends(), durability, self.makes_room)
     }
 
     /// Commits the parts, `records` behind them, and `batch`, as one: see [`Log::commit_batch`].

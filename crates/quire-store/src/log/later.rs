@@ -44,7 +44,7 @@ impl LogInner {
     fn number_later(&self, records: &[u8]) -> Option<LogSequence> {
         let mut filling = self.lock_filling();
         let is_full = filling.later.body.len() + records.len() > LATER_BYTES_MAX;
-        if filling.waiting_count > 0 || is_full {
+        if filling.waiting_count > 0 || is_full || self.volume.is_full() {
             return None;
         }
         let sequence = self.lock_live().next + filling.unwritten_count;
@@ -59,9 +59,9 @@ impl LogInner {
         if self.lock_filling().unwritten_count == 0 {
             return Ok(());
         }
-        let mut batch = self.volume.begin()?;
-        // A checkpoint may follow, which makes room.
-        batch.use_reserve();
+        let batch = self.volume.begin()?;
+        // A flush may wait for it, after which it goes.
+        batch.shortens_log();
         if self.lock_filling().later.commits.is_empty() {
             return Ok(());
         }

@@ -7,6 +7,14 @@ use crate::error::WriteError;
 use crate::volume::WriteBatch;
 
 impl Log {
+    /// Are there parts of commits that came to nothing? A truncation frees them.
+    #[must_use]
+    pub fn has_leftovers(&self) -> bool {
+        let pin = self.inner.volume.pin();
+        let live = self.inner.lock_live();
+        live.orphans.iter().any(|page| pin.contains(*page))
+    }
+
     /// Frees, as part of `batch`, the pages of commits up to `up_to`: the batch writes what they did into the pages of
     /// the row tables. They are gone when the batch is committed; when it is dropped nothing has happened. At most
     /// once per batch. A commit that shares its page with a later one is no longer replayed either.
@@ -14,6 +22,7 @@ impl Log {
     /// # Errors
     /// As [`WriteBatch::replace`].
     pub fn truncate(&self, batch: &WriteBatch, up_to: LogSequence) -> Result<(), WriteError> {
+        batch.shortens_log();
         let (freed, root) = {
             let mut live = self.inner.lock_live();
             live.reconcile(|page| batch.existed(page));

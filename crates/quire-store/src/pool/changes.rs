@@ -21,7 +21,13 @@ pub(super) struct Changes {
     /// Signalled, with the lock of `set`, when the limit is reached and when a flush is over.
     crossed: Condvar,
     is_flushing: AtomicBool,
+    /// How much is changed when the images of some of it should be measured next.
+    sample_bytes: AtomicUsize,
 }
+
+/// So many pages are measured, as soon as so much is changed.
+const SAMPLE_PAGES: usize = 8;
+const SAMPLE_BYTES_MIN: usize = 256 << 10;
 
 #[derive(Default)]
 struct ChangedSet {
@@ -39,7 +45,32 @@ impl Changes {
             limit_bytes,
             crossed: Condvar::new(),
             is_flushing: AtomicBool::new(false),
+            sample_bytes: AtomicUsize::new(SAMPLE_BYTES_MIN),
         }
+    }
+
+    /// Some of the frames that have changed, whenever twice as much has as the last time. Empty in between.
+    pub(super) fn sample(&self) -> Vec<Arc<Frame>> {
+        let (changed, due) = (
+            self.dirty_bytes(),
+            self.sample_bytes.load(Ordering::Relaxed),
+        );
+        if changed < due {
+            return Vec::new();
+        }
+        self.sample_bytes
+            .store(changed.saturating_mul(2), Ordering::Relaxed);
+        let set = self.lock();
+        let mut frames: Vec<_> = set.frames.values().cloned().collect();
+        drop(set);
+        frames.sort_unstable_by_key(|frame| frame.page());
+        let step = frames.len().div_ceil(SAMPLE_PAGES).max(1);
+        frames.into_iter().step_by(step).collect()
+    }
+
+    /// No sample is needed any more.
+    pub(super) fn end_samples(&self) {
+        self.sample_bytes.store(usize::MAX, Ordering::Relaxed);
     }
 
     pub(super) fn epoch(&self) -> u64 {

@@ -195,9 +195,11 @@ impl Content {
         if self.is_freed {
             return FrameCopy::Freed;
         }
+        // On a full disk pages become as small as they can.
+        let may_append = frame.codec().compresses() && !frame.upkeep().volume.is_full();
         let log = self
             .log_use()
-            .filter(|log| frame.codec().compresses() && log.log_bytes <= log.log_bytes_max);
+            .filter(|log| may_append && log.log_bytes <= log.log_bytes_max);
         let lsn = RowPage::trusted(&self.bytes).map(|page| page.lsn());
         let (Some(_), Ok(lsn)) = (log, lsn) else {
             return FrameCopy::Encode(self.bytes.clone());

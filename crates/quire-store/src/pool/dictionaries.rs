@@ -6,7 +6,7 @@
 //! alone, so dictionaries of any age are beside each other. A dictionary is written by the first flush that may have images
 //! made with it, in the same batch; and freed by the one that frees the pages of its tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use quire_codec::Corrupt;
@@ -202,9 +202,12 @@ impl Dictionaries {
         dictionary
     }
 
-    /// Learns a dictionary, and uses it if it pays.
+    /// Learns a dictionary, and uses it if it pays. Not on a full disk: it takes room first, and gains some later.
     pub(super) fn train(&self, job: TrainingJob) {
         let TrainingJob { tree, sample } = job;
+        if self.volume.is_full() {
+            return;
+        }
         let before = tree.lock().newest.clone();
         let Some(dictionary) = sample.train(tree.codec, before) else {
             return;
@@ -223,6 +226,23 @@ impl Dictionaries {
         list.unwritten.push((tree.tree, page, dictionary.clone()));
         drop((trees, list));
         tree.lock().newest = Some(dictionary);
+    }
+
+    /// The disk is full: from now on leaves are compressed with what is in the volume.
+    pub(super) fn use_stored_only(&self) {
+        let unwritten: Vec<u64> = {
+            let state = self.lock_list();
+            state.unwritten.iter().map(|(tree, ..)| *tree).collect()
+        };
+        for tree in unwritten {
+            let trees = self.trees.read().unwrap_or_else(PoisonError::into_inner);
+            let known = trees.get(&tree).and_then(Option::as_ref).map(Arc::clone);
+            drop(trees);
+            if let Some(known) = known {
+                let mut state = known.lock();
+                state.newest = self.newest_stored(tree).0;
+            }
+        }
     }
 
     /// The pages of a tree are being freed, under a guard that the caller holds.
@@ -251,13 +271,20 @@ impl Dictionaries {
         self.lock_list().forgotten.extend(forgotten);
     }
 
-    /// Adds to the batch of a flush what its images may name, and frees what nothing names any more.
+    /// Adds to the batch of a flush what its images name, and frees what nothing names any more.
     pub(super) fn write(
         &self,
         batch: &WriteBatch,
         forgotten: &[u64],
+        named: &HashSet<u64>,
     ) -> Result<Option<ListChange>, WriteError> {
         let mut state = self.lock_list();
+        let is_there = |id: &u64| {
+            PageId::new(*id).is_some_and(|page| {
+                batch.existed(page) || state.unwritten.iter().any(|(_, it, _)| *it == page)
+            })
+        };
+        assert!(named.iter().all(is_there), "an image names no dictionary");
         if state.unwritten.is_empty() && forgotten.is_empty() {
             return Ok(None);
         }
@@ -277,7 +304,9 @@ impl Dictionaries {
             pages.retain(|page| batch.existed(*page));
             !pages.is_empty()
         });
-        for (tree, page, dictionary) in &state.unwritten {
+        let unwritten = state.unwritten.iter();
+        for (tree, page, dictionary) in unwritten.filter(|(_, page, _)| named.contains(&page.get()))
+        {
             let payload = encode_dictionary(dictionary.bytes());
             batch.put(*page, PageKind::Dictionary, &payload)?;
             list.trees.entry(*tree).or_default().push(*page);

@@ -1,5 +1,6 @@
 //! Writing the changed pages as they were at one instant.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -58,10 +59,14 @@ impl Pool {
             flush.forgotten_trees = upkeep.dictionaries.take_forgotten();
             at_instant()
         };
+        if upkeep.volume.is_full() {
+            upkeep.dictionaries.use_stored_only();
+        }
         for frame in &flush.frames {
             let copy = frame.latch()?.take_copy(frame);
             flush.images.push(upkeep.make_image(frame, copy)?);
         }
+        flush.note_images();
         Ok((flush, answer))
     }
 }
@@ -81,6 +86,27 @@ impl Flush {
         self.images.iter().map(bytes).sum()
     }
 
+    /// What many images took of their pages is what the next are expected to take.
+    fn note_images(&self) {
+        const PAGES_MIN: usize = 64;
+        let written = self.frames.iter().zip(&self.images);
+        let written = written.filter(|(_, image)| image.is_some());
+        let page_bytes: usize = written.map(|(frame, _)| frame.page_bytes()).sum();
+        if self.frames.len() >= PAGES_MIN {
+            let upkeep = &self.pool.inner.upkeep;
+            let image_bytes = self.image_bytes();
+            upkeep.volume.note_images(image_bytes, page_bytes as u64);
+            upkeep.changes.end_samples();
+        }
+    }
+
+    /// The dictionaries that its images name.
+    fn dictionaries(&self) -> HashSet<u64> {
+        let named = |image: &Arc<[u8]>| Some(PageImage::open(image).ok()?.dictionary());
+        let named = self.images.iter().flatten().filter_map(named);
+        named.filter(|id| *id > 0).collect()
+    }
+
     /// Adds the pages to a batch, and commits it with what else the caller has put there. The frames are unchanged
     /// then, except for what came after the instant.
     ///
@@ -96,7 +122,7 @@ impl Flush {
             }
         }
         let dictionaries = &self.pool.inner.upkeep.dictionaries;
-        let change = dictionaries.write(&batch, &self.forgotten_trees)?;
+        let change = dictionaries.write(&batch, &self.forgotten_trees, &self.dictionaries())?;
         let sequence = batch.commit_with(durability)?;
         if let Some(change) = change {
             dictionaries.written(change);
@@ -160,6 +186,24 @@ impl Drop for Flush {
 }
 
 impl Upkeep {
+    /// Before there was a flush: what the images of some changed pages take is what all are expected to take.
+    pub(super) fn measure_sample(&self) {
+        let (mut image_bytes, mut page_bytes) = (0, 0);
+        for frame in self.changes.sample() {
+            let Ok(content) = frame.latch_shared() else {
+                continue;
+            };
+            let bytes = content.bytes.clone();
+            drop(content);
+            // A page that is free is none.
+            if let Ok(image) = self.measure(&bytes, frame.codec()) {
+                image_bytes += image as u64;
+                page_bytes += bytes.len() as u64;
+            }
+        }
+        self.volume.note_images(image_bytes, page_bytes);
+    }
+
     /// The image of a page; `None` for one that is free.
     fn make_image(&self, frame: &Frame, copy: FrameCopy) -> Result<Option<Arc<[u8]>>, FlushError> {
         let page = frame.page();

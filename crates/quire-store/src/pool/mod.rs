@@ -299,6 +299,19 @@ impl Pool {
         self.inner.upkeep.changes.is_over_limit()
     }
 
+    /// About as many bytes as the images of what is changed may take: by what the newest flush, or a sample, made of its pages, and
+    /// a quarter more; on a full disk those of the pages, and a quarter more.
+    #[must_use]
+    pub fn flush_bytes(&self) -> u64 {
+        let upkeep = &self.inner.upkeep;
+        let page_bytes = upkeep.changes.dirty_bytes() as u64;
+        if upkeep.volume.is_full() {
+            return page_bytes + page_bytes / 4;
+        }
+        upkeep.measure_sample();
+        upkeep.volume.image_bytes_of(page_bytes)
+    }
+
     /// Waits until [`needs_flush`](Self::needs_flush), at most so long; tells whether it does.
     #[must_use]
     pub fn wait_until_flush_is_needed(&self, timeout: Duration) -> bool {

@@ -187,6 +187,14 @@ impl Upkeep {
             .map_err(|error: Corrupt| error.to_string())
     }
 
+    /// About how many bytes the image of a page takes: with a dictionary they may be fewer.
+    pub(super) fn measure(&self, bytes: &[u8], codec: PageCodec) -> Result<usize, String> {
+        let page = RowPage::trusted(bytes).map_err(|error| error.to_string())?;
+        let image_bytes = self.encode_with(&page, codec, None)?.len();
+        let target = self.targets.get(codec).filter(|_| page.level() == 0);
+        Ok(target.map_or(image_bytes, |target| image_bytes.max(target.slot_bytes())))
+    }
+
     /// With the newest dictionary of the tree, if it has one.
     fn encode_leaf(&self, page: &RowPage<'_>, codec: PageCodec) -> Result<Vec<u8>, String> {
         let Some(leaf) = self.dictionaries.for_leaf(codec) else {

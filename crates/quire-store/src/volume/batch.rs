@@ -1,16 +1,21 @@
 //! A batch of writes: all of it becomes visible and durable at once, or nothing does.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use quire_format::volume::{
-    FIRST_FREE_PAGE, ImageHeader, ImageKind, MAX_PAYLOAD_BYTES, PageId, PageKind, checksum,
+    BLOCK_BYTES, FIRST_FREE_PAGE, ImageHeader, ImageKind, MAX_PAYLOAD_BYTES, PageId, PageKind,
+    checksum,
 };
 
 use super::checkpoint::Ending;
+use super::floors::{CHECKPOINT_BLOCKS, cleaning_run_bytes};
 use super::flush::{BatchRuns, Place};
+use super::map_changes::SHORT_CHUNK_ITEMS;
 use super::page_map::image_bytes;
 use super::pin::Version;
+use super::placement::Space;
 use super::writer::Turn;
 use super::{Inner, Volume};
 use crate::error::{ReadError, WriteError};
@@ -25,12 +30,28 @@ pub struct WriteBatch {
     /// Signalled when a thread has finished writing a run.
     pub(super) drained: Condvar,
     freed: Mutex<Freed>,
-    /// Copies only, or the log of a deletion: as good as freeing.
+    /// Copies only.
     pub(super) is_cleaning: bool,
+    purpose: Mutex<Purpose>,
+    /// Bytes of redo records in it, if it leaves room for their pages.
+    redo_bytes: AtomicU64,
     /// Nothing is left to undo.
     pub(super) finished: bool,
     /// Held until everything else is done.
     _turn: Turn,
+}
+
+/// What a batch is for, which decides how much of the reserve it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Anything. If it frees more than it writes, it makes room.
+    Any,
+    /// The log of a deletion.
+    Deletion,
+    /// The pages that have changed, after which their log goes.
+    Flush,
+    /// Copies out of dead space.
+    Cleaning,
 }
 
 /// What the batch makes dead.
@@ -46,20 +67,23 @@ impl WriteBatch {
     pub(super) fn begin(inner: Arc<Inner>, turn: Turn) -> Result<Self, WriteError> {
         inner.may_write()?;
         let bytes_wanted = inner.options.run_bytes_wanted();
-        let (sequence, after_commit) = {
+        let (sequence, after_commit, end) = {
             let mut writer = inner.lock_writer();
             if writer.space.tail.is_some() {
                 inner.release_dead(&mut writer)?;
             }
             let contents = &writer.contents;
-            (contents.next_sequence, contents.commit_sequence)
+            let end = writer.space.free.end();
+            (contents.next_sequence, contents.commit_sequence, end)
         };
         Ok(Self {
             base: inner.version(),
-            runs: Mutex::new(BatchRuns::new(sequence, after_commit, bytes_wanted)),
+            runs: Mutex::new(BatchRuns::new(sequence, after_commit, bytes_wanted, end)),
             drained: Condvar::new(),
             freed: Mutex::default(),
             is_cleaning: false,
+            purpose: Mutex::new(Purpose::Any),
+            redo_bytes: AtomicU64::new(0),
             finished: false,
             _turn: turn,
             inner,
@@ -165,9 +189,69 @@ impl WriteBatch {
         self.base.pages.get(page).is_some()
     }
 
-    /// The batch will make room, if not by itself: it may use the reserve.
-    pub(crate) fn use_reserve(&mut self) {
+    /// The batch is the log of a deletion, or another that will make room, if not by itself: on a full disk it may use the
+    /// part of the reserve that is there for it.
+    pub fn use_reserve(&self) {
+        self.set_purpose(Purpose::Deletion);
+    }
+
+    /// The batch shortens the log of row transactions, which deletions wait for.
+    pub(crate) fn shortens_log(&self) {
+        self.set_purpose(Purpose::Flush);
+    }
+
+    /// The batch copies only.
+    pub(super) fn only_cleans(&mut self) {
         self.is_cleaning = true;
+        self.set_purpose(Purpose::Cleaning);
+        if self.inner.is_full() {
+            let end = self.inner.lock_writer().space.free.end();
+            self.lock_runs().want_runs_of(cleaning_run_bytes(end));
+        }
+    }
+
+    /// The batch has so many bytes of redo records, and leaves room for the pages that they change.
+    pub(crate) fn leave_room_for_pages(&self, redo_bytes: u64) {
+        self.redo_bytes.store(redo_bytes, Ordering::Relaxed);
+    }
+
+    fn set_purpose(&self, purpose: Purpose) {
+        *self.lock_purpose() = purpose;
+    }
+
+    fn lock_purpose(&self) -> MutexGuard<'_, Purpose> {
+        self.purpose.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many blocks of the reserve the batch leaves, if it may use it.
+    pub(super) fn left_of_reserve(&self, runs: &BatchRuns, space: &Space) -> Option<u64> {
+        let floors = &space.floors;
+        match *self.lock_purpose() {
+            // Other free blocks serve the checkpoint after it as well.
+            Purpose::Cleaning => {
+                Some(left_by_cleaning(runs).saturating_sub(space.free.free_count()))
+            }
+            Purpose::Flush => Some(floors.left_by_flushes()),
+            _ if self.frees_more(runs) => Some(CHECKPOINT_BLOCKS),
+            Purpose::Deletion => Some(floors.left_by_deletions()),
+            Purpose::Any => None,
+        }
+    }
+
+    /// How many blocks the batch leaves free.
+    pub(super) fn blocks_left(&self, runs: &BatchRuns, space: &Space) -> u64 {
+        let redo_bytes = self.redo_bytes.load(Ordering::Relaxed);
+        let page_bytes = match space.is_full {
+            // Rows take more in their pages than in the log, for these are not full.
+            true => 2 * redo_bytes,
+            // They are estimated when they have been changed.
+            false => self.inner.image_bytes_of(redo_bytes),
+        };
+        let others = || space.floors.left_by_others() + page_bytes.div_ceil(BLOCK_BYTES);
+        match self.is_cleaning {
+            true => left_by_cleaning(runs),
+            false => self.left_of_reserve(runs, space).unwrap_or_else(others),
+        }
     }
 
     fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
@@ -183,11 +267,15 @@ impl WriteBatch {
             sequence: runs.sequence,
             payload_checksum,
         };
+        let is_full = self.inner.is_full();
+        if is_full {
+            self.fit_into_hole(&mut runs, payload.len())?;
+        }
         runs.append(&header, payload);
-        if runs.is_full() {
-            self.flush_shared(runs)
-        } else {
-            Ok(())
+        match runs.is_full() {
+            true if is_full || *self.lock_purpose() != Purpose::Any => self.flush_alone(&mut runs),
+            true => self.flush_shared(runs),
+            false => Ok(()),
         }
     }
 
@@ -241,10 +329,15 @@ impl WriteBatch {
             .collect()
     }
 
-    /// Does the batch make more room than it takes? Then it may use the reserve.
-    pub(super) fn makes_room(&self, runs: &BatchRuns) -> bool {
+    /// Does the batch make more room than it takes?
+    fn frees_more(&self, runs: &BatchRuns) -> bool {
         let taken_bytes = runs.written_bytes + runs.buffer.len() as u64;
-        self.is_cleaning || self.lock_freed().dead_bytes > taken_bytes
+        self.lock_freed().dead_bytes > taken_bytes
+    }
+
+    /// May the batch make do with what is in the file? Then the file is not made longer in advance.
+    pub(super) fn makes_room(&self, runs: &BatchRuns) -> bool {
+        *self.lock_purpose() != Purpose::Any || self.frees_more(runs)
     }
 
     /// Lowest page not given out by anybody.
@@ -292,4 +385,9 @@ fn check_length(payload: &[u8]) -> Result<(), WriteError> {
         return Err(WriteError::TooLarge { bytes, limit_bytes });
     }
     Ok(())
+}
+
+/// The checkpoint after cleaning has to list what was copied.
+fn left_by_cleaning(runs: &BatchRuns) -> u64 {
+    CHECKPOINT_BLOCKS + runs.image_count / SHORT_CHUNK_ITEMS
 }

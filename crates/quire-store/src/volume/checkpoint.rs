@@ -19,11 +19,15 @@ use quire_format::volume::{
 use std::sync::Arc;
 
 use super::Inner;
+use super::clean::used_end;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::placement::{Need, RESERVED_LIVE_BYTES_MIN};
+use super::placement::Need;
 use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
+
+/// A checkpoint may use all of the reserve: it chooses another.
+const ANYWHERE: Need = Need::MakesRoom { left: 0 };
 
 /// What happens after a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +51,7 @@ impl Inner {
         if writer.space.tail.is_some() {
             return Ok(());
         }
+        writer.end_at_begin = used_end(writer);
         self.checkpoint(writer, Ending::GoesOn)
     }
 
@@ -57,23 +62,20 @@ impl Inner {
         self.write_again(writer)?;
         // A map chunk is a proof of the newest commit; it must not be on the device before it.
         self.make_durable(writer)?;
-        if ending == Ending::Closes && writer.contents.pages.live_bytes() < RESERVED_LIVE_BYTES_MIN
-        {
-            // The map may lie where the reserve was, which the closed file will not have.
+        let makes_way = ending == Ending::Closes || writer.space.reserve_ends_a_short_file();
+        if makes_way && !writer.space.is_full {
+            // The map may lie where the reserve was: a closed file will not have most of it, and in a short one it leaves no hole.
             writer.space.lift_reserve();
         }
-        let end_before = writer.space.free.end();
-        let chunks = self.write_chunks(writer, ending)?;
-        let tail = match ending {
-            Ending::Closes => None,
-            Ending::GoesOn => match self.new_tail(writer) {
-                Ok(tail) => Some(tail),
-                Err(error) => {
-                    give_back_chunks(writer, &chunks.extents, end_before);
-                    return Err(error);
-                }
-            },
+        let whole = writer.must_write_whole_map(ending);
+        let written = match self.write_map(writer, ending, whole) {
+            // Then the chain becomes longer.
+            Err(WriteError::Full { .. }) if whole && writer.may_append_to_map() => {
+                self.write_map(writer, ending, false)
+            }
+            written => written,
         };
+        let (chunks, tail) = written?;
         self.disk
             .sync()
             .map_err(|error| self.failed("sync", error))?;
@@ -108,10 +110,40 @@ impl Inner {
         Ok(())
     }
 
-    /// Step 1.
-    fn write_chunks(&self, writer: &mut Writer, ending: Ending) -> Result<NewChunks, WriteError> {
+    /// Steps 1 and 2. After a failure all space is as before.
+    fn write_map(
+        &self,
+        writer: &mut Writer,
+        ending: Ending,
+        replaces_all: bool,
+    ) -> Result<(NewChunks, Option<u64>), WriteError> {
         let end_before = writer.space.free.end();
-        let replaces_all = writer.must_write_whole_map(ending);
+        let reserve_before = writer.space.reserve;
+        let written = self.write_chunks(writer, replaces_all).and_then(|chunks| {
+            if ending == Ending::Closes {
+                return Ok((chunks, None));
+            }
+            match self.new_tail(writer) {
+                Ok(tail) => Ok((chunks, Some(tail))),
+                Err(error) => {
+                    give_back_chunks(writer, &chunks.extents, end_before);
+                    Err(error)
+                }
+            }
+        });
+        if written.is_err() {
+            writer.space.restore_reserve(reserve_before);
+        }
+        written
+    }
+
+    /// Step 1.
+    fn write_chunks(
+        &self,
+        writer: &mut Writer,
+        replaces_all: bool,
+    ) -> Result<NewChunks, WriteError> {
+        let end_before = writer.space.free.end();
         let base = if replaces_all {
             None
         } else {
@@ -171,10 +203,11 @@ impl Inner {
                 Err(error) if is_full(&error) => {
                     writer.space.free.put(extent);
                     writer.space.free.cut_tail(end_before);
-                    if need == Need::MakesRoom {
+                    self.note_full(writer, true);
+                    if need == ANYWHERE {
                         return Err(self.write_failed(error, count * BLOCK_BYTES));
                     }
-                    need = Need::MakesRoom;
+                    need = ANYWHERE;
                 }
                 Err(error) => return Err(self.write_failed(error, 0)),
             }
@@ -183,7 +216,7 @@ impl Inner {
 
     /// Step 2: a block inside the file at which the log will go on.
     fn new_tail(&self, writer: &mut Writer) -> Result<u64, WriteError> {
-        for need in [Need::Ordinary, Need::MakesRoom] {
+        for need in [Need::Ordinary, ANYWHERE] {
             let end_before = writer.space.free.end();
             let Some(extent) = writer.space.allocate_first_tail(need) else {
                 continue;

@@ -4,35 +4,26 @@
 //! Images are copied as they are stored; nothing is decoded. A copy is an ordinary batch, so a
 //! crash in the middle of it leaves every page where it was or where it is going, both whole.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quire_format::volume::{
-    BLOCK_BYTES, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageId, PageKind, checksum,
-};
+use quire_format::volume::BLOCK_BYTES;
 
-use super::batch::WriteBatch;
 use super::checkpoint::Ending;
-use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::options::Durability;
-use super::page_map::image_bytes;
+use super::copies::copy;
+use super::free_space::{Extent, FIRST_RUN_BLOCK, USEFUL_HOLE};
+use super::placement::Seat;
 use super::report::CleanReport;
-use super::run_images::RunImages;
+use super::stretch::Way;
 use super::writer::{Turn, Writer};
-use super::{Inner, Volume};
+use super::{Inner, Volume, stretch};
 use crate::error::{CleanError, CommitError, WriteError};
 
 /// Bytes copied between two checkpoints: what cleaning needs in addition at any moment.
 const STEP_BYTES: u64 = 8 << 20;
 
-/// On a full disk the steps become as small as this.
-const STEP_BYTES_MIN: u64 = 16 << 10;
-
 /// What a batch takes besides its images.
 const BATCH_BYTES: u64 = 8 << 10;
-
-/// Holes shorter than this are not filled on purpose.
-const HOLE_BYTES_MIN: u64 = 64 << 10;
 
 /// A run is worth cleaning when at least this share of it is dead.
 const DEAD_PERCENT_MIN: u64 = 25;
@@ -42,6 +33,9 @@ const WORTHWHILE_BYTES_MAX: u64 = 64 << 20;
 
 /// A file with less to gain is left alone when it is closed.
 const GAIN_BYTES_MIN: u64 = 1 << 20;
+
+/// Unless a session has made it longer by more than this: a shorter one may have no hole that takes anything.
+const LEFT_BYTES_MIN: u64 = 256 << 10;
 
 impl Volume {
     /// Copies live pages out of runs that are mostly dead and from the end of the file into its
@@ -59,29 +53,53 @@ impl Volume {
     }
 }
 
+/// The session is about to end: what is set aside for it is not kept meanwhile.
+/// Returns how many bytes were moved.
+pub(super) fn clean_before_end(inner: &Arc<Inner>) -> u64 {
+    inner.lock_writer().is_closing = true;
+    let moved_bytes = clean_if_worthwhile(inner, Ending::Closes);
+    inner.lock_writer().is_closing = false;
+    moved_bytes
+}
+
 /// Cleans a little when much of the file is dead or free. Failures are left for the next writer.
 /// As long as the session goes on, room for the log is not counted as waste.
-pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) {
-    let (file_bytes, live_bytes) = {
+/// Returns how many bytes were moved.
+pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
+    let percent = u64::from(inner.options.clean_dead_percent);
+    if percent == 100 {
+        return 0;
+    }
+    let (file_bytes, live_bytes, grown_bytes) = {
         let writer = inner.lock_writer();
-        (
-            used_end(&writer) * BLOCK_BYTES,
-            writer.contents.pages.live_bytes(),
-        )
+        let end = used_end(&writer);
+        let grown = match writer.space.tail {
+            Some(_) => end.saturating_sub(writer.end_at_begin),
+            None => 0,
+        };
+        let live_bytes = writer.contents.pages.live_bytes();
+        (end * BLOCK_BYTES, live_bytes, grown * BLOCK_BYTES)
     };
     let log_bytes = match ending {
         Ending::GoesOn => 2 * inner.options.log_limit_bytes(live_bytes),
         Ending::Closes => 0,
     };
     let gain_bytes = file_bytes.saturating_sub(live_bytes + log_bytes);
-    let percent = u64::from(inner.options.clean_dead_percent);
-    if percent < 100 && gain_bytes > GAIN_BYTES_MIN && gain_bytes > file_bytes / 100 * percent {
-        let _ = clean(inner, WORTHWHILE_BYTES_MAX);
-    }
+    let left_bytes = gain_bytes.min(grown_bytes);
+    let budget_bytes = if gain_bytes > GAIN_BYTES_MIN && gain_bytes > file_bytes / 100 * percent {
+        WORTHWHILE_BYTES_MAX
+    } else if ending == Ending::Closes && left_bytes > LEFT_BYTES_MIN.max(file_bytes / 64) {
+        // What the session has left: holes where the log was and the reserve.
+        WORTHWHILE_BYTES_MAX.min(grown_bytes)
+    } else {
+        return 0;
+    };
+    let report = clean(inner, budget_bytes);
+    report.map_or(0, |report| report.moved_bytes)
 }
 
 /// Where the file ends but for what is cut off without copying anything.
-fn used_end(writer: &Writer) -> u64 {
+pub(super) fn used_end(writer: &Writer) -> u64 {
     let runs_end = writer.contents.runs.iter().map(|(run, _)| run.end()).last();
     let chunks_end = writer.chunks.iter().map(|(chunk, _)| chunk.end()).max();
     runs_end.max(chunks_end).unwrap_or(FIRST_RUN_BLOCK)
@@ -93,29 +111,100 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
         ..CleanReport::default()
     };
     let mut copies = Copies::default();
-    let mut step_bytes = STEP_BYTES;
+    // Between two steps others may take what the first has gained.
+    let budget_bytes = match inner.is_full() {
+        true => budget_bytes.min(report.file_bytes_before.saturating_mul(2)),
+        false => budget_bytes,
+    };
+    reserve_at_end(inner)?;
     while report.moved_bytes < budget_bytes {
-        let turn = Turn::wait(inner);
-        let space_comes_back = store_map(inner)?;
-        let (moves, reason) = choose(&inner.lock_writer(), &copies, step_bytes);
-        if moves.is_empty() || !space_comes_back {
-            break;
-        }
-        match copy(inner, turn, &moves, copies.of(reason)) {
-            Ok((0, _)) => break,
-            Ok((pages, bytes)) => {
-                report.moved_pages += pages;
-                report.moved_bytes += bytes;
-            }
-            Err(error) if is_full(&error) && step_bytes > STEP_BYTES_MIN => step_bytes /= 8,
-            Err(error) => return Err(error),
-        }
+        let step = match inner.is_full() {
+            true => step_on_full_disk(inner)?,
+            false => step(inner, &mut copies, budget_bytes - report.moved_bytes)?,
+        };
+        let Some((pages, bytes)) = step else { break };
+        report.moved_pages += pages;
+        report.moved_bytes += bytes;
     }
-    let _turn = Turn::wait(inner);
+    let turn = Turn::wait(inner);
     store_map(inner)?;
     move_map(inner)?;
+    drop(turn);
+    reserve_at_end(inner)?;
     report.file_bytes_after = file_bytes(inner);
     Ok(report)
+}
+
+/// Where it was, there is a hole for what is alive.
+fn reserve_at_end(inner: &Arc<Inner>) -> Result<(), WriteError> {
+    let _turn = Turn::wait(inner);
+    inner.may_write()?;
+    let mut writer = inner.lock_writer();
+    match writer.space.tail {
+        Some(_) => inner.renew_reserve(&mut writer, Seat::AtEnd),
+        None => Ok(()),
+    }
+}
+
+/// Copies what is alive out of some runs. Returns pages and bytes; nothing when that would be of no use.
+fn step(
+    inner: &Arc<Inner>,
+    copies: &mut Copies,
+    budget_bytes: u64,
+) -> Result<Option<(u64, u64)>, CleanError> {
+    let turn = Turn::wait(inner);
+    let space_comes_back = store_map(inner)?;
+    let (moves, reason) = choose(&inner.lock_writer(), copies, STEP_BYTES.min(budget_bytes));
+    if moves.is_empty() || !space_comes_back {
+        return Ok(None);
+    }
+    go_on_in_first_hole(inner, reason)?;
+    let copied = match copy(inner, turn, &moves, Way::Hollow) {
+        // Found only now.
+        Err(error) if is_full(&error) => return step_on_full_disk(inner),
+        copied => copied?,
+    };
+    let Some(copied) = copied.filter(|copied| copied.page_count > 0) else {
+        return Ok(None);
+    };
+    copies.of(reason).extend(copied.starts);
+    Ok(Some((copied.page_count, copied.bytes)))
+}
+
+/// What is far goes where the log goes on: that is the first hole, and not one behind it that was the first one before.
+fn go_on_in_first_hole(inner: &Inner, reason: Reason) -> Result<(), WriteError> {
+    let mut writer = inner.lock_writer();
+    let first = writer.space.free.first_fit(USEFUL_HOLE);
+    let is_behind = first.is_some_and(|first| writer.space.tail > Some(first));
+    match reason {
+        Reason::Far if is_behind => inner.checkpoint(&mut writer, Ending::GoesOn),
+        _ => Ok(()),
+    }
+}
+
+/// The same on a full disk: tries ways to choose runs until there is one with some progress.
+fn step_on_full_disk(inner: &Arc<Inner>) -> Result<Option<(u64, u64)>, CleanError> {
+    const DIVISORS: [u64; 4] = [1, 2, 4, 8];
+    let mut tried = BTreeSet::new();
+    for divisor in DIVISORS {
+        for way in stretch::WAYS {
+            let turn = Turn::wait(inner);
+            if !store_map(inner)? {
+                return Ok(None);
+            }
+            let moves = stretch::choose(&inner.lock_writer(), way, divisor);
+            if moves.is_empty() || !tried.insert(moves.clone()) {
+                continue;
+            }
+            match copy(inner, turn, &moves, way) {
+                Ok(Some(copied)) => return Ok(Some((copied.page_count, copied.bytes))),
+                Ok(None) => {}
+                Err(error) if is_full(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn is_full(error: &CleanError) -> bool {
@@ -193,22 +282,20 @@ fn hollow_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, E
     within(hollow.into_iter(), step_bytes)
 }
 
-/// The last runs of the file, no more than fit into the holes.
+/// The last runs of the file, no more than fit into the holes before them: those in which a log goes on, so that the copies get there.
 fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
     let packed_end = packed_end(writer);
-    let room = |hole: Extent| hole.end().min(packed_end).saturating_sub(hole.start);
-    let hole_bytes = writer.space.free.extents().map(room).sum::<u64>() * BLOCK_BYTES;
-    let is_far =
-        |extent: &Extent| extent.start >= packed_end && !copies.from_far.contains(&extent.start);
-    let runs = writer
-        .contents
-        .runs
-        .iter()
-        .filter(|(extent, _)| is_far(extent));
+    let runs = writer.contents.runs.iter();
+    let runs = runs.filter(|(extent, _)| extent.start >= packed_end);
     let far: Vec<_> = runs.map(|(extent, run)| (run.live_bytes, extent)).collect();
+    let first = far.first().map_or(0, |(_, extent)| extent.start);
+    let holes = writer.space.free.extents();
+    let holes = holes.filter(|hole| hole.start < first && hole.count >= USEFUL_HOLE);
+    let room_bytes = holes.map(|hole| hole.count - 1).sum::<u64>() * BLOCK_BYTES;
+    let far = far.into_iter().rev();
     within(
-        far.into_iter().rev(),
-        step_bytes.min(hole_bytes.saturating_sub(BATCH_BYTES)),
+        far.filter(|(_, extent)| !copies.from_far.contains(&extent.start)),
+        step_bytes.min(room_bytes.saturating_sub(BATCH_BYTES)),
     )
 }
 
@@ -251,80 +338,7 @@ fn packed_end(writer: &Writer) -> u64 {
     let live_bytes = writer.contents.pages.live_bytes();
     let map_blocks: u64 = writer.chunks.iter().map(|(extent, _)| extent.count).sum();
     let run_blocks = (live_bytes + live_bytes / 64).div_ceil(BLOCK_BYTES);
-    FIRST_RUN_BLOCK + run_blocks + map_blocks + writer.space.reserve.count + 1
-}
-
-/// Copies the live images of those runs in one batch. Returns pages and bytes copied.
-fn copy(
-    inner: &Arc<Inner>,
-    turn: Turn,
-    moves: &BTreeSet<u64>,
-    copies: &mut BTreeSet<u64>,
-) -> Result<(u64, u64), CleanError> {
-    let mut batch = WriteBatch::begin(Arc::clone(inner), turn)?;
-    batch.is_cleaning = true;
-    let (mut page_count, mut bytes) = (0, 0);
-    let by_run = live_entries(&inner.lock_writer(), moves);
-    for (start, entries) in by_run {
-        let run = RunImages::read(&*inner.disk, start * BLOCK_BYTES);
-        // A run that cannot be read stays as it is, for `check` to find.
-        let Ok(Some(run)) = run else { continue };
-        for image in &run.images {
-            let Some((entry, kind)) = image.entry() else {
-                continue;
-            };
-            if entries.get(&entry.page) == Some(&entry) {
-                batch.copy_image(entry.page, kind, run.payload(image))?;
-                page_count += 1;
-                bytes += image_bytes(&entry);
-            }
-        }
-    }
-    batch.commit_in_turn(Durability::Synced)?;
-    inner.checkpoint_when_due(&mut inner.lock_writer());
-    let placements = &batch.lock_runs().placements;
-    copies.extend(placements.iter().map(|placement| placement.extent.start));
-    Ok((page_count, bytes))
-}
-
-/// The live images of the runs, by the run's first block.
-fn live_entries(
-    writer: &Writer,
-    moves: &BTreeSet<u64>,
-) -> BTreeMap<u64, HashMap<PageId, PageEntry>> {
-    let mut found: BTreeMap<u64, HashMap<PageId, PageEntry>> = BTreeMap::new();
-    writer.contents.pages.for_each(&mut |entry| {
-        if let Some((start, _)) = writer.contents.runs.containing(entry.offset)
-            && moves.contains(&start)
-        {
-            found.entry(start).or_default().insert(entry.page, entry);
-        }
-    });
-    found
-}
-
-impl WriteBatch {
-    /// Appends a copy of an image, and ends the run where the hole ends that it is going into.
-    fn copy_image(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
-        let mut runs = self.lock_runs();
-        let room_bytes = self
-            .inner
-            .lock_writer()
-            .space
-            .room_bytes()
-            .max(HOLE_BYTES_MIN);
-        let image_bytes = (IMAGE_HEADER_BYTES + payload.len()) as u64;
-        let is_started = !runs.buffer.is_empty();
-        if is_started && runs.buffer.len() as u64 + image_bytes > room_bytes || runs.is_full() {
-            self.flush_alone(&mut runs, true)?;
-        }
-        let header = ImageHeader {
-            kind: ImageKind::Page(page, kind),
-            payload_bytes: payload.len() as u32,
-            sequence: runs.sequence,
-            payload_checksum: checksum(payload),
-        };
-        runs.append(&header, payload);
-        Ok(())
-    }
+    // Runs that are not worth cleaning stay as long as they are.
+    let run_blocks = run_blocks.max(writer.contents.runs.block_count());
+    FIRST_RUN_BLOCK + run_blocks + map_blocks + 1
 }

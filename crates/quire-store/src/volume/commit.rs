@@ -17,6 +17,9 @@ use super::writer::Writer;
 use super::{Inner, clean};
 use crate::error::{CommitError, WriteError};
 
+/// A commit record is no longer than this.
+const RECORD_BYTES_MAX: usize = 64;
+
 impl WriteBatch {
     /// Makes the batch durable and visible. Returns the sequence of the commit; that of the
     /// commit before when the batch is empty.
@@ -69,10 +72,12 @@ impl WriteBatch {
                 }
                 return Ok(self.base.sequence);
             }
-            let makes_room = self.makes_room(&runs);
-            self.append_freed(&mut runs, &freed, makes_room)?;
+            self.append_freed(&mut runs, &freed)?;
+            if self.inner.is_full() {
+                self.fit_into_hole(&mut runs, RECORD_BYTES_MAX)?;
+            }
             self.append_record(&mut runs);
-            self.flush_alone(&mut runs, makes_room)?;
+            self.flush_alone(&mut runs)?;
             runs.entries()
         };
         if durability == Durability::Synced
@@ -88,23 +93,21 @@ impl WriteBatch {
         Ok(self.publish(&entries, &freed, durability))
     }
 
-    fn append_freed(
-        &self,
-        runs: &mut BatchRuns,
-        freed: &[PageRange],
-        makes_room: bool,
-    ) -> Result<(), WriteError> {
+    fn append_freed(&self, runs: &mut BatchRuns, freed: &[PageRange]) -> Result<(), WriteError> {
         for ranges in freed.chunks(CHUNK_ITEMS_MAX) {
             let payload = FreedPages {
                 ranges: ranges.to_vec(),
             }
             .encode();
+            if self.inner.is_full() {
+                self.fit_into_hole(runs, payload.len())?;
+            }
             runs.append(
                 &own_header(ImageKind::Freed, runs.sequence, &payload),
                 &payload,
             );
             if runs.is_full() {
-                self.flush_alone(runs, makes_room)?;
+                self.flush_alone(runs)?;
             }
         }
         Ok(())
@@ -173,7 +176,7 @@ impl Inner {
     pub(super) fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
         let live_bytes = writer.contents.pages.live_bytes();
         let limit_bytes = self.options.log_limit_bytes(live_bytes);
-        let is_due = writer.log_blocks * BLOCK_BYTES > limit_bytes || writer.space.is_short();
+        let is_due = writer.log_blocks * BLOCK_BYTES > limit_bytes || self.is_short(writer);
         is_due && self.checkpoint(writer, Ending::GoesOn).is_ok()
     }
 }

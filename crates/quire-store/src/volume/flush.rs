@@ -12,6 +12,7 @@ use quire_format::volume::{
 
 use super::Inner;
 use super::batch::WriteBatch;
+use super::floors::run_bytes_max;
 use super::placement::{Need, Placement};
 use super::writer::Writer;
 use crate::disk::is_full;
@@ -35,8 +36,11 @@ pub(super) struct BatchRuns {
     pub(super) after_commit: u64,
     /// Newest commit that was durable when the newest run was placed.
     durable_commit: u64,
-    /// The buffer is written when it has reached this length.
+    /// The buffer is written when it has reached this length: in a short file less than the options say.
     bytes_wanted: usize,
+    bytes_wanted_max: usize,
+    /// Not shorter than this: for copies on a full disk.
+    bytes_wanted_min: usize,
     /// Starts with room for the header of the run.
     pub(super) buffer: Vec<u8>,
     buffered: Vec<(PageId, usize, ImageHeader)>,
@@ -52,12 +56,15 @@ pub(super) struct BatchRuns {
 }
 
 impl BatchRuns {
-    pub(super) fn new(sequence: u64, after_commit: u64, bytes_wanted: usize) -> Self {
+    /// `end`: that of the file.
+    pub(super) fn new(sequence: u64, after_commit: u64, bytes_wanted_max: usize, end: u64) -> Self {
         Self {
             sequence,
             after_commit,
             durable_commit: 0,
-            bytes_wanted,
+            bytes_wanted: bytes_wanted_max.min(run_bytes_max(end) as usize),
+            bytes_wanted_max,
+            bytes_wanted_min: 0,
             buffer: Vec::new(),
             buffered: Vec::new(),
             places: HashMap::new(),
@@ -69,6 +76,12 @@ impl BatchRuns {
             in_flight: 0,
             failed: false,
         }
+    }
+
+    /// Runs become as long as this at least, and not longer than the options say.
+    pub(super) fn want_runs_of(&mut self, bytes: u64) {
+        self.bytes_wanted_min = self.bytes_wanted_max.min(bytes as usize);
+        self.bytes_wanted = self.bytes_wanted.max(self.bytes_wanted_min);
     }
 
     /// Puts an image at the end of the buffer.
@@ -118,6 +131,11 @@ impl BatchRuns {
     fn seal(&mut self, placement: Placement, writer: &Writer) -> SealedRun {
         let salt = writer.superblock.salt;
         self.durable_commit = writer.durable_commit;
+        let bytes_max = run_bytes_max(writer.space.free.end()) as usize;
+        self.bytes_wanted = self
+            .bytes_wanted_max
+            .min(bytes_max)
+            .max(self.bytes_wanted_min);
         let mut bytes = std::mem::take(&mut self.buffer);
         let offset = placement.extent.start * BLOCK_BYTES;
         let link = placement.needs_link().then(|| {
@@ -270,7 +288,12 @@ impl WriteBatch {
         let mut sealed = {
             let mut writer = self.inner.lock_writer();
             let prepared = self.inner.begin_session(&mut writer);
-            let placed = prepared.map(|()| place(&mut writer, &runs, Need::Ordinary));
+            // Unless the disk is full, all is made up for with the last run of the batch.
+            let may = prepared.and_then(|()| self.may_take(&mut writer, &runs));
+            let placed = may.map(|may| match may {
+                true => place(&mut writer, &runs, Need::Ordinary),
+                false => None,
+            });
             match placed {
                 Ok(Some(placement)) => runs.seal(placement, &writer),
                 Ok(None) => {
@@ -292,44 +315,51 @@ impl WriteBatch {
         runs.failed |= written.is_err();
         drop(runs);
         self.drained.notify_all();
+        if written.as_ref().is_err_and(is_full) {
+            self.inner.note_full(&mut self.inner.lock_writer(), true);
+        }
         written.map_err(|error| self.inner.write_failed(error, needed_bytes))
     }
 
     /// Writes the buffer when nobody else uses the batch; may fall back to the reserve.
-    pub(super) fn flush_alone(
-        &self,
-        runs: &mut BatchRuns,
-        makes_room: bool,
-    ) -> Result<(), WriteError> {
+    pub(super) fn flush_alone(&self, runs: &mut BatchRuns) -> Result<(), WriteError> {
         let mut writer = self.inner.lock_writer();
         let result = self.inner.begin_session(&mut writer);
-        let result = result.and_then(|()| match makes_room {
+        let result = result.and_then(|()| match self.makes_room(runs) {
             true => Ok(()),
             false => self.inner.grow_ahead(&mut writer, runs.block_count()),
         });
-        let result = result.and_then(|()| self.write_alone(&mut writer, runs, makes_room));
+        let result = result.and_then(|()| self.write_alone(&mut writer, runs));
         runs.failed |= result.is_err();
         result
     }
 
-    fn write_alone(
-        &self,
-        writer: &mut Writer,
-        runs: &mut BatchRuns,
-        makes_room: bool,
-    ) -> Result<(), WriteError> {
+    fn write_alone(&self, writer: &mut Writer, runs: &mut BatchRuns) -> Result<(), WriteError> {
         let needed_bytes = runs.buffer.len() as u64;
+        let left = self.left_of_reserve(runs, &writer.space);
         // What is copied to make the file shorter goes into its holes, if it can.
         let needs = match self.is_cleaning {
-            true => [Need::Inside, Need::Ordinary, Need::MakesRoom],
-            false => [Need::Ordinary, Need::Inside, Need::MakesRoom],
+            true => [Need::Inside, Need::Ordinary],
+            false => [Need::Ordinary, Need::Inside],
         };
-        let allowed = if makes_room { &needs[..] } else { &needs[..2] };
+        let makes_room = left.map(|left| Need::MakesRoom { left });
+        // On a full disk it goes into the reserve in long runs, not into short holes.
+        let needs = match self.is_cleaning && writer.space.is_full {
+            true => &needs[..0],
+            false => &needs[..],
+        };
         let mut failure = self.full(needed_bytes);
-        for need in allowed {
-            let Some(placement) = place(writer, runs, *need) else {
+        for need in needs.iter().copied().chain(makes_room) {
+            if !self.may_take(writer, runs)? {
+                continue;
+            }
+            let Some(placement) = place(writer, runs, need) else {
                 continue;
             };
+            if !self.leaves_enough(writer, runs)? {
+                writer.space.undo(&placement);
+                continue;
+            }
             let mut sealed = runs.seal(placement, writer);
             sealed.absorb_tail();
             let Err(error) = sealed.write(&self.inner) else {
@@ -339,10 +369,54 @@ impl WriteBatch {
                 return Err(self.inner.write_failed(error, needed_bytes));
             }
             writer.space.undo(&placement);
+            self.inner.note_full(writer, true);
             runs.unseal(sealed);
             failure = self.inner.write_failed(error, needed_bytes);
         }
         Err(failure)
+    }
+
+    /// On a full disk every batch leaves what those need that make more room than it does.
+    fn may_take(&self, writer: &mut Writer, runs: &BatchRuns) -> Result<bool, WriteError> {
+        if !writer.space.is_full {
+            return Ok(true);
+        }
+        let wanted = runs.block_count() + 1 + self.blocks_left(runs, &writer.space);
+        let lacking = writer.space.lacking(wanted);
+        if lacking > 0 {
+            // The disk may not be full any more.
+            self.inner.grow_again(writer, lacking)?;
+        }
+        Ok(writer.space.lacking(wanted) == 0)
+    }
+
+    /// A run has been placed. As long as the disk is not full the file is made longer until it has what the batch has to leave; false
+    /// when that is not possible.
+    fn leaves_enough(&self, writer: &mut Writer, runs: &BatchRuns) -> Result<bool, WriteError> {
+        if writer.space.is_full {
+            return Ok(true);
+        }
+        let left = self.blocks_left(runs, &writer.space);
+        let ahead = self.inner.blocks_ahead(writer, runs.block_count());
+        self.inner.make_room(writer, left, ahead)
+    }
+
+    /// On a full disk: writes the buffer if it would not find a place together with another image.
+    pub(super) fn fit_into_hole(
+        &self,
+        runs: &mut BatchRuns,
+        payload_bytes: usize,
+    ) -> Result<(), WriteError> {
+        let room_bytes = {
+            let writer = self.inner.lock_writer();
+            let left = self.left_of_reserve(runs, &writer.space);
+            writer.space.run_room_bytes(left)
+        };
+        let with_image = (runs.buffer.len() + IMAGE_HEADER_BYTES + payload_bytes) as u64;
+        match !runs.buffer.is_empty() && with_image > room_bytes {
+            true => self.flush_alone(runs),
+            false => Ok(()),
+        }
     }
 
     fn full(&self, needed_bytes: u64) -> WriteError {

@@ -7,6 +7,9 @@ use quire_format::volume::{BLOCK_BYTES, FIRST_RUN_OFFSET};
 /// First block that a run may use.
 pub(super) const FIRST_RUN_BLOCK: u64 = FIRST_RUN_OFFSET / BLOCK_BYTES;
 
+/// A hole of so many blocks takes any image of a row page, or some of a log.
+pub(super) const USEFUL_HOLE: u64 = 16;
+
 /// A series of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Extent {
@@ -25,6 +28,9 @@ impl Extent {
 pub(super) struct FreeSpace {
     /// Start to length; never adjoining, never empty.
     extents: BTreeMap<u64, u64>,
+    /// Of the extents, and of those that are useful.
+    free_count: u64,
+    useful_count: u64,
     /// Blocks of the file: nothing from here on has been written.
     end: u64,
 }
@@ -34,6 +40,8 @@ impl FreeSpace {
     pub(super) fn complement(used: impl IntoIterator<Item = Extent>, end: u64) -> Self {
         let mut free = Self {
             extents: BTreeMap::new(),
+            free_count: 0,
+            useful_count: 0,
             end: FIRST_RUN_BLOCK,
         };
         for extent in used {
@@ -43,12 +51,12 @@ impl FreeSpace {
                 extent.start
             );
             if extent.start > free.end {
-                free.extents.insert(free.end, extent.start - free.end);
+                free.insert(free.end, extent.start - free.end);
             }
             free.end = extent.end();
         }
         if end > free.end {
-            free.extents.insert(free.end, end - free.end);
+            free.insert(free.end, end - free.end);
             free.end = end;
         }
         free
@@ -61,7 +69,25 @@ impl FreeSpace {
 
     /// Free blocks below the end.
     pub(super) fn free_count(&self) -> u64 {
-        self.extents.values().sum()
+        self.free_count
+    }
+
+    /// Those in useful holes.
+    pub(super) fn useful_count(&self) -> u64 {
+        self.useful_count
+    }
+
+    fn insert(&mut self, start: u64, count: u64) {
+        self.extents.insert(start, count);
+        self.free_count += count;
+        self.useful_count += useful(count);
+    }
+
+    fn remove(&mut self, start: u64) -> Option<u64> {
+        let count = self.extents.remove(&start)?;
+        self.free_count -= count;
+        self.useful_count -= useful(count);
+        Some(count)
     }
 
     /// Every free extent, ascending.
@@ -104,13 +130,12 @@ impl FreeSpace {
         if let Some((&first, &count)) = self.extents.range(..=extent.start).next_back()
             && first + count > extent.start
         {
-            self.extents.remove(&first);
+            self.remove(first);
             if first < extent.start {
-                self.extents.insert(first, extent.start - first);
+                self.insert(first, extent.start - first);
             }
             if first + count > extent.end() {
-                self.extents
-                    .insert(extent.end(), first + count - extent.end());
+                self.insert(extent.end(), first + count - extent.end());
             }
         }
         self.end = self.end.max(extent.end());
@@ -130,14 +155,14 @@ impl FreeSpace {
         if let Some((&first, &count)) = self.extents.range(..end).next_back() {
             assert!(first + count <= start, "{extent:?} is free already");
             if first + count == start {
-                self.extents.remove(&first);
+                self.remove(first);
                 start = first;
             }
         }
-        if let Some(count) = self.extents.remove(&end) {
+        if let Some(count) = self.remove(end) {
             end += count;
         }
-        self.extents.insert(start, end - start);
+        self.insert(start, end - start);
     }
 
     /// Blocks were added to the file, and are free.
@@ -156,12 +181,19 @@ impl FreeSpace {
     /// Cuts free blocks off the end of the file, down to block `end` at the lowest.
     pub(super) fn cut_tail(&mut self, end: u64) {
         if let Some(tail) = self.tail() {
-            self.extents.remove(&tail.start);
+            self.remove(tail.start);
             self.end = tail.start.max(end.min(tail.end()));
             if self.end > tail.start {
-                self.extents.insert(tail.start, self.end - tail.start);
+                self.insert(tail.start, self.end - tail.start);
             }
         }
+    }
+}
+
+fn useful(count: u64) -> u64 {
+    match count >= USEFUL_HOLE {
+        true => count,
+        false => 0,
     }
 }
 
@@ -200,6 +232,9 @@ mod tests {
             let end = free.end() as usize;
             let free_count = used[..end].iter().filter(|used| !**used).count();
             assert_eq!(free.free_count(), free_count as u64);
+            let holes = used[..end].split(|used| *used).map(<[bool]>::len);
+            let useful_count: usize = holes.filter(|count| *count as u64 >= USEFUL_HOLE).sum();
+            assert_eq!(free.useful_count(), useful_count as u64);
         }
         let last = used
             .iter()

@@ -14,6 +14,9 @@ const RUN_BYTES: u64 = 4;
 /// A map up to this size is written whole when a session ends, so that small files stay small.
 const SMALL_MAP_BYTES: u64 = 8 << 10;
 
+/// A chunk with so many items takes a block, seldom two.
+pub(super) const SHORT_CHUNK_ITEMS: u64 = 320;
+
 /// What a chunk costs whoever reads the chain, besides its bytes.
 const CHUNK_COST_BYTES: u64 = 64;
 
@@ -24,15 +27,30 @@ impl Writer {
         if self.needs_snapshot || self.superblock.map.is_none() {
             return true;
         }
-        let run_count = self.contents.runs.iter().count() as u64;
-        let whole_bytes = self.contents.pages.page_count() * ENTRY_BYTES + run_count * RUN_BYTES;
+        let whole_bytes = self.whole_map_bytes();
         let chain_bytes: u64 = self
             .chunks
             .iter()
             .map(|(_, bytes)| bytes + CHUNK_COST_BYTES)
             .sum();
+        // A chunk takes a block at least. That is little, unless there are no more.
+        let chain_blocks: u64 = self.chunks.iter().map(|(extent, _)| extent.count).sum();
+        if self.space.is_full && chain_blocks > whole_bytes.div_ceil(BLOCK_BYTES) + 1 {
+            return true;
+        }
         let is_small = ending == Ending::Closes && whole_bytes <= SMALL_MAP_BYTES;
         chain_bytes > 2 * whole_bytes + 8 * CHUNK_COST_BYTES || is_small && !self.is_checkpointed()
+    }
+
+    /// What the whole map takes, about.
+    pub(super) fn whole_map_bytes(&self) -> u64 {
+        let run_count = self.contents.runs.run_count();
+        self.contents.pages.page_count() * ENTRY_BYTES + run_count * RUN_BYTES
+    }
+
+    /// Need the whole map not be written?
+    pub(super) fn may_append_to_map(&self) -> bool {
+        !self.needs_snapshot && self.superblock.map.is_some()
     }
 
     /// The chunks of a checkpoint, without the pointers between them.
@@ -53,8 +71,20 @@ impl Writer {
         self.contents.changed_pages.clear();
     }
 
+    /// On a full disk chunks are short, to find their place in holes.
+    fn packer(&self) -> Packer {
+        let items_max = match self.space.is_full {
+            true => SHORT_CHUNK_ITEMS as usize,
+            false => CHUNK_ITEMS_MAX,
+        };
+        Packer {
+            chunks: Vec::new(),
+            items_max,
+        }
+    }
+
     fn all(&self) -> Vec<MapChunk> {
-        let mut packer = Packer::default();
+        let mut packer = self.packer();
         let runs = &self.contents.runs;
         for (extent, _) in runs
             .iter()
@@ -69,7 +99,7 @@ impl Writer {
     }
 
     fn changes(&self) -> Vec<MapChunk> {
-        let mut packer = Packer::default();
+        let mut packer = self.packer();
         let runs = &self.contents.runs;
         let changed = || self.contents.changed_runs.iter().copied();
         let is_removed =
@@ -99,15 +129,15 @@ impl Writer {
 }
 
 /// Fills chunks one after the other.
-#[derive(Default)]
 struct Packer {
     chunks: Vec<MapChunk>,
+    items_max: usize,
 }
 
 impl Packer {
     /// The chunk that takes the next item.
     fn chunk(&mut self) -> &mut MapChunk {
-        let is_full = |chunk: &MapChunk| chunk.item_count() >= CHUNK_ITEMS_MAX;
+        let is_full = |chunk: &MapChunk| chunk.item_count() >= self.items_max;
         if self.chunks.last().is_none_or(is_full) {
             self.chunks.push(MapChunk::default());
         }

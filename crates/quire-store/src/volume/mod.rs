@@ -11,6 +11,8 @@ mod checkpoint;
 mod clean;
 mod commit;
 mod contents;
+mod copies;
+mod floors;
 mod flush;
 mod free_space;
 mod log;
@@ -27,10 +29,11 @@ mod report;
 mod run_images;
 mod runs;
 mod scan;
+mod stretch;
 mod superblocks;
 mod writer;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use quire_format::volume::{LAST_PAGE, PageId};
@@ -69,6 +72,14 @@ struct Inner {
     cache: Cache,
     /// The next page to be named. Pages named since the newest commit are named again after a crash.
     next_page: AtomicU64,
+    /// The disk could not make the file longer when that was last tried.
+    is_full: AtomicBool,
+    /// What is set aside for a flush of what has changed in memory.
+    flush_room_bytes: AtomicU64,
+    /// The same, or more.
+    flush_room_kept_bytes: AtomicU64,
+    /// What images of row pages take of their pages.
+    image_permille: AtomicU64,
     notices: Vec<String>,
 }
 
@@ -156,6 +167,10 @@ impl Volume {
             poison: OnceLock::new(),
             cache: Cache::new(options.cache_bytes),
             next_page: AtomicU64::new(next_page),
+            is_full: AtomicBool::new(false),
+            flush_room_bytes: AtomicU64::new(0),
+            flush_room_kept_bytes: AtomicU64::new(0),
+            image_permille: AtomicU64::new(1_000),
             options,
             notices,
         };
@@ -248,9 +263,24 @@ impl Volume {
         self.inner.may_write()?;
         let mut writer = self.inner.lock_writer();
         if writer.is_checkpointed() {
-            return Ok(self.inner.release_dead(&mut writer)?);
+            self.inner.release_dead(&mut writer)?;
+            if writer.space.tail.is_some() {
+                self.inner.tidy_end(&mut writer)?;
+            }
+            return Ok(());
         }
         Ok(self.inner.checkpoint(&mut writer, Ending::GoesOn)?)
+    }
+
+    /// Cleans if much of the file is dead or free, or if this session has made it longer than it need be. For who drops a volume
+    /// instead of closing it. Failures are left for the next writer.
+    /// Returns how many bytes were moved: what has moved is pinned where it was by whoever pins the volume.
+    pub fn pack(&self) -> u64 {
+        let has_written = self.inner.lock_writer().space.tail.is_some();
+        match has_written && self.inner.may_write().is_ok() {
+            true => clean::clean_before_end(&self.inner),
+            false => 0,
+        }
     }
 
     /// Ends the session: cleans when much is dead, stores the page map and marks the file as
@@ -263,7 +293,7 @@ impl Volume {
         if self.is_read_only() {
             return Ok(());
         }
-        clean::clean_if_worthwhile(&self.inner, Ending::Closes);
+        clean::clean_before_end(&self.inner);
         let _turn = Turn::wait(&self.inner);
         self.inner.may_write()?;
         Ok(self.inner.end_session(&mut self.inner.lock_writer())?)

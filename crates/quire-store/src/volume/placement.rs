@@ -3,21 +3,16 @@
 //! The header of a run says where the next run will be, so one block is always set aside for the
 //! start of it: the *tail*. When the next run does not fit there, a link is written at the tail
 //! that leads to a place where it does. The tail always lies inside the file, so that even on a
-//! full disk the log can be continued; and a few blocks, the *reserve*, are held back for batches
-//! that free more than they write.
+//! full disk the log can be continued; and one series of blocks, the *reserve*, is held back: for what
+//! makes room, and for who cleans after it. See "A full disk" in the crate's README.
 
 use quire_format::volume::BLOCK_BYTES;
 
-use super::free_space::{Extent, FreeSpace};
-
-const RESERVE_BYTES_MIN: u64 = 32 << 10;
-const RESERVE_BYTES_MAX: u64 = 1 << 20;
+use super::floors::{Floors, SHORT_RUN_BYTES};
+use super::free_space::{Extent, FreeSpace, USEFUL_HOLE};
 
 /// In a file shorter than this the reserve makes way for the log, so that no hole is left where it was.
 const SHORT_FILE_BYTES: u64 = 2 << 20;
-
-/// A file that ends its session with less alive keeps no reserve: it would be much of the file.
-pub(super) const RESERVED_LIVE_BYTES_MIN: u64 = 1 << 20;
 
 /// The free blocks, and the two places that are set aside.
 pub(super) struct Space {
@@ -25,7 +20,14 @@ pub(super) struct Space {
     /// Where the next run of the log will start; `None` between sessions.
     pub(super) tail: Option<u64>,
     pub(super) reserve: Extent,
+    /// How long the reserve should be.
+    pub(super) floors: Floors,
+    /// The file could not be made longer when that was last tried.
+    pub(super) is_full: bool,
 }
+
+/// A log of so many blocks fits between what is in use and a new reserve.
+const LOG_BLOCKS: u64 = (1 << 20) / BLOCK_BYTES;
 
 /// May a placement use the reserve?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +36,20 @@ pub(super) enum Need {
     Ordinary,
     /// No, and the file does not grow: for what an ordinary placement found no room for.
     Inside,
-    /// Yes, and the file does not grow: for what makes room.
-    MakesRoom,
+    /// Yes, but for so many blocks, and the file does not grow: for what makes room.
+    MakesRoom { left: u64 },
+}
+
+/// Where the reserve goes when it is chosen anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seat {
+    /// Nowhere, if it is long enough: when it moves in a file that grows, it leaves a hole. Else behind everything, and behind
+    /// room for the log if there is some, so that the end of the file is free when the session ends.
+    Stays,
+    /// Behind everything: the holes are for what is alive.
+    AtEnd,
+    /// As low as possible.
+    Lowest,
 }
 
 /// Where a run of the log goes.
@@ -51,8 +65,8 @@ pub(super) struct Placement {
     pub(super) grown: Extent,
     /// Blocks of the file before.
     end_before: u64,
-    /// Where the reserve was, if it made way.
-    reserve_before: Option<Extent>,
+    /// Where the reserve was: it may have made way, or been used.
+    reserve_before: Extent,
 }
 
 impl Placement {
@@ -61,16 +75,17 @@ impl Placement {
         self.extent.start != self.tail_before
     }
 
-    /// The link, if any, and the run.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Extent> {
-        let link = Extent {
+    /// The block of the link that leads to the run, if any.
+    pub(super) fn link(&self) -> Option<Extent> {
+        self.needs_link().then_some(Extent {
             start: self.tail_before,
             count: 1,
-        };
-        self.needs_link()
-            .then_some(link)
-            .into_iter()
-            .chain([self.extent])
+        })
+    }
+
+    /// The link, if any, and the run.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Extent> {
+        self.link().into_iter().chain([self.extent])
     }
 }
 
@@ -82,8 +97,13 @@ impl Space {
         let tail = self.tail?;
         let may_grow = need == Need::Ordinary;
         let end_before = self.free.end();
-        let reserve_before =
-            (may_grow && self.reserve_is_in_the_way(tail, count)).then(|| self.lift_reserve());
+        let reserve_before = self.reserve;
+        let makes_way = may_grow && self.reserve_is_in_the_way(tail, count);
+        match need {
+            Need::MakesRoom { left } => self.open_reserve(left),
+            _ if makes_way => drop(self.lift_reserve()),
+            _ => {}
+        }
         let extent = if self.free.room_at(tail + 1, may_grow) >= count - 1 {
             self.free.take(Extent {
                 start: tail + 1,
@@ -91,18 +111,25 @@ impl Space {
             });
             Extent { start: tail, count }
         } else {
-            self.allocate(count, need)?
+            match self.allocate(count, need) {
+                Some(extent) => extent,
+                None => {
+                    self.restore_reserve(reserve_before);
+                    return None;
+                }
+            }
         };
         let end_with_run = self.free.end();
         let Some(next) = self.allocate_tail(extent, need) else {
             self.give_back(extent, tail);
+            self.restore_reserve(reserve_before);
             return None;
         };
         self.tail = Some(next);
-        if let Some(lifted) = reserve_before {
+        if makes_way {
             self.reserve = Extent {
                 start: next + 1,
-                count: lifted.count,
+                count: reserve_before.count,
             };
             self.free.take(self.reserve);
         }
@@ -131,7 +158,7 @@ impl Space {
         }
     }
 
-    fn reserve_ends_a_short_file(&self) -> bool {
+    pub(super) fn reserve_ends_a_short_file(&self) -> bool {
         let end = self.free.end();
         end * BLOCK_BYTES < SHORT_FILE_BYTES && self.reserve.count > 0 && self.reserve.end() == end
     }
@@ -149,7 +176,11 @@ impl Space {
             (Some(start), _) => start,
             (None, Need::Ordinary) => self.end_of_use(),
             (None, Need::Inside) => return None,
-            (None, Need::MakesRoom) => return self.take_reserve(count),
+            (None, Need::MakesRoom { left }) if self.reserve.count > left => {
+                self.open_reserve(left);
+                return self.allocate(count, Need::Inside);
+            }
+            (None, Need::MakesRoom { .. }) => return None,
         };
         let extent = Extent { start, count };
         self.free.take(extent);
@@ -166,10 +197,14 @@ impl Space {
     /// a hole as large as that run, for runs of a batch tend to be alike; else a new block.
     fn allocate_tail(&mut self, run: Extent, need: Need) -> Option<u64> {
         let after = run.end();
-        let start = if self.free.room_at(after, need == Need::Ordinary) > 0 {
+        let start = if need != Need::Ordinary {
+            let longest = self.longest_hole()?;
+            match self.free.room_at(after, false) >= longest.count.min(USEFUL_HOLE) {
+                true => after,
+                false => longest.start,
+            }
+        } else if self.free.room_at(after, true) > 0 {
             after
-        } else if need != Need::Ordinary {
-            return self.allocate(1, need).map(|extent| extent.start);
         } else {
             self.free.first_fit(run.count).unwrap_or(self.free.end())
         };
@@ -179,8 +214,9 @@ impl Space {
 
     /// Takes a block for the tail of a log that starts anew.
     pub(super) fn allocate_first_tail(&mut self, need: Need) -> Option<Extent> {
-        const USEFUL_HOLE: u64 = 16;
-        match self.free.first_fit(USEFUL_HOLE) {
+        let longest = || self.longest_hole().map(|hole| hole.start);
+        let useful = self.free.first_fit(USEFUL_HOLE);
+        match useful.or_else(|| self.is_full.then(longest).flatten()) {
             Some(start) => {
                 let extent = Extent { start, count: 1 };
                 self.free.take(extent);
@@ -190,20 +226,30 @@ impl Space {
         }
     }
 
+    /// How many of so many blocks are not in the file. As long as it can be made longer, short holes do not count: a full disk
+    /// has to be cleaned before these are of use.
+    pub(super) fn lacking(&self, wanted: u64) -> u64 {
+        let free = match self.is_full {
+            true => self.free.free_count(),
+            false => self.free.useful_count(),
+        };
+        wanted.saturating_sub(free + self.reserve.count)
+    }
+
+    /// Of what is withheld, how many blocks have to lie at the end of the file.
+    pub(super) fn wanted_at_end(&self) -> u64 {
+        let at_end = self.free.tail().map_or(0, |tail| tail.count);
+        self.lacking(self.floors.left_by_others() + at_end)
+    }
+
     /// Undoes the newest placement.
     pub(super) fn undo(&mut self, placement: &Placement) {
-        if placement.reserve_before.is_some() {
-            self.lift_reserve();
-        }
         self.free.put(Extent {
             start: placement.next,
             count: 1,
         });
         self.give_back(placement.extent, placement.tail_before);
-        if let Some(reserve) = placement.reserve_before {
-            self.reserve = reserve;
-            self.free.take(reserve);
-        }
+        self.restore_reserve(placement.reserve_before);
         self.free.cut_tail(placement.end_before);
         self.tail = Some(placement.tail_before);
     }
@@ -217,17 +263,20 @@ impl Space {
         });
     }
 
-    fn take_reserve(&mut self, count: u64) -> Option<Extent> {
-        let rest = self.reserve.count.checked_sub(count)?;
-        let taken = Extent {
-            start: self.reserve.start,
-            count,
-        };
-        self.reserve = Extent {
-            start: taken.end(),
-            count: rest,
-        };
-        Some(taken)
+    /// Sets aside again what was set aside before, all of which has been given back.
+    pub(super) fn restore_reserve(&mut self, reserve: Extent) {
+        self.lift_reserve();
+        self.free.take(reserve);
+        self.reserve = reserve;
+    }
+
+    /// Gives the reserve back but for its last `left` blocks. When it had to be used, a checkpoint chooses another.
+    fn open_reserve(&mut self, left: u64) {
+        let count = self.reserve.count.saturating_sub(left);
+        let start = self.reserve.start;
+        self.reserve.start += count;
+        self.reserve.count -= count;
+        self.free.put(Extent { start, count });
     }
 
     /// Would [`Space::place`] make the file longer for a run of `count` blocks?
@@ -246,30 +295,52 @@ impl Space {
         })
     }
 
-    /// True when the reserve has been used.
-    pub(super) fn is_short(&self) -> bool {
-        Self::is_too_short(self.reserve.count)
+    /// Bytes of the longest run that finds a place without making the file longer: at the tail, unless there is little room.
+    pub(super) fn run_room_bytes(&self, left: Option<u64>) -> u64 {
+        let at_tail = self.room_bytes();
+        if at_tail >= SHORT_RUN_BYTES {
+            return at_tail;
+        }
+        let longest = self.longest_hole().map_or(0, |hole| hole.count);
+        let opened = left.map_or(0, |left| self.reserve.count.saturating_sub(left));
+        at_tail.max((longest.max(opened) * BLOCK_BYTES).saturating_sub(BLOCK_BYTES))
     }
 
-    fn is_too_short(block_count: u64) -> bool {
-        block_count * BLOCK_BYTES < RESERVE_BYTES_MIN
+    fn longest_hole(&self) -> Option<Extent> {
+        self.free.extents().max_by_key(|extent| extent.count)
     }
 
-    /// Chooses the reserve anew, as low in the file as possible. Returns the blocks by which the
-    /// file must grow for it. Its length changes seldom: in a file that grows each change leaves a hole.
-    pub(super) fn choose_reserve(&mut self, live_bytes: u64) -> Option<Extent> {
-        let wanted_bytes = (live_bytes / 128).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
-        let wanted = wanted_bytes / BLOCK_BYTES;
+    /// True when the reserve has been used, or the file has outgrown it.
+    pub(super) fn is_short(&self, wanted: u64) -> bool {
+        match self.is_full {
+            true => self.reserve.count < self.floors.left_by_flushes(),
+            false => self.reserve.count < wanted - wanted / 4,
+        }
+    }
+
+    /// The longest series of blocks once these are free as well, and the reserve.
+    pub(super) fn longest_with(&self, extents: impl IntoIterator<Item = Extent>) -> u64 {
+        let mut free = self.free.clone();
+        free.put(self.reserve);
+        extents.into_iter().for_each(|extent| free.put(extent));
+        free.extents().map(|extent| extent.count).max().unwrap_or(0)
+    }
+
+    /// Chooses the reserve anew. Returns the blocks by which the file must grow for it.
+    pub(super) fn choose_reserve(&mut self, wanted: u64, seat: Seat) -> Option<Extent> {
+        let is_enough = (wanted - wanted / 4..=wanted + wanted / 2).contains(&self.reserve.count);
+        if is_enough && seat == Seat::Stays {
+            return None;
+        }
         let before = self.lift_reserve().count;
-        let count = match (wanted / 4..=wanted).contains(&before) && !Self::is_too_short(before) {
-            true => before,
-            false => wanted,
-        };
+        let count = if is_enough { before } else { wanted };
         let end = self.free.end();
-        let start = self
-            .free
-            .first_fit(count)
-            .unwrap_or_else(|| self.end_of_use());
+        let end_of_use = self.end_of_use();
+        let start = match seat {
+            Seat::Stays => self.seat_behind(end_of_use, count),
+            Seat::AtEnd => end_of_use,
+            Seat::Lowest => self.free.first_fit(count).unwrap_or(end_of_use),
+        };
         self.reserve = Extent { start, count };
         self.free.take(self.reserve);
         (self.free.end() > end).then(|| Extent {
@@ -278,13 +349,24 @@ impl Space {
         })
     }
 
+    /// Behind everything and room for a log, as long as that does not make the file longer; in a short file at its end.
+    fn seat_behind(&self, end_of_use: u64, count: u64) -> u64 {
+        let end = self.free.end();
+        let last = end.saturating_sub(count).max(end_of_use);
+        match end * BLOCK_BYTES < SHORT_FILE_BYTES {
+            true => last,
+            false => last.min(end_of_use + LOG_BLOCKS),
+        }
+    }
+
     /// The file did not grow: makes do with the longest series of free blocks.
     pub(super) fn shrink_reserve(&mut self, end: u64) {
         self.lift_reserve();
         self.free.cut_tail(end);
-        if let Some(longest) = self.free.extents().max_by_key(|extent| extent.count) {
-            self.free.take(longest);
-            self.reserve = longest;
+        if let Some(longest) = self.longest_hole() {
+            let count = longest.count.min(self.floors.left_by_others());
+            self.reserve = Extent { count, ..longest };
+            self.free.take(self.reserve);
         }
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use quire_format::volume::{BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, Superblock};
 
 use super::contents::Contents;
+use super::floors::Floors;
 use super::free_space::{Extent, FreeSpace};
 use super::map_chain::{StoredMap, used_extents};
 use super::options::VolumeOptions;
@@ -83,6 +84,8 @@ pub(super) fn rebuild(
             free,
             tail: None,
             reserve: Extent { start: 0, count: 0 },
+            floors: Floors::default(),
+            is_full: false,
         },
         chunks: Vec::new(),
         superblock: Superblock {
@@ -95,6 +98,8 @@ pub(super) fn rebuild(
         leftovers,
         unproven: Vec::new(),
         durable_commit: 0,
+        end_at_begin: 0,
+        is_closing: false,
         needs_snapshot: true,
         older: VecDeque::new(),
         older_limit: OLDER_VERSIONS_MIN,

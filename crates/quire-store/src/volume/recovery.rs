@@ -9,6 +9,7 @@ use quire_format::volume::{
 };
 
 use super::contents::{BatchEffect, Contents};
+use super::floors::Floors;
 use super::free_space::{Extent, FreeSpace};
 use super::log::{LogPosition, read_batch};
 use super::map_chain::{self, MapError, StoredMap, used_extents};
@@ -270,6 +271,8 @@ impl<'a> Recovery<'a> {
                 free,
                 tail: None,
                 reserve: Extent { start: 0, count: 0 },
+                floors: Floors::default(),
+                is_full: false,
             },
             chunks: self.chunks,
             superblock: self.superblock,
@@ -278,6 +281,8 @@ impl<'a> Recovery<'a> {
             leftovers: self.leftovers,
             unproven: self.unproven.into_iter().map(|(_, run)| run).collect(),
             durable_commit: self.durable_commit,
+            end_at_begin: 0,
+            is_closing: false,
             needs_snapshot: self.needs_snapshot,
             older: VecDeque::new(),
             older_limit: OLDER_VERSIONS_MIN,

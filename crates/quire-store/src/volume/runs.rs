@@ -30,6 +30,8 @@ pub(super) struct DeadRun {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
     table: BTreeMap<u64, Run>,
+    /// Of the runs in the table.
+    block_count: u64,
     dead: BTreeMap<u64, DeadRun>,
     /// The same by the commit since which they are dead, and then first block.
     dead_order: BTreeSet<(u64, u64)>,
@@ -74,12 +76,29 @@ impl Runs {
             ..Run::default()
         };
         self.table.insert(extent.start, run);
+        self.block_count += extent.count;
         true
     }
 
     /// Takes a run out of the table; false when there is none at `start`.
     pub(super) fn remove(&mut self, start: u64) -> bool {
-        self.table.remove(&start).is_some()
+        self.take_out(start).is_some()
+    }
+
+    fn take_out(&mut self, start: u64) -> Option<Run> {
+        let run = self.table.remove(&start)?;
+        self.block_count -= run.block_count;
+        Some(run)
+    }
+
+    /// How many runs there are in the table.
+    pub(super) fn run_count(&self) -> u64 {
+        self.table.len() as u64
+    }
+
+    /// Blocks of the runs in the table.
+    pub(super) fn block_count(&self) -> u64 {
+        self.block_count
     }
 
     /// Does a run of the table share a block with `extent`?
@@ -128,7 +147,7 @@ impl Runs {
         if self.is_worth_listing(start) {
             return;
         }
-        if let Some(run) = self.table.remove(&start) {
+        if let Some(run) = self.take_out(start) {
             let extent = Extent {
                 start,
                 count: run.block_count,
@@ -173,8 +192,10 @@ impl Runs {
 
     /// Blocks of the runs in the table, and blocks of those that wait to be given back.
     pub(super) fn block_counts(&self) -> (u64, u64) {
-        let in_use = self.table.values().map(|run| run.block_count).sum();
-        (in_use, self.dead().map(|dead| dead.extent.count).sum())
+        (
+            self.block_count,
+            self.dead().map(|dead| dead.extent.count).sum(),
+        )
     }
 }
 

@@ -35,6 +35,10 @@ pub(super) struct Writer {
     /// process before stopped because a sync failed, they may exist in the system's cache only and
     /// never have been written; so they are written again before anything is built on them.
     pub(super) unproven: Vec<Extent>,
+    /// The block at which the file ended when the session began.
+    pub(super) end_at_begin: u64,
+    /// The session is about to end.
+    pub(super) is_closing: bool,
     /// The stored map must not be built upon.
     pub(super) needs_snapshot: bool,
     /// Versions that were current once and may still be pinned, oldest first.

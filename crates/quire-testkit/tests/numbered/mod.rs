@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow::array::{Int64Array, RecordBatch};
 use quire_engine::row_table::{KeyRange, TupleValue, Value};
 use quire_engine::{
-    AppendOptions, ColumnDefinition, Direction, Engine, IndexDefinition, Insertion, KeyDefinition,
-    KeyPart, LockWait, RowLockMode, RowSource, SqlType, Storage, Synchronous, TableDefinition,
-    Transaction, TransactionOptions,
+    AppendOptions, BlockCodecId, ColumnDefinition, Direction, Engine, IndexDefinition, Insertion,
+    KeyDefinition, KeyPart, LockWait, RowLockMode, RowSource, SqlType, Storage, Synchronous,
+    TableDefinition, Transaction, TransactionOptions,
 };
 use quire_store::{Disk, Volume};
 use quire_testkit::rows::{KeyedRow, Row, engine_options, read_rows, volume_options};
@@ -37,7 +37,8 @@ fn column(name: &str, sql_type: SqlType) -> ColumnDefinition {
     }
 }
 
-fn definition() -> TableDefinition {
+/// Of the row table.
+pub fn definition(page_codec: BlockCodecId) -> TableDefinition {
     let columns = vec![
         column("number", SqlType::BigInt),
         column("text", SqlType::Text),
@@ -46,6 +47,7 @@ fn definition() -> TableDefinition {
     definition.storage = Storage::Row;
     definition.primary_key = Some(key("numbered_pkey", 0));
     definition.options.page_bytes = 4_096;
+    definition.options.page_codec = page_codec;
     definition.indexes = vec![IndexDefinition {
         id: 0,
         key: key("numbered_text", 1),
@@ -69,6 +71,16 @@ fn text(number: u64) -> String {
 
 /// Opens the engine, and makes the tables if they are not there.
 pub fn open(disk: Arc<dyn Disk>, seed: u64, has_threads: bool) -> Engine {
+    open_stored_as(BlockCodecId::Lz4, disk, seed, has_threads)
+}
+
+/// The same with another codec for the pages of the row table.
+pub fn open_stored_as(
+    codec: BlockCodecId,
+    disk: Arc<dyn Disk>,
+    seed: u64,
+    has_threads: bool,
+) -> Engine {
     let volume = Volume::open_or_create(disk, volume_options(seed)).unwrap();
     let engine = Engine::open_with(volume, engine_options(seed, has_threads)).unwrap();
     if engine.snapshot().definition(TABLE).is_none() {
@@ -76,7 +88,7 @@ pub fn open(disk: Arc<dyn Disk>, seed: u64, has_threads: bool) -> Engine {
         let loaded = TableDefinition::new(LOADED, vec![column("number", SqlType::BigInt)]);
         transaction
             .define(|tables| {
-                tables.create_table(definition())?;
+                tables.create_table(definition(codec))?;
                 tables.create_table(loaded)
             })
             .unwrap();

@@ -15,5 +15,6 @@ mod sql_name;
 
 pub use atomic_file::AtomicFile;
 pub use control::{CopyControl, CopyPhase};
+pub(crate) use csv::{civil_from_days, iso_date, iso_timestamp};
 pub use error::CopyError;
 pub(crate) use sql_name::{sql_name, sql_type_name};

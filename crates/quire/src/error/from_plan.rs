@@ -1,6 +1,8 @@
-//! Errors of expressions, in the words of the general path; and its errors, handed through an expression.
+//! Errors of expressions and of the tuple engine, in the words of the general path; and its errors, handed through an expression.
 
 use datafusion::arrow::error::ArrowError;
+use quire_engine::avm::{Trap, TrapReason};
+use quire_engine::iterators::{BuildError, TupleQueryError};
 use quire_engine::plan::{EvaluationError, FunctionError};
 
 use super::Error;
@@ -40,5 +42,37 @@ impl From<Error> for EvaluationError {
             detail: error.detail,
             hint: error.hint,
         }))
+    }
+}
+
+impl From<Trap> for Error {
+    fn from(trap: Trap) -> Self {
+        let sqlstate = match trap.into_reason() {
+            TrapReason::Evaluation(error) => return error.into(),
+            TrapReason::Row(error) => return error.into(),
+            reason => (sqlstate_of(&reason), reason.to_string()),
+        };
+        Error::new(sqlstate.0, sqlstate.1)
+    }
+}
+
+fn sqlstate_of(reason: &TrapReason) -> &'static str {
+    match reason {
+        TrapReason::SumOutOfRange(_) => "22003",
+        TrapReason::TextTooLong | TrapReason::TooLarge => "54000",
+        _ => "XX000",
+    }
+}
+
+impl From<TupleQueryError> for Error {
+    fn from(error: TupleQueryError) -> Self {
+        match error {
+            TupleQueryError::Trap(trap) | TupleQueryError::Build(BuildError::Trap(trap)) => {
+                trap.into()
+            }
+            TupleQueryError::Rows => Error::new("21000", error.to_string()),
+            TupleQueryError::Build(BuildError::Count) => Error::new("2201W", error.to_string()),
+            _ => Error::new("0A000", error.to_string()),
+        }
     }
 }

@@ -11,7 +11,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use explain::explained;
+pub(crate) use explain::{explained, programs};
 
 use std::sync::Arc;
 

@@ -13,6 +13,7 @@ use quire_engine::Snapshot;
 
 use super::configuration::QuireOptions;
 use crate::error::Error;
+use crate::pg_catalog::{PG_CATALOG, PgCatalog, SCHEMAS};
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 
 /// Name of the one catalog, as in `quire.public.t`.
@@ -25,6 +26,7 @@ struct StatementSchema {
     snapshot: Snapshot,
     files: HashMap<String, Arc<dyn TableProvider>>,
     options: QuireOptions,
+    catalog: Option<Arc<PgCatalog>>,
 }
 
 impl std::fmt::Debug for StatementSchema {
@@ -38,6 +40,7 @@ pub(super) fn catalog_list(
     snapshot: Snapshot,
     files: HashMap<String, Arc<dyn TableProvider>>,
     options: QuireOptions,
+    pg_catalog: Option<&Arc<PgCatalog>>,
 ) -> Result<Arc<dyn CatalogProviderList>> {
     let catalog = MemoryCatalogProvider::new();
     catalog.register_schema(
@@ -46,8 +49,13 @@ pub(super) fn catalog_list(
             snapshot,
             files,
             options,
+            catalog: pg_catalog.cloned(),
         }),
     )?;
+    for (name, made) in SCHEMAS.into_iter().zip(pg_catalog.into_iter().cycle()) {
+        let tables = Arc::clone(made);
+        catalog.register_schema(name, Arc::new(CatalogSchema { name, tables }))?;
+    }
     let list = MemoryCatalogProviderList::new();
     list.register_catalog(CATALOG_NAME.to_owned(), Arc::new(catalog));
     Ok(Arc::new(list))
@@ -74,14 +82,41 @@ impl SchemaProvider for StatementSchema {
             return Ok(Some(Arc::new(RowTableProvider::new(table, samples))));
         }
         let table = self.snapshot.table(name).map_err(external)?;
-        Ok(table.map(|table| {
-            let provider = ColumnTableProvider::new(table, self.options.clone());
-            Arc::new(provider) as Arc<dyn TableProvider>
-        }))
+        match (table, &self.catalog) {
+            (Some(table), _) => {
+                let provider = ColumnTableProvider::new(table, self.options.clone());
+                Ok(Some(Arc::new(provider)))
+            }
+            // Tables of the catalog need no schema before them.
+            (None, Some(catalog)) => catalog.table(PG_CATALOG, name),
+            (None, None) => Ok(None),
+        }
     }
 
     fn table_exist(&self, name: &str) -> bool {
         let definitions = self.snapshot.definitions();
         self.files.contains_key(name) || definitions.iter().any(|known| known.name == name)
+    }
+}
+
+/// `pg_catalog` or `information_schema`.
+#[derive(Debug)]
+struct CatalogSchema {
+    name: &'static str,
+    tables: Arc<PgCatalog>,
+}
+
+#[async_trait]
+impl SchemaProvider for CatalogSchema {
+    fn table_names(&self) -> Vec<String> {
+        PgCatalog::table_names(self.name)
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.tables.table(self.name, name)
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.table_names().iter().any(|known| known == name)
     }
 }

@@ -14,6 +14,7 @@ use super::context::Session;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
+use crate::pg_catalog::SERVER_VERSION;
 
 /// Rows of a batch; one vector group of a column table.
 const BATCH_ROWS: usize = 8192;
@@ -34,6 +35,8 @@ extensions_options! {
         pub zone_pruning: bool, default = true
         /// Run statements on a few rows without a planner.
         pub statement_path: bool, default = true
+        /// Let the tuple engine make machine code of programs that run often.
+        pub native_code: bool, default = true
         /// Which machine runs queries: `auto`, which is batches now, or `tuple` where it can.
         pub engine: String, default = "auto".to_owned()
     }
@@ -74,7 +77,7 @@ pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
 /// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing here; the server heeds the
 /// timeouts.
-const KEPT: [(&str, &str); 17] = [
+const KEPT: [(&str, &str); 23] = [
     (ACCESS_METHOD, "auto"),
     ("application_name", ""),
     ("bytea_output", "hex"),
@@ -86,10 +89,16 @@ const KEPT: [(&str, &str); 17] = [
     ("idle_in_transaction_session_timeout", "0"),
     ("idle_session_timeout", "0"),
     ("integer_datetimes", "on"),
+    ("jit", "off"),
+    ("lc_collate", "C"),
+    ("lc_ctype", "C.UTF-8"),
+    ("max_identifier_length", "255"),
     ("intervalstyle", "postgres"),
     ("search_path", "public"),
     ("row_security", "off"),
     ("server_encoding", "UTF8"),
+    ("server_version", SERVER_VERSION),
+    ("server_version_num", "150000"),
     ("standard_conforming_strings", "on"),
     ("statement_timeout", "0"),
 ];
@@ -102,12 +111,30 @@ const ALIASES: [(&str, &str); 4] = [
     ("batch_rows", "datafusion.execution.batch_size"),
 ];
 
+/// Names that a client gave when it connected.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub(crate) user: String,
+    pub(crate) database: String,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self {
+            user: "quire".to_owned(),
+            database: "quire".to_owned(),
+        }
+    }
+}
+
 /// The settings of one connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     config: SessionConfig,
     kept: BTreeMap<&'static str, String>,
     transactions: TransactionSettings,
+    /// Who uses the connection, and what the user calls the database.
+    identity: Identity,
     /// What tells the settings of the planner apart; nothing while the statement path is off.
     statement_settings: Option<u64>,
 }
@@ -122,12 +149,21 @@ impl Settings {
             config: default_config(options),
             kept,
             transactions: TransactionSettings::default(),
+            identity: Identity::default(),
             statement_settings: Some(0),
         }
     }
 
     pub(crate) fn config(&self) -> &SessionConfig {
         &self.config
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(crate) fn set_identity(&mut self, identity: Identity) {
+        self.identity = identity;
     }
 
     /// Changes a setting; `value` is its text.
@@ -297,7 +333,6 @@ fn default_config(options: &DatabaseOptions) -> SessionConfig {
     let mut config = SessionConfig::new()
         .with_target_partitions(options.threads.max(1))
         .with_batch_size(BATCH_ROWS)
-        .with_information_schema(true)
         .with_create_default_catalog_and_schema(false)
         .with_default_catalog_and_schema(CATALOG_NAME, SCHEMA_NAME)
         .with_option_extension(QuireOptions::default());

@@ -25,6 +25,7 @@ use crate::functions::{
     self, EngineFunction, PoolFunction, SequenceValues, StorageFunction, TablesFunction,
 };
 use crate::optimize;
+use crate::pg_catalog::{self, PgCatalog};
 use crate::progress::ProgressObserver;
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{SpelledTypes, last_part};
@@ -33,7 +34,7 @@ use crate::transaction::Transaction;
 /// One connection.
 pub(crate) struct Session {
     pub(crate) database: Arc<Opened>,
-    settings: Mutex<Settings>,
+    settings: Arc<Mutex<Settings>>,
     observer: Mutex<Option<ProgressObserver>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
@@ -49,7 +50,7 @@ impl Session {
         let settings = Settings::new(&database.options);
         Self {
             database,
-            settings: Mutex::new(settings),
+            settings: Arc::new(Mutex::new(settings)),
             observer: Mutex::new(None),
             sequence_values: Arc::default(),
             transaction: tokio::sync::Mutex::new(Transaction::Idle),
@@ -58,6 +59,11 @@ impl Session {
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         locked(&self.settings)
+    }
+
+    /// The settings, to be kept by what changes them while a statement runs.
+    pub(crate) fn shared_settings(&self) -> Arc<Mutex<Settings>> {
+        Arc::clone(&self.settings)
     }
 
     pub(crate) fn observer(&self) -> Option<ProgressObserver> {
@@ -102,6 +108,16 @@ impl Session {
         snapshot: Snapshot,
         files: HashMap<String, Arc<dyn TableProvider>>,
     ) -> Result<StatementContext, Error> {
+        self.statement_asking(snapshot, files, None)
+    }
+
+    /// The same for one that may ask PostgreSQL's catalog.
+    pub(crate) fn statement_asking(
+        &self,
+        snapshot: Snapshot,
+        files: HashMap<String, Arc<dyn TableProvider>>,
+        catalog: Option<&Arc<PgCatalog>>,
+    ) -> Result<StatementContext, Error> {
         let config = self.settings().config().clone();
         let options = QuireOptions::of(self);
         let analyzer_rules = optimize::analyzer_rules();
@@ -113,7 +129,7 @@ impl Session {
             .with_optimizer_rules(optimize::optimizer_rules())
             .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
             .with_type_planner(Arc::new(SpelledTypes))
-            .with_catalog_list(catalog_list(snapshot.clone(), files, options)?)
+            .with_catalog_list(catalog_list(snapshot.clone(), files, options, catalog)?)
             .build();
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
@@ -121,6 +137,9 @@ impl Session {
         let (asked, left) = self.database.tuple_counts.asked_and_left();
         state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
+        if let Some(catalog) = catalog {
+            pg_catalog::register(&mut state, catalog)?;
+        }
         state.mark_start_execution();
         Ok(StatementContext { state, snapshot })
     }

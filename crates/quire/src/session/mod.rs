@@ -5,6 +5,6 @@ mod configuration;
 mod context;
 mod transactions;
 
-pub(crate) use configuration::{ACCESS_METHOD, QuireOptions, Settings};
+pub(crate) use configuration::{ACCESS_METHOD, Identity, QuireOptions, Settings};
 pub(crate) use context::{Session, StatementContext, next_of};
 pub(crate) use transactions::isolation_name;

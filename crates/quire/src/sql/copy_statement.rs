@@ -4,6 +4,7 @@
 //! COPY table [(column, …)] FROM 'file' [[WITH] (option value, …)]
 //! COPY table [(column, …)] TO 'file' [[WITH] (option value, …)]
 //! COPY (query) TO 'file' [[WITH] (option value, …)]
+//! COPY … FROM STDIN …, COPY … TO STDOUT …
 //! COPY table FROM 'file' [WITH] CSV HEADER DELIMITER AS '|' NULL AS ''
 //! ```
 
@@ -12,6 +13,7 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{IsOptional, Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
+use super::names::folded;
 use super::parse::word;
 
 /// What is copied.
@@ -32,12 +34,21 @@ pub(crate) enum CopyDirection {
     To,
 }
 
+/// Where the rows come from or go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CopyPlace {
+    /// The file at this path.
+    File(String),
+    /// `STDIN` or `STDOUT`: the client's own.
+    Client,
+}
+
 /// One parsed `COPY`.
 #[derive(Debug)]
 pub(crate) struct CopyStatement {
     pub(crate) target: CopyTarget,
     pub(crate) direction: CopyDirection,
-    pub(crate) path: String,
+    pub(crate) place: CopyPlace,
     /// Names in lower case; options without a value have none.
     pub(crate) options: Vec<(String, Option<String>)>,
 }
@@ -49,10 +60,7 @@ pub(super) fn parse(parser: &mut Parser) -> Result<CopyStatement, ParserError> {
         Keyword::FROM => CopyDirection::From,
         _ => CopyDirection::To,
     };
-    let file = parser.next_token();
-    let Token::SingleQuotedString(path) = file.token else {
-        return parser.expected("the name of a file in single quotes", file);
-    };
+    let place = parse_place(parser, direction)?;
     let _ = parser.parse_keyword(Keyword::WITH);
     let options = if parser.consume_token(&Token::LParen) {
         parse_options(parser)?
@@ -62,9 +70,22 @@ pub(super) fn parse(parser: &mut Parser) -> Result<CopyStatement, ParserError> {
     Ok(CopyStatement {
         target,
         direction,
-        path,
+        place,
         options,
     })
+}
+
+fn parse_place(parser: &mut Parser, direction: CopyDirection) -> Result<CopyPlace, ParserError> {
+    let client = match direction {
+        CopyDirection::From => "stdin",
+        CopyDirection::To => "stdout",
+    };
+    let place = parser.next_token();
+    match place.token {
+        Token::SingleQuotedString(path) => Ok(CopyPlace::File(path)),
+        token if word(&token) == client => Ok(CopyPlace::Client),
+        _ => parser.expected("the name of a file in single quotes", place),
+    }
 }
 
 fn parse_target(parser: &mut Parser) -> Result<CopyTarget, ParserError> {
@@ -84,6 +105,15 @@ fn parse_options(parser: &mut Parser) -> Result<Vec<(String, Option<String>)>, P
         let name = parser.parse_identifier()?.value.to_ascii_lowercase();
         let value = match parser.peek_token().token {
             Token::Comma | Token::RParen => None,
+            Token::Mul => {
+                parser.next_token();
+                Some("*".to_owned())
+            }
+            Token::LParen => {
+                let names = parser.parse_parenthesized_column_list(IsOptional::Mandatory, false)?;
+                let names: Vec<_> = names.iter().map(folded).collect();
+                Some(names.join(","))
+            }
             _ => Some(parse_value(parser)?),
         };
         options.push((name, value));
@@ -115,7 +145,7 @@ fn parse_older_options(parser: &mut Parser) -> Result<Vec<(String, Option<String
                 parser.next_token();
                 ("format".to_owned(), Some(name))
             }
-            "header" => {
+            "header" | "freeze" => {
                 parser.next_token();
                 (name, None)
             }
@@ -166,8 +196,8 @@ mod tests {
         assert_eq!(options(&new), expected);
         assert_eq!(options(&old), expected);
         assert_eq!(
-            (new.path.as_str(), new.direction),
-            ("f.csv", CopyDirection::From)
+            (new.place, new.direction),
+            (CopyPlace::File("f.csv".to_owned()), CopyDirection::From)
         );
     }
 
@@ -181,6 +211,17 @@ mod tests {
             panic!("a table")
         };
         assert_eq!((name.to_string().as_str(), columns.len()), ("s.t", 2));
+    }
+
+    #[test]
+    fn clients_have_their_own_ends() {
+        let copy_in = copy("copy t from stdin with (freeze on)");
+        assert_eq!(copy_in.place, CopyPlace::Client);
+        assert_eq!(options(&copy_in), [("freeze", Some("on"))]);
+        let out = copy("COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE (a, B))");
+        assert_eq!(out.place, CopyPlace::Client);
+        assert_eq!(options(&out)[1], ("force_quote", Some("a,b")));
+        assert!(parse("COPY t FROM STDOUT").is_err());
     }
 
     #[test]

@@ -175,7 +175,7 @@ fn constraint_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<St
     texts
 }
 
-fn foreign_key_text(
+pub(crate) fn foreign_key_text(
     snapshot: &Snapshot,
     definition: &TableDefinition,
     key: &ForeignKeyDefinition,
@@ -204,7 +204,7 @@ fn column_names(definition: &TableDefinition, places: &[usize]) -> String {
     names.join(", ")
 }
 
-fn key_columns(definition: &TableDefinition, key: &KeyDefinition) -> String {
+pub(crate) fn key_columns(definition: &TableDefinition, key: &KeyDefinition) -> String {
     let parts = key.columns.iter().filter_map(|part| {
         let name = quoted(&definition.columns.get(part.column)?.name);
         Some(if part.is_descending {

@@ -9,10 +9,10 @@ use datafusion::sql::sqlparser::ast::{
 const SUFFIX_MARK: char = '\u{1f}';
 
 /// PostgreSQL's name of a column that has none.
-pub(super) const UNNAMED: &str = "?column?";
+pub(crate) const UNNAMED: &str = "?column?";
 
 /// The name under which a column is planned when its own is taken.
-pub(super) fn with_suffix(name: &str, position: usize) -> String {
+pub(crate) fn with_suffix(name: &str, position: usize) -> String {
     format!("{name}{SUFFIX_MARK}{position}")
 }
 

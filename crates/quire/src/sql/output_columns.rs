@@ -89,7 +89,7 @@ pub(super) fn order_by_position(query: &mut Query) {
 
 /// `EXISTS (SELECT … FROM … WHERE …)` → `(SELECT count(*) > 0 FROM … WHERE …)`: the planner knows
 /// EXISTS only in conditions.
-fn exists_to_count(expr: &mut Expr) {
+pub(crate) fn exists_to_count(expr: &mut Expr) {
     let Expr::Exists { subquery, negated } = expr else {
         return;
     };

@@ -22,6 +22,7 @@ use super::{rewrite, scopes, tuple_engine, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
+use crate::pg_catalog::{self, PgCatalog};
 use crate::session::{QuireOptions, Session, StatementContext, next_of};
 
 /// Batches that wait for a slow reader of the rows.
@@ -33,12 +34,33 @@ pub(crate) struct PlannedQuery {
     pub(crate) plan: LogicalPlan,
     /// Names to show, by position; see [`names::of_query`].
     names: Vec<Option<String>>,
+    /// Positions of columns that are JSON.
+    json: Vec<usize>,
 }
 
 impl PlannedQuery {
     /// Names and types of the columns as the user sees them.
     pub(super) fn shown_schema(&self) -> SchemaRef {
-        shown_schema(self.plan.schema().inner(), &self.names)
+        self.shown_schema_of(&self.plan)
+    }
+
+    /// The same of a plan that was made of this one, as which planning settles types.
+    pub(super) fn shown_schema_of(&self, plan: &LogicalPlan) -> SchemaRef {
+        self.shown(plan.schema().inner())
+    }
+
+    /// The columns of the plan, or of what runs it, as the user sees them.
+    fn shown(&self, planned: &Schema) -> SchemaRef {
+        let schema = shown_schema(planned, &self.names);
+        if self.json.is_empty() {
+            return schema;
+        }
+        let fields = schema.fields().iter().enumerate();
+        let fields = fields.map(|(at, field)| match self.json.contains(&at) {
+            true => marked_as_json(field),
+            false => field.as_ref().clone(),
+        });
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 
     /// The types of the parameters, as far as what they stand beside tells.
@@ -80,9 +102,11 @@ pub(super) async fn plan_with(
     token: &CancelToken,
 ) -> Result<PlannedQuery, Error> {
     let names = names::of_query(&query);
+    let json = pg_catalog::rewrite::json_columns(&query);
     let mut statement = Statement::Query(query);
+    let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
-    let context = context_for(session, snapshot, &mut statement, tables, token).await?;
+    let context = context_for(session, snapshot, &mut statement, asks, tables, token).await?;
     let first = context.plan(statement.clone()).await;
     // The planner may have taken the table of an outer query for a column, and found that it has no fields.
     let is_doubtful = match &first {
@@ -98,6 +122,7 @@ pub(super) async fn plan_with(
         context,
         plan,
         names,
+        json,
     })
 }
 
@@ -115,10 +140,12 @@ fn accesses_fields(plan: &LogicalPlan) -> Result<bool, Error> {
     Ok(found)
 }
 
+/// The planner for a statement; `asks` says whether it asks PostgreSQL's catalog.
 async fn context_for(
     session: &Session,
     snapshot: Snapshot,
     statement: &mut Statement,
+    asks: bool,
     tables: impl IntoIterator<Item = (String, Arc<dyn TableProvider>)>,
     token: &CancelToken,
 ) -> Result<StatementContext, Error> {
@@ -128,7 +155,23 @@ async fn context_for(
         files.insert(path, table);
     }
     views::add_tables(session, &snapshot, statement, &mut files, token).await?;
-    session.statement(snapshot, files)
+    let catalog = match asks {
+        true => Some(catalog_of(session, &snapshot, statement, token).await?),
+        false => None,
+    };
+    session.statement_asking(snapshot, files, catalog.as_ref())
+}
+
+/// PostgreSQL's catalog, for a statement that asks it.
+async fn catalog_of(
+    session: &Session,
+    snapshot: &Snapshot,
+    statement: &Statement,
+    token: &CancelToken,
+) -> Result<Arc<PgCatalog>, Error> {
+    let columns = views::columns_for(session, snapshot, statement, token).await;
+    let catalog = PgCatalog::new(snapshot, &columns, session.shared_settings())?;
+    Ok(Arc::new(catalog))
 }
 
 /// Runs a query; its rows come as they are read.
@@ -146,7 +189,7 @@ pub(super) async fn run(
         return Ok(outcome);
     }
     let stream = planned.context.start(&planned.plan).await?;
-    let schema = shown_schema(&stream.schema(), &planned.names);
+    let schema = planned.shown(&stream.schema());
     Ok(Outcome::Rows(rows_of(session, stream, schema, token)?))
 }
 
@@ -179,23 +222,33 @@ pub(super) async fn explain(
     if !matches!(explained.as_ref(), Statement::Query(_)) {
         return Err(not_supported("EXPLAIN of a statement other than a query"));
     }
-    let mut shows_algebra = false;
+    let (mut shows_algebra, mut shows_programs) = (false, false);
     for option in options.take().unwrap_or_default() {
         if option.name.value.eq_ignore_ascii_case("algebra") {
             shows_algebra = true;
             continue;
         }
+        if option.name.value.eq_ignore_ascii_case("avm") {
+            shows_programs = true;
+            continue;
+        }
         apply_option(&option, analyze, verbose, format)?;
     }
+    let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
     let snapshot = session.snapshot().await?;
-    if let (true, Statement::Explain { statement, .. }) = (shows_algebra, &statement)
+    if let (true, Statement::Explain { statement, .. }) =
+        (shows_algebra || shows_programs, &statement)
         && let Statement::Query(query) = statement.as_ref()
     {
+        let tables = snapshot.clone();
         let planned = plan(session, snapshot, query.clone(), token).await?;
+        if shows_programs {
+            return crate::plan::programs(&planned.context, &planned.plan, &tables);
+        }
         return crate::plan::explained(&planned.context, &planned.plan);
     }
-    let context = context_for(session, snapshot, &mut statement, [], token).await?;
+    let context = context_for(session, snapshot, &mut statement, asks, [], token).await?;
     let plan = context.plan(statement).await?;
     let stream = context.start(&plan).await?;
     let schema = stream.schema();
@@ -233,6 +286,13 @@ fn apply_option(
         }
     }
     Ok(())
+}
+
+/// Text that is JSON says so in its metadata, under Arrow's name for such columns.
+fn marked_as_json(field: &Field) -> Field {
+    let mark = [("ARROW:extension:name", "arrow.json")];
+    let mark = mark.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    field.clone().with_metadata(mark.into())
 }
 
 /// The columns of a plan under the names to show.

@@ -3,6 +3,7 @@
 //! 1. `FETCH FIRST n ROWS ONLY` becomes `LIMIT n`.
 //! 2. `CAST(x AS VARCHAR(n))` cuts to n characters, as PostgreSQL does; the planner drops the n.
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
+//!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
 //! 4. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
@@ -65,6 +66,7 @@ impl VisitorMut for Rewriter {
         cut_to_length(expr);
         exponent_to_double(expr);
         mod_to_operator(expr);
+        escape_to_backslash(expr);
         ControlFlow::Continue(())
     }
 }
@@ -160,6 +162,74 @@ fn mod_to_operator(expr: &mut Expr) {
         let (left, op, right) = (nested(left), BinaryOperator::Modulo, nested(right));
         *expr = Expr::Nested(Box::new(Expr::BinaryOp { left, op, right }));
     }
+}
+
+/// The planner knows one character that takes the meaning from `%` and `_`.
+fn escape_to_backslash(expr: &mut Expr) {
+    let (Expr::Like {
+        pattern,
+        escape_char,
+        ..
+    }
+    | Expr::ILike {
+        pattern,
+        escape_char,
+        ..
+    }) = expr
+    else {
+        return;
+    };
+    let Some(Value::SingleQuotedString(escape)) = escape_char.as_ref().map(|value| &value.value)
+    else {
+        return;
+    };
+    let mut escapes = escape.chars();
+    if let (Some(escape), None) = (escapes.next(), escapes.next())
+        && escape_pattern(pattern, escape)
+    {
+        *escape_char = None;
+    }
+}
+
+/// The same of a pattern that is made of texts; `false` if it has other parts.
+fn escape_pattern(pattern: &mut Expr, escape: char) -> bool {
+    let text = match pattern {
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => {
+            return escape_pattern(inner, escape);
+        }
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::StringConcat,
+            right,
+        } => {
+            let mut both = (left.clone(), right.clone());
+            let is_done =
+                escape_pattern(&mut both.0, escape) && escape_pattern(&mut both.1, escape);
+            if is_done {
+                (*left, *right) = both;
+            }
+            return is_done;
+        }
+        Expr::Value(text) => text,
+        _ => return false,
+    };
+    let Value::SingleQuotedString(letters) = &text.value else {
+        return false;
+    };
+    let mut plain = String::new();
+    let mut rest = letters.chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            letter if letter == escape => {
+                plain.push('\\');
+                plain.extend(rest.next());
+            }
+            '\\' => plain.push_str("\\\\"),
+            letter => plain.push(letter),
+        }
+    }
+    text.value = Value::SingleQuotedString(plain);
+    true
 }
 
 fn length_of(length: &CharacterLength) -> Option<u64> {

@@ -89,7 +89,6 @@ pub(super) async fn show(session: &Session, variable: &[Ident]) -> Result<Outcom
                 isolation_name(isolation).to_owned(),
             )
         }
-        "server_version" => one("server_version", env!("CARGO_PKG_VERSION").to_owned()),
         _ => one(&name, session.settings().show(&name)?),
     }
 }

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use quire_engine::avm::{Trap, TrapReason};
-use quire_engine::iterators::{BuildError, TupleQuery, TupleQueryError};
+use quire_engine::iterators::{BuildError, QueryOptions, TupleQuery, TupleQueryError};
 use quire_engine::plan::{Environment, Query};
 use quire_engine::{RowTable, Snapshot};
 use tokio::sync::mpsc;
@@ -19,7 +18,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
-use crate::session::Session;
+use crate::session::{QuireOptions, Session};
 use crate::statement::ResultRows;
 
 /// Rows of a batch, and rows between two looks at the token.
@@ -62,11 +61,20 @@ pub(super) async fn try_run(
         counts.count(true);
         return Ok(None);
     };
-    let started = started(&query, snapshot.clone()).await?;
+    let options = QueryOptions {
+        memory_bytes: session.database.options.memory_bytes,
+        now: Environment::new(&[]).now(),
+        ..QueryOptions::default()
+    };
+    let started = started(&query, snapshot.clone(), options).await?;
     counts.count(started.is_none());
     match started {
-        Some(running) => {
-            let schema = planned.shown_schema();
+        Some(mut running) => {
+            let compiler = session.database.native_compiler();
+            if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
+                running.compile_with(compiler);
+            }
+            let schema = planned.shown_schema_of(&optimized);
             rows_of(session, Running { running, query }, schema, token).map(Some)
         }
         None => Ok(None),
@@ -74,11 +82,15 @@ pub(super) async fn try_run(
 }
 
 /// The query, with its subqueries for single values evaluated; nothing when the iterators do not do what it needs.
-async fn started(query: &Query, snapshot: Snapshot) -> Result<Option<TupleQuery>, Error> {
+async fn started(
+    query: &Query,
+    snapshot: Snapshot,
+    options: QueryOptions,
+) -> Result<Option<TupleQuery>, Error> {
     let query = query.clone();
     let start = move || {
         let tables = |name: &str| -> Option<Arc<RowTable>> { snapshot.row_table(name).ok()? };
-        TupleQuery::new(&query, &tables, &[], Environment::new(&[]).now())
+        TupleQuery::with_options(&query, &tables, &[], &options)
     };
     let started = tokio::task::spawn_blocking(start).await;
     match started.map_err(|error| Error::new("XX000", format!("internal error: {error}")))? {
@@ -108,14 +120,13 @@ impl Running {
         let mut rows = ResultRows::default();
         while rows.row_count < BATCH_ROWS && self.running.next_row()? {
             for (slot, column) in self.query.plan.columns.iter().enumerate() {
-                let value = self.running.value(slot).into_value(column.is_text())?;
-                rows.values.push(value);
+                rows.push(self.running.value(slot), column.is_text())?;
             }
             rows.row_count += 1;
         }
         match rows.row_count {
             0 => Ok(None),
-            _ => rows.to_batch(schema).map(Some),
+            _ => rows.to_batch(schema, 0).map(Some),
         }
     }
 }
@@ -155,36 +166,4 @@ fn rows_of(
     Ok(Outcome::Rows(Rows::from_task(
         schema, receiver, task, token, database,
     )))
-}
-
-impl From<Trap> for Error {
-    fn from(trap: Trap) -> Self {
-        let sqlstate = match trap.into_reason() {
-            TrapReason::Evaluation(error) => return error.into(),
-            TrapReason::Row(error) => return error.into(),
-            reason => (sqlstate_of(&reason), reason.to_string()),
-        };
-        Error::new(sqlstate.0, sqlstate.1)
-    }
-}
-
-fn sqlstate_of(reason: &TrapReason) -> &'static str {
-    match reason {
-        TrapReason::SumOutOfRange(_) => "22003",
-        TrapReason::TextTooLong | TrapReason::TooLarge => "54000",
-        _ => "XX000",
-    }
-}
-
-impl From<TupleQueryError> for Error {
-    fn from(error: TupleQueryError) -> Self {
-        match error {
-            TupleQueryError::Trap(trap) | TupleQueryError::Build(BuildError::Trap(trap)) => {
-                trap.into()
-            }
-            TupleQueryError::Rows => Error::new("21000", error.to_string()),
-            TupleQueryError::Build(BuildError::Count) => Error::new("2201W", error.to_string()),
-            _ => Error::new("0A000", error.to_string()),
-        }
-    }
 }

@@ -15,9 +15,10 @@ use quire_engine::{Snapshot, ViewDefinition};
 
 use super::names::last_part;
 use super::parse::parse_query;
-use super::query;
+use super::{query, types};
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::pg_catalog::ViewColumns;
 use crate::session::Session;
 
 /// Names of the tables and views that a piece of SQL names, and perhaps of `WITH` queries.
@@ -50,6 +51,36 @@ pub(super) async fn add_tables(
         }
     }
     Ok(())
+}
+
+/// Names and types of the columns of all views, for a statement that asks the catalog for columns. A view that cannot be
+/// planned, or that asks for columns itself, is left out.
+pub(super) async fn columns_for(
+    session: &Session,
+    snapshot: &Snapshot,
+    statement: &Statement,
+    token: &CancelToken,
+) -> ViewColumns {
+    let asks_for_columns = |names: &BTreeSet<String>| {
+        names.contains("pg_attribute") || names.contains("columns") || names.contains("pg_class")
+    };
+    let mut columns = ViewColumns::new();
+    if !asks_for_columns(&relations_of(statement)) {
+        return columns;
+    }
+    for view in snapshot.views() {
+        let is_plain = query_of(view).is_ok_and(|query| !asks_for_columns(&relations_of(&query)));
+        if is_plain && let Ok(table) = table_of(session, snapshot, view, token).await {
+            let schema = table.schema();
+            let fields = schema.fields().iter();
+            let known = fields.filter_map(|field| {
+                let sql_type = types::from_arrow(field.name(), field.data_type()).ok()?;
+                Some((field.name().clone(), sql_type))
+            });
+            columns.insert(view.name.clone(), known.collect());
+        }
+    }
+    columns
 }
 
 async fn table_of(

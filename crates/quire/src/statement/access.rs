@@ -6,10 +6,13 @@
 
 use quire_engine::SqlType;
 use quire_engine::plan::{Comparison, Environment, Expression, Scalar};
-use quire_engine::row_table::Value;
+use quire_engine::row_table::{TupleValue, Value};
 
 use super::table::{Key, KeyKind, Table, integer_bounds};
 use crate::error::Error;
+
+/// Columns of a key for whose values there is room on the stack.
+const FEW_COLUMNS: usize = 8;
 
 /// How the rows of a statement are found.
 #[derive(Debug)]
@@ -269,6 +272,28 @@ impl Access {
         self.equal.len()
     }
 
+    /// Whether it is one row of the primary key, whose values [`Access::with_key_values`] gives.
+    pub(super) fn is_point(&self) -> bool {
+        self.is_single && self.key.kind == KeyKind::Primary && self.equal.len() <= FEW_COLUMNS
+    }
+
+    /// Hands over the values of the first columns, in the order of the key, without allocating anything; `None` when no row has them.
+    pub(super) fn with_key_values<R>(
+        &self,
+        environment: &Environment<'_>,
+        take: impl FnOnce(&[TupleValue<'_>]) -> Result<R, Error>,
+    ) -> Result<Option<R>, Error> {
+        let mut scalars = [const { Scalar::Null }; FEW_COLUMNS];
+        for (scalar, bound) in scalars.iter_mut().zip(&self.equal) {
+            match bound.place(environment)? {
+                Place::At(value) => *scalar = value,
+                Place::Nowhere | Place::Below | Place::Above => return Ok(None),
+            }
+        }
+        let values = scalars.each_ref().map(Scalar::as_tuple_value);
+        take(values.get(..self.equal.len()).unwrap_or_default()).map(Some)
+    }
+
     /// Calls `visit` with each range that may have rows, until it says that it has enough.
     pub(super) fn for_each_range(
         &self,
@@ -331,8 +356,8 @@ fn is_empty(low: &std::ops::Bound<Value>, high: &std::ops::Bound<Value>) -> bool
 }
 
 /// Where a value is among those of a column.
-enum Place {
-    At(Value),
+enum Place<V> {
+    At(V),
     /// Less than all.
     Below,
     /// Greater than all.
@@ -349,29 +374,33 @@ enum Beyond {
 }
 
 impl Bound {
-    fn value(&self, environment: &Environment<'_>) -> Result<Place, Error> {
+    fn place<'a>(&'a self, environment: &Environment<'a>) -> Result<Place<Scalar<'a>>, Error> {
         let scalar = self.node.evaluate(&[], environment)?;
         let beyond = match (&scalar, self.sql_type) {
-            (Scalar::Integer(value), sql_type) => integer_bounds(sql_type).map(|(min, max)| {
-                (
-                    i128::from(*value) < min.into(),
-                    i128::from(*value) > max.into(),
-                )
-            }),
+            (Scalar::Null, _) => return Ok(Place::Nowhere),
+            (Scalar::Integer(value), sql_type) => {
+                let bounds = integer_bounds(sql_type);
+                bounds.map(|(min, max)| (*value < min, *value > max))
+            }
             (Scalar::Decimal(value), SqlType::Decimal { precision, .. }) => {
                 let limit = 10_i128.pow(u32::from(precision));
                 Some((*value <= -limit, *value >= limit))
             }
             _ => None,
         };
-        match beyond {
-            Some((true, _)) => return Ok(Place::Below),
-            Some((_, true)) => return Ok(Place::Above),
-            _ => {}
-        }
-        Ok(match scalar.into_value(self.sql_type.is_text())? {
-            Value::Null => Place::Nowhere,
-            value => Place::At(value),
+        Ok(match beyond {
+            Some((true, _)) => Place::Below,
+            Some((_, true)) => Place::Above,
+            _ => Place::At(scalar),
+        })
+    }
+
+    fn value(&self, environment: &Environment<'_>) -> Result<Place<Value>, Error> {
+        Ok(match self.place(environment)? {
+            Place::At(scalar) => Place::At(scalar.into_value(self.sql_type.is_text())?),
+            Place::Below => Place::Below,
+            Place::Above => Place::Above,
+            Place::Nowhere => Place::Nowhere,
         })
     }
 

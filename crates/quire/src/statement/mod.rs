@@ -13,6 +13,7 @@ mod compiled;
 mod execute;
 pub(crate) mod expression;
 mod parameter;
+mod point;
 mod prepared;
 mod reply;
 mod run;
@@ -21,6 +22,7 @@ mod storage;
 mod table;
 #[cfg(test)]
 mod tests;
+mod value_ref;
 
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -31,6 +33,7 @@ pub(crate) use cache::StatementCache;
 pub(crate) use execute::ResultRows;
 pub use prepared::Prepared;
 pub use reply::Reply;
+pub use value_ref::ValueRef;
 
 /// Runs a statement that is covered; `None` leaves it to the general path.
 pub(crate) fn try_execute(
@@ -38,6 +41,6 @@ pub(crate) fn try_execute(
     sql: &str,
     token: &CancelToken,
 ) -> Option<Result<Outcome, Error>> {
-    let answer = prepared::run_known(session, sql, &[], &[], token)?;
+    let answer = prepared::run_known(session, sql, token)?;
     Some(answer.and_then(run::Answer::into_outcome))
 }

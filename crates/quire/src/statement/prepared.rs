@@ -10,7 +10,8 @@ use quire_engine::row_table::Value;
 
 use super::cache::Known;
 use super::parameter;
-use super::reply::Reply;
+use super::point::Memory;
+use super::reply::{Reply, SpareRows};
 use super::run::{self, Answer};
 use crate::cancel::{CancelHandle, CancelToken};
 use crate::error::Error;
@@ -49,6 +50,8 @@ pub struct Prepared {
     /// What was known of the statement last, and for which types.
     known: Option<(Arc<Known>, Vec<Option<DataType>>)>,
     is_query: bool,
+    memory: Memory,
+    spare: Arc<SpareRows>,
 }
 
 impl Prepared {
@@ -82,6 +85,8 @@ impl Prepared {
             types,
             known: None,
             is_query,
+            memory: Memory::default(),
+            spare: Arc::default(),
         })
     }
 
@@ -149,7 +154,7 @@ impl Prepared {
         }
         let token = self.cancel.begin();
         match self.try_compiled(parameters, types, &token)? {
-            Some(answer) => Ok(Reply::of_answer(answer)),
+            Some(answer) => Ok(Reply::of_answer(answer).with_spare(&self.spare)),
             None => self.execute_generally(parameters, types, token),
         }
     }
@@ -169,17 +174,24 @@ impl Prepared {
             }
         }
         let values = typed(parameters, &types)?;
+        self.memory.rows = self.spare.take();
         if let Some((known, known_types)) = &self.known
             && *known_types == *types
             && known.is_for(self.session.settings().statement_settings_now())
-            && let Some(answer) = run::run(&self.session, known, &values, token)
+            && let Some(answer) = run::run(&self.session, known, &values, token, &mut self.memory)
         {
             return answer.map(Some);
         }
         let Some(known) = run::known(&self.session, &self.sql, &types) else {
             return Ok(None);
         };
-        let answer = run_again(&self.session, known, &self.sql, &types, &values, token);
+        let statement = Statement {
+            session: &self.session,
+            sql: &self.sql,
+            types: &types,
+            values: &values,
+        };
+        let answer = statement.run(known, token, &mut self.memory);
         let Some((known, answer)) = answer else {
             return Ok(None);
         };
@@ -246,37 +258,50 @@ fn parameter_types(session: &Arc<Session>, sql: &str) -> Vec<Option<DataType>> {
     session.database.run(work).unwrap_or_default()
 }
 
-/// Runs a statement, compiled before or now. `None`: it takes the general path.
+/// Runs a statement without parameters, compiled before or now. `None`: it takes the general path.
 pub(super) fn run_known(
     session: &Session,
     sql: &str,
-    types: &[Option<DataType>],
-    values: &[Value],
     token: &CancelToken,
 ) -> Option<Result<Answer, Error>> {
-    let known = run::known(session, sql, types)?;
-    run_again(session, known, sql, types, values, token).map(|(_, answer)| answer)
+    let statement = Statement {
+        session,
+        sql,
+        types: &[],
+        values: &[],
+    };
+    let known = run::known(session, sql, &[])?;
+    let answer = statement.run(known, token, &mut Memory::default());
+    answer.map(|(_, answer)| answer)
 }
 
-/// Runs a statement; if what is known of it is outdated, it is compiled again, once.
-fn run_again(
-    session: &Session,
-    known: Arc<Known>,
-    sql: &str,
-    types: &[Option<DataType>],
-    values: &[Value],
-    token: &CancelToken,
-) -> Option<(Arc<Known>, Result<Answer, Error>)> {
-    if let Some(answer) = run::run(session, &known, values, token) {
-        return Some((known, answer));
+/// A statement with its parameters.
+struct Statement<'s> {
+    session: &'s Session,
+    sql: &'s str,
+    types: &'s [Option<DataType>],
+    values: &'s [Value],
+}
+
+impl Statement<'_> {
+    /// Runs it; if what is known of it is outdated, it is compiled again, once.
+    fn run(
+        &self,
+        known: Arc<Known>,
+        token: &CancelToken,
+        memory: &mut Memory,
+    ) -> Option<(Arc<Known>, Result<Answer, Error>)> {
+        if let Some(answer) = run::run(self.session, &known, self.values, token, memory) {
+            return Some((known, answer));
+        }
+        if !known.is_outdated(self.session) {
+            return None;
+        }
+        let settings = self.session.settings().statement_settings_now()?;
+        let known = run::learn(self.session, self.sql, self.types, settings)?;
+        let answer = run::run(self.session, &known, self.values, token, memory)?;
+        Some((known, answer))
     }
-    if !known.is_outdated(session) {
-        return None;
-    }
-    let settings = session.settings().statement_settings_now()?;
-    let known = run::learn(session, sql, types, settings)?;
-    let answer = run::run(session, &known, values, token)?;
-    Some((known, answer))
 }
 
 /// The statement with `$n` in place of each `?`.

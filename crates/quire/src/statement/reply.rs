@@ -1,6 +1,7 @@
 //! What a prepared statement gave: rows, value by value, or a count.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -10,6 +11,7 @@ use quire_engine::row_table::Value;
 use super::execute::ResultRows;
 use super::run::Answer;
 use super::scalar::{from_planned, is_text};
+use super::value_ref::ValueRef;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 
@@ -19,6 +21,27 @@ pub struct Reply {
     command: &'static str,
     source: Source,
     rows_affected: u64,
+    /// Values of the row that was read last, where somebody wants them owned.
+    row: Vec<Value>,
+    /// Where the memory of the rows goes back to.
+    spare: Option<Arc<SpareRows>>,
+}
+
+/// Memory of the rows of the last reply of a prepared statement.
+#[derive(Default)]
+pub(super) struct SpareRows(Mutex<ResultRows>);
+
+impl SpareRows {
+    /// No rows, with the memory of those before.
+    pub(super) fn take(&self) -> ResultRows {
+        let mut rows = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        rows.clear();
+        rows
+    }
+
+    fn give(&self, rows: ResultRows) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+    }
 }
 
 enum Source {
@@ -29,7 +52,6 @@ enum Source {
         rows: Rows,
         batch: Option<RecordBatch>,
         next: usize,
-        row: Vec<Value>,
     },
     /// No rows: how the command tag begins, and the count behind it.
     Done(&'static str, Option<u64>),
@@ -50,28 +72,41 @@ impl Reply {
             command,
             source,
             rows_affected,
+            row: Vec::new(),
+            spare: None,
         }
     }
 
+    /// The memory of its rows goes there when they are not wanted any more.
+    pub(super) fn with_spare(mut self, spare: &Arc<SpareRows>) -> Self {
+        self.spare = Some(Arc::clone(spare));
+        self
+    }
+
     pub(super) fn of_outcome(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Rows(rows) => Self {
-                schema: Some(rows.schema()),
-                command: rows.command(),
-                source: Source::Batches {
-                    rows,
-                    batch: None,
-                    next: 0,
-                    row: Vec::new(),
-                },
-                rows_affected: 0,
-            },
-            Outcome::Done(completion) => Self {
-                schema: None,
-                command: "",
-                rows_affected: completion.row_count.unwrap_or(0),
-                source: Source::Completed(completion),
-            },
+        let (schema, command, rows_affected, source) = match outcome {
+            Outcome::Rows(rows) => {
+                let (schema, command) = (rows.schema(), rows.command());
+                let (batch, next) = (None, 0);
+                (
+                    Some(schema),
+                    command,
+                    0,
+                    Source::Batches { rows, batch, next },
+                )
+            }
+            Outcome::Done(completion) => {
+                let rows_affected = completion.row_count.unwrap_or(0);
+                (None, "", rows_affected, Source::Completed(completion))
+            }
+        };
+        Self {
+            schema,
+            command,
+            source,
+            rows_affected,
+            row: Vec::new(),
+            spare: None,
         }
     }
 
@@ -97,59 +132,106 @@ impl Reply {
         self.rows_affected
     }
 
-    /// The next row; `None` after the last.
+    /// Goes to the next row, the first one at first; false behind the last.
+    ///
+    /// # Errors
+    /// Whatever a query meets while running; no rows follow.
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        match &mut self.source {
+            Source::Done(..) | Source::Completed(_) => Ok(false),
+            Source::Values(rows, taken) => {
+                let is_row = *taken < rows.row_count;
+                *taken = (*taken + 1).min(rows.row_count + 1);
+                Ok(is_row)
+            }
+            Source::Batches { rows, batch, next } => {
+                while batch.as_ref().is_none_or(|batch| *next >= batch.num_rows()) {
+                    (*batch, *next) = (rows.next_batch()?, 0);
+                    if batch.is_none() {
+                        self.row.clear();
+                        return Ok(false);
+                    }
+                }
+                if let Some(batch) = batch {
+                    read_row(batch, *next, &mut self.row)?;
+                }
+                *next += 1;
+                Ok(true)
+            }
+        }
+    }
+
+    /// The value of a column, counted from 0, in the row to which [`Reply::advance`] went; NULL where there is none.
+    ///
+    /// ```
+    /// use quire::{Database, Value, ValueRef};
+    ///
+    /// let mut connection = Database::in_memory()?.connect();
+    /// connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")?;
+    /// connection.execute("INSERT INTO t VALUES (1, 'Ada')")?;
+    /// let mut select = connection.prepare("SELECT name FROM t WHERE id = $1")?;
+    /// let mut found = select.execute(&[Value::Integer(1)])?;
+    /// assert!(found.advance()?);
+    /// assert_eq!(found.value(0), ValueRef::Text("Ada"));
+    /// assert!(!found.advance()?);
+    /// # Ok::<(), quire::Error>(())
+    /// ```
+    #[must_use]
+    pub fn value(&self, column: usize) -> ValueRef<'_> {
+        match &self.source {
+            Source::Values(rows, taken) if column < self.width() => match taken.checked_sub(1) {
+                Some(row) => rows.value(row * self.width() + column),
+                None => ValueRef::Null,
+            },
+            Source::Batches { .. } => self.row.get(column).map(ValueRef::from).unwrap_or_default(),
+            _ => ValueRef::Null,
+        }
+    }
+
+    /// The next row; `None` after the last. [`Reply::advance`] and [`Reply::value`] copy no texts.
     ///
     /// # Errors
     /// Whatever a query meets while running; no rows follow.
     pub fn next_row(&mut self) -> Result<Option<&[Value]>, Error> {
-        let width = self
-            .schema
-            .as_ref()
-            .map_or(0, |schema| schema.fields().len());
-        match &mut self.source {
-            Source::Done(..) | Source::Completed(_) => Ok(None),
-            Source::Values(rows, taken) if *taken < rows.row_count => {
-                let start = *taken * width;
-                *taken += 1;
-                Ok(rows.values.get(start..start + width))
-            }
-            Source::Values(..) => Ok(None),
-            Source::Batches {
-                rows,
-                batch,
-                next,
-                row,
-            } => {
-                while batch.as_ref().is_none_or(|batch| *next >= batch.num_rows()) {
-                    (*batch, *next) = (rows.next_batch()?, 0);
-                    if batch.is_none() {
-                        return Ok(None);
-                    }
-                }
-                if let Some(batch) = batch {
-                    read_row(batch, *next, row)?;
-                }
-                *next += 1;
-                Ok(Some(row.as_slice()))
-            }
+        if !self.advance()? {
+            return Ok(None);
         }
+        if matches!(self.source, Source::Values(..)) {
+            let mut row = std::mem::take(&mut self.row);
+            row.clear();
+            row.extend((0..self.width()).map(|column| self.value(column).to_value()));
+            self.row = row;
+        }
+        Ok(Some(&self.row))
+    }
+
+    fn width(&self) -> usize {
+        let schema = self.schema.as_ref();
+        schema.map_or(0, |schema| schema.fields().len())
     }
 
     /// The same as [`crate::Connection::execute`] gives it. Rows that were taken are not among its rows.
     ///
     /// # Errors
     /// When Arrow refuses the rows.
-    pub fn into_outcome(self) -> Result<Outcome, Error> {
-        match (self.source, self.schema) {
-            (Source::Values(mut rows, taken), Some(schema)) => {
-                rows.values.drain(..taken * schema.fields().len());
-                rows.row_count -= taken;
-                Answer::Rows(schema, rows, self.command).into_outcome()
+    pub fn into_outcome(mut self) -> Result<Outcome, Error> {
+        let source = std::mem::replace(&mut self.source, Source::Done("", None));
+        match (source, self.schema.take()) {
+            (Source::Values(rows, taken), Some(schema)) => {
+                Answer::Rows(schema, rows, self.command).into_outcome_from(taken)
             }
             (Source::Values(..), None) => Ok(Outcome::Done(Completion::tag(""))),
             (Source::Batches { rows, .. }, _) => Ok(Outcome::Rows(rows)),
             (Source::Done(tag, count), _) => Answer::Done(tag, count).into_outcome(),
             (Source::Completed(completion), _) => Ok(Outcome::Done(completion)),
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let (Some(spare), Source::Values(rows, _)) = (&self.spare, &mut self.source) {
+            spare.give(std::mem::take(rows));
         }
     }
 }

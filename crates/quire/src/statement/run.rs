@@ -10,6 +10,7 @@ use super::bind::{TableName, compile, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};
 use super::compiled::Compiled;
 use super::execute::{Executed, ResultRows, TableRows};
+use super::point::Memory;
 use super::storage::{Changes, StoredRows};
 use super::table::Table;
 use crate::cancel::CancelToken;
@@ -34,11 +35,16 @@ pub(super) enum Answer {
 impl Answer {
     /// The answer as the general path gives it.
     pub(super) fn into_outcome(self) -> Result<Outcome, Error> {
+        self.into_outcome_from(0)
+    }
+
+    /// The same with the rows from number `start` on.
+    pub(super) fn into_outcome_from(self, start: usize) -> Result<Outcome, Error> {
         Ok(match self {
             Answer::Rows(schema, rows, command) => {
-                let batches = match rows.row_count {
-                    0 => Vec::new(),
-                    _ => vec![rows.to_batch(&schema)?],
+                let batches = match rows.row_count > start {
+                    false => Vec::new(),
+                    true => vec![rows.to_batch(&schema, start)?],
                 };
                 Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
             }
@@ -198,11 +204,16 @@ pub(super) fn run(
     known: &Known,
     parameters: &[Value],
     token: &CancelToken,
+    memory: &mut Memory,
 ) -> Option<Result<Answer, Error>> {
     let result = match &known.kind {
         KnownKind::General { .. } => return None,
         KnownKind::Control(control) => control.run(session).map(Some),
-        KnownKind::Compiled(statement) => wait(statement.run(session, parameters, token)),
+        KnownKind::Compiled(statement) => match statement.read_point(session, parameters, memory) {
+            Ok(true) => Ok(Some(statement.answer(std::mem::take(&mut memory.rows)))),
+            Ok(false) => wait(statement.run(session, parameters, token)),
+            Err(error) => Err(error),
+        },
     };
     if result.is_err() {
         wait(session.transaction.lock()).fail();
@@ -303,6 +314,9 @@ impl CompiledStatement {
         token: &CancelToken,
     ) -> Result<Option<Answer>, Error> {
         let mut writer = Writer::begin(session, token).await?;
+        if let Some(change) = self.change_of_point(writer.transaction()?.isolation()) {
+            return self.change_point(change, writer, parameters);
+        }
         let snapshot = writer.snapshot()?;
         let Some(table) = self.table(&snapshot)? else {
             writer.finish()?;
@@ -310,7 +324,7 @@ impl CompiledStatement {
         };
         let transaction = writer.transaction()?;
         transaction.lock_table(table.id(), self.lock_mode(), LockWait::Wait)?;
-        if !transaction.is_current(&table) {
+        if !transaction.is_current(table.parts()) {
             writer.finish()?;
             return Ok(None);
         }
@@ -321,8 +335,7 @@ impl CompiledStatement {
                 is_referenced: self.compiled.changes_rows_that_are_there()
                     && snapshot.is_referenced(&self.name),
                 transaction,
-                snapshot: &snapshot,
-                sequence_values: &session.sequence_values,
+                sequences: Some((&snapshot, &session.sequence_values)),
                 references: Default::default(),
             }),
         };
@@ -334,7 +347,7 @@ impl CompiledStatement {
         Ok(Some(answer))
     }
 
-    fn lock_mode(&self) -> TableLockMode {
+    pub(super) fn lock_mode(&self) -> TableLockMode {
         match self.compiled {
             Compiled::Select(_) => TableLockMode::RowShare,
             _ => TableLockMode::RowExclusive,
@@ -348,14 +361,24 @@ impl CompiledStatement {
     }
 
     fn execute(&self, rows: &mut dyn TableRows, parameters: &[Value]) -> Result<Answer, Error> {
-        let schema = self.compiled.schema();
-        Ok(match (self.compiled.execute(rows, parameters)?, schema) {
-            (Executed::Rows(rows) | Executed::Changed(_, Some(rows)), Some(schema)) => {
-                Answer::Rows(Arc::clone(schema), rows, self.compiled.tag())
-            }
-            (Executed::Changed(count, _), _) => Answer::Done(self.compiled.tag(), Some(count)),
-            (Executed::Rows(_), None) => Answer::Done(self.compiled.tag(), None),
+        Ok(match self.compiled.execute(rows, parameters)? {
+            Executed::Rows(rows) => self.answer(rows),
+            Executed::Changed(count, returned) => self.changed(count, returned),
         })
+    }
+
+    pub(super) fn changed(&self, count: u64, returned: Option<ResultRows>) -> Answer {
+        match returned {
+            Some(rows) => self.answer(rows),
+            None => Answer::Done(self.compiled.tag(), Some(count)),
+        }
+    }
+
+    pub(super) fn answer(&self, rows: ResultRows) -> Answer {
+        match self.compiled.schema() {
+            Some(schema) => Answer::Rows(Arc::clone(schema), rows, self.compiled.tag()),
+            None => Answer::Done(self.compiled.tag(), None),
+        }
     }
 }
 

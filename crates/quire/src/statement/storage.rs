@@ -1,11 +1,13 @@
 //! Compiled statements over the rows of a row table.
 
+use std::borrow::Cow;
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
-use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value};
+use quire_engine::row_table::{ColumnRange, KeyRange, RowBuffer, TupleValue, Value};
 use quire_engine::{
-    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowTable, RowWriter, Snapshot,
-    Transaction,
+    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowParts, RowTable,
+    RowWriteError, RowWriter, Snapshot, Transaction,
 };
 
 use super::access::KeyBounds;
@@ -35,8 +37,8 @@ pub(super) struct StoredRows<'s> {
 /// What a statement needs to change rows.
 pub(super) struct Changes<'s> {
     pub(super) transaction: &'s mut Transaction,
-    pub(super) snapshot: &'s Snapshot,
-    pub(super) sequence_values: &'s SequenceValues,
+    /// Values of sequences, as a snapshot has them; nothing where none is asked for.
+    pub(super) sequences: Option<(&'s Snapshot, &'s SequenceValues)>,
     pub(super) references: ReferenceChecks,
     /// Whether a foreign key refers to the table.
     pub(super) is_referenced: bool,
@@ -117,38 +119,47 @@ impl Changes<'_> {
     }
 
     /// Does with a row, which is locked, what `decide` says of it as it is now. False when it is kept, or has gone.
-    fn change(
+    pub(super) fn change(
         &mut self,
-        table: &RowTable,
+        parts: &Arc<RowParts>,
         row_key: &[u8],
         decide: Decide<'_>,
     ) -> Result<bool, Error> {
-        let parts = table.parts();
-        let live = table.layout().live_ordinals();
         let mut writer = self.transaction.row_writer(parts);
-        let Some(row) = writer.newest(row_key)? else {
+        let Some(tuple) = writer.newest_tuple(row_key)? else {
             return Ok(false);
         };
-        let all: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
+        let (entry, mut buffer) = ((row_key, tuple.as_slice()), RowBuffer::default());
+        let all = writer.values(parts, entry, &mut buffer)?;
+        let live = parts.layout().live_ordinals();
         let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
-        let visible: Vec<TupleValue<'_>> = live.iter().map(value).collect();
+        let visible: Cow<'_, [TupleValue<'_>]> = match live.len() == all.len() {
+            true => Cow::Borrowed(&all),
+            false => live.iter().map(value).collect(),
+        };
+        let before = || match self.is_referenced {
+            true => parts.owned(&all).map_err(RowWriteError::from),
+            false => Ok(Vec::new()),
+        };
         match decide(&visible)? {
             NewRow::Kept => return Ok(false),
             NewRow::Deleted => {
-                let before = writer.delete(row_key)?;
-                self.references.deleted(parts, before, self.is_referenced);
+                writer.remove(entry, &all)?;
+                let references = &mut self.references;
+                references.deleted(parts, before()?, self.is_referenced);
             }
             NewRow::Changed(values) => {
                 let mut after = all.clone();
                 for (column, value) in &values {
                     let ordinal = live.get(*column).copied().unwrap_or_default();
                     if let Some(place) = after.get_mut(ordinal) {
-                        *place = stored_value(table.definition(), ordinal, value.as_tuple_value())?;
+                        let value = value.as_tuple_value();
+                        *place = stored_value(parts.definition(), ordinal, value)?;
                     }
                 }
-                let before = writer.update(row_key, &after)?;
+                writer.replace(entry, &all, &after)?;
                 let references = &mut self.references;
-                references.updated(parts, before, &after, self.is_referenced);
+                references.updated(parts, before()?, &after, self.is_referenced);
             }
         }
         Ok(true)
@@ -211,16 +222,15 @@ impl TableRows for StoredRows<'_> {
         for row_key in found {
             let mut writer = changes.writer(table);
             writer.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
-            count += u64::from(changes.change(table, &row_key, decide)?);
+            count += u64::from(changes.change(table.parts(), &row_key, decide)?);
         }
         Ok(count)
     }
 
     fn next_value(&mut self, sequence: u64) -> Result<i64, Error> {
-        let changes = self.changes.as_ref().ok_or_else(read_only)?;
-        changes
-            .sequence_values
-            .next_by_id(changes.snapshot, sequence)
+        let sequences = self.changes.as_ref().and_then(|changes| changes.sequences);
+        let (snapshot, values) = sequences.ok_or_else(read_only)?;
+        values.next_by_id(snapshot, sequence)
     }
 
     fn insert(
@@ -252,7 +262,8 @@ impl TableRows for StoredRows<'_> {
                         Ok(Inserted::LeftOut)
                     }
                     Conflict::Update(arbiter, _) if *arbiter == kind => {
-                        let is_changed = changes.change(self.table, &found.row_key, decide)?;
+                        let is_changed =
+                            changes.change(self.table.parts(), &found.row_key, decide)?;
                         Ok(match is_changed {
                             true => Inserted::Updated,
                             false => Inserted::LeftOut,

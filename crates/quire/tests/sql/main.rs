@@ -8,6 +8,7 @@ mod filters;
 mod join_orders;
 mod merging;
 mod plans;
+mod points;
 mod prepared;
 mod signatures;
 mod support;

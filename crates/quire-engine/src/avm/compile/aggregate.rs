@@ -3,9 +3,9 @@
 use super::condition::{Exits, null_branch};
 use super::pool::CompileError;
 use super::{Compiler, Held};
-use crate::avm::call::Register;
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Slot, Target, Wide};
+use crate::avm::operand::{Slot, Target, Wide, Word};
+use crate::avm::register::Register;
 use crate::plan::{Expression, Operator, ValueKind};
 
 /// Which of two values is kept.
@@ -91,35 +91,30 @@ impl<'e> Compiler<'e, '_> {
     pub fn average_double(&mut self, sum: Slot, count: Slot) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
-        let target = self.fresh_word()?;
-        let (total, number, divisor) = (self.fresh_word()?, self.fresh_word()?, self.fresh_word()?);
-        let after = self.labels.add();
+        let [left, right, target] = [self.fresh_word()?, self.fresh_word()?, self.fresh_word()?];
         self.emit(I::RES_C_F {
             slot: sum,
-            target: Target(total),
+            target: Target(left),
         });
-        self.emit(I::NULL_W {
-            target: Target(target),
-        });
-        self.emit(I::JNULL_W_Z {
-            value: total,
-            to: after.label(),
-        });
-        self.emit(I::RES_C_I {
-            slot: count,
-            target: Target(number),
-        });
-        self.emit(I::CNV_IF_Z {
-            value: number,
-            target: Target(divisor),
-        });
-        self.emit(I::DIV_C_F_ZZ {
-            left: total,
-            right: divisor,
-            target: Target(target),
-        });
-        self.place(after);
-        Ok(Register::Double(target))
+        let held = self.strict(
+            &[nullable(Register::Double(left))],
+            Register::Double(target),
+            |compiler| {
+                let value = compiler.count(count)?;
+                compiler.emit(I::CNV_IF_Z {
+                    value,
+                    target: Target(right),
+                });
+                let target = Target(target);
+                compiler.emit(I::DIV_C_F_ZZ {
+                    left,
+                    right,
+                    target,
+                });
+                Ok(())
+            },
+        )?;
+        Ok(held.register)
     }
 
     /// The mean of the decimals in one slot times a factor, towards zero, which must be below a power of ten; NULL of none.
@@ -134,55 +129,63 @@ impl<'e> Compiler<'e, '_> {
     ) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
-        let target = self.fresh_wide()?;
-        let [total, scaled, divisor, mean] = [
-            self.fresh_wide()?,
-            self.fresh_wide()?,
-            self.fresh_wide()?,
-            self.fresh_wide()?,
-        ];
-        let number = self.fresh_word()?;
-        let after = self.labels.add();
+        let (total, target) = (self.fresh_wide()?, self.fresh_wide()?);
         let any = self.wide_constant(i128::MAX)?;
-        let right = self.wide_constant(factor)?;
-        let limit = self.limit(digits)?;
         self.emit(I::RES_C_N {
             slot: sum,
             limit: any,
             target: Target(total),
         });
-        self.emit(I::NULL_N {
-            target: Target(target),
-        });
-        self.emit(I::JNULL_N_Z {
-            value: total,
-            to: after.label(),
-        });
+        let held = self.strict(
+            &[nullable(Register::Decimal(total))],
+            Register::Decimal(target),
+            |compiler| compiler.decimal_mean(total, count, factor, (target, digits)),
+        )?;
+        Ok(held.register)
+    }
+
+    /// A total times a factor, divided by a count, below a power of ten.
+    fn decimal_mean(
+        &mut self,
+        total: Wide,
+        count: Slot,
+        factor: i128,
+        (target, digits): (Wide, u8),
+    ) -> Result<(), CompileError> {
+        let [left, right, value] = [self.fresh_wide()?, self.fresh_wide()?, self.fresh_wide()?];
+        let factor = self.wide_constant(factor)?;
         self.emit(I::MUL_C_N_ZZ {
             left: total,
-            right,
-            target: Target(scaled),
+            right: factor,
+            target: Target(left),
         });
-        self.emit(I::RES_C_I {
-            slot: count,
-            target: Target(number),
-        });
+        let number = self.count(count)?;
         self.emit(I::CNV_IN_Z {
             value: number,
-            target: Target(divisor),
+            target: Target(right),
         });
         self.emit(I::DIV_C_N_ZZ {
-            left: scaled,
-            right: divisor,
-            target: Target(mean),
+            left,
+            right,
+            target: Target(value),
         });
+        let limit = self.limit(digits)?;
         self.emit(I::LIM_C_N_ZZ {
-            value: mean,
+            value,
             limit,
             target: Target(target),
         });
-        self.place(after);
-        Ok(Register::Decimal(target))
+        Ok(())
+    }
+
+    /// How many rows a slot has counted.
+    fn count(&mut self, slot: Slot) -> Result<Word, CompileError> {
+        let number = self.fresh_word()?;
+        self.emit(I::RES_C_I {
+            slot,
+            target: Target(number),
+        });
+        Ok(number)
     }
 
     fn use_slot(&mut self, slot: Slot) {
@@ -309,6 +312,13 @@ impl<'e> Compiler<'e, '_> {
         };
         self.emit(instruction);
         Ok(register)
+    }
+}
+
+fn nullable(register: Register) -> Held {
+    Held {
+        register,
+        nullable: true,
     }
 }
 

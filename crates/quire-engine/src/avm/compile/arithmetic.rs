@@ -2,9 +2,9 @@
 
 use super::pool::CompileError;
 use super::{Compiler, Held};
-use crate::avm::call::Register;
 use crate::avm::opcode::Instruction as I;
 use crate::avm::operand::{Attribute, Target, Wide, Word};
+use crate::avm::register::Register;
 use crate::plan::{DecimalOperation, Expression, IntegerWidth, Operator, ValueKind};
 use crate::row_table::Value;
 

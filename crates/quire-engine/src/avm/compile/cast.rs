@@ -3,9 +3,10 @@
 use super::labels::Place;
 use super::pool::CompileError;
 use super::{Compiler, Held};
-use crate::avm::call::{FunctionCall, Register};
+use crate::avm::call::FunctionCall;
 use crate::avm::opcode::Instruction as I;
 use crate::avm::operand::{Label, Target, Wide, Word};
+use crate::avm::register::Register;
 use crate::plan::{CastPlan, DecimalRescale, Expression, ShortCut, ValueKind};
 use crate::row_table::Value;
 

@@ -3,9 +3,9 @@
 use super::labels::Place;
 use super::pool::CompileError;
 use super::{ColumnPlace, Compiler, Held};
-use crate::avm::call::Register;
 use crate::avm::opcode::Instruction as I;
 use crate::avm::operand::{Attribute, Label, Pattern, Target, TextSet, WideSet, Word, WordSet};
+use crate::avm::register::{Bank, Register};
 use crate::plan::{Comparison, Expression, LikePattern, ValueKind};
 use crate::row_table::Value;
 
@@ -108,16 +108,10 @@ impl<'e> Compiler<'e, '_> {
             Expression::Constant(Value::Boolean(true)) => self.go(exits.yes, next),
             Expression::Constant(Value::Boolean(false)) => self.go(exits.no, next),
             Expression::Null(_) => self.go(exits.null, next),
-            Expression::And(sides) => return self.both(sides, exits, next),
-            Expression::Or(sides) => {
-                // By De Morgan: either is true, unless both are false.
-                let mirrored = Exits::new(exits.no, exits.yes, exits.null);
-                return self.neither(sides, mirrored, next);
-            }
-            Expression::Not(inner) => {
-                let mirrored = Exits::new(exits.no, exits.yes, exits.null);
-                return self.condition(inner, mirrored, next);
-            }
+            Expression::And(sides) => return self.sides(sides, exits, next, false),
+            // By De Morgan: either is true, unless both are false.
+            Expression::Or(sides) => return self.sides(sides, negated(exits, true), next, true),
+            Expression::Not(inner) => return self.condition(inner, negated(exits, true), next),
             Expression::IsNull(inner, wanted) => return self.is_null(inner, *wanted, exits, next),
             Expression::Is(inner, value, wanted) => {
                 let (hit, miss) = match wanted {
@@ -180,26 +174,7 @@ impl<'e> Compiler<'e, '_> {
         }
     }
 
-    /// Both sides are true, or one is false, or else it is NULL.
-    fn both(
-        &mut self,
-        sides: &'e [Expression; 2],
-        exits: Exits,
-        next: Place,
-    ) -> Result<(), CompileError> {
-        self.sides(sides, exits, next, false)
-    }
-
-    /// Both sides are false (`yes`), or one is true (`no`), or else it is NULL.
-    fn neither(
-        &mut self,
-        sides: &'e [Expression; 2],
-        exits: Exits,
-        next: Place,
-    ) -> Result<(), CompileError> {
-        self.sides(sides, exits, next, true)
-    }
-
+    /// Both sides are true (`yes`), or one is false (`no`), or else it is NULL; `is_negated` says the same of their opposites.
     /// The right side is looked at unless the left one decides. If the left one is NULL, that is remembered in a register, unless NULL is
     /// no other than what decides.
     fn sides(
@@ -207,13 +182,10 @@ impl<'e> Compiler<'e, '_> {
         sides: &'e [Expression; 2],
         exits: Exits,
         next: Place,
-        negated: bool,
+        is_negated: bool,
     ) -> Result<(), CompileError> {
         let [left, right] = sides;
-        let turned = |exits: Exits| match negated {
-            true => Exits::new(exits.no, exits.yes, exits.null),
-            false => exits,
-        };
+        let turned = |exits: Exits| negated(exits, is_negated);
         let right_place = self.labels.add();
         let is_simple = !left.may_be_null() || (exits.null == exits.no && !right.can_fail());
         if is_simple {
@@ -531,6 +503,7 @@ impl<'e> Compiler<'e, '_> {
     }
 }
 
+/// Where to go on when it is the opposite that matters.
 fn negated(exits: Exits, is_negated: bool) -> Exits {
     match is_negated {
         true => Exits::new(exits.no, exits.yes, exits.null),
@@ -540,12 +513,9 @@ fn negated(exits: Exits, is_negated: bool) -> Exits {
 
 /// Branches when a register is NULL.
 pub(super) fn null_branch(register: Register, to: Label) -> I {
-    match register {
-        Register::Boolean(value)
-        | Register::Integer(value)
-        | Register::Real(value)
-        | Register::Double(value) => I::JNULL_W_Z { value, to },
-        Register::Decimal(value) => I::JNULL_N_Z { value, to },
-        Register::Text(value) => I::JNULL_S_Z { value, to },
+    match register.bank() {
+        Bank::Word(value) => I::JNULL_W_Z { value, to },
+        Bank::Wide(value) => I::JNULL_N_Z { value, to },
+        Bank::Text(value) => I::JNULL_S_Z { value, to },
     }
 }

@@ -18,10 +18,10 @@ pub use pool::{CompileError, RegisterPool};
 
 use labels::{Labels, Place};
 
-use super::call::Register;
 use super::opcode::Instruction;
 use super::operand::{Attribute, Label, Text, Wide, Word};
 use super::program::{Draft, Program};
+use super::register::Register;
 use crate::plan::{Expression, ValueKind};
 
 /// Where a column of the rows that a program sees is.

@@ -1,10 +1,12 @@
 //! The registers of a query, given out to its programs.
 
-use crate::avm::call::Register;
-use crate::avm::operand::{Text, Tuple, Wide, Word};
-use crate::avm::registers::REGISTERS_MAX;
+use super::same::is_same_constant;
+use crate::avm::operand::{Target, Text, Tuple, Wide, Word};
+use crate::avm::register::Register;
+use crate::avm::registers::{REGISTERS_MAX, RegisterSet};
+use crate::avm::trap::Trap;
 use crate::avm::verify::ProgramError;
-use crate::plan::ValueKind;
+use crate::plan::{Scalar, ValueKind};
 use crate::row_table::Value;
 
 /// Why a query has no program.
@@ -92,8 +94,8 @@ impl RegisterPool {
         value: &Value,
     ) -> Result<Register, CompileError> {
         let mut known = self.constants.iter();
-        let found =
-            known.find(|(register, known)| register.kind() == kind && is_same(known, value));
+        let found = known
+            .find(|(register, known)| register.kind() == kind && is_same_constant(known, value));
         if let Some((register, _)) = found {
             return Ok(*register);
         }
@@ -148,24 +150,35 @@ impl RegisterPool {
         &self.parameters
     }
 
-    /// The register of the time in nanoseconds since 1970, if anybody asks for it.
-    #[must_use]
-    pub fn now_register(&self) -> Option<Word> {
-        self.now
+    /// Gives the registers of a query what they hold from the beginning: constants, these values of its parameters, and the time
+    /// in nanoseconds since 1970. Once for each execution, when all its programs are compiled.
+    ///
+    /// # Errors
+    /// Strings of more than 4 GiB.
+    pub fn load(
+        &self,
+        registers: &mut RegisterSet,
+        parameters: &[Value],
+        now: i64,
+    ) -> Result<(), Trap> {
+        let fixed = self
+            .constants
+            .iter()
+            .map(|(register, value)| (*register, value));
+        let given = self.parameters.iter().zip(parameters);
+        let given = given.filter_map(|(register, value)| Some(((*register)?, value)));
+        for (register, value) in fixed.chain(given) {
+            registers.set_value(register, &Scalar::from(value.as_tuple_value()))?;
+        }
+        if let Some(word) = self.now {
+            registers.set_word(Target(word), now);
+        }
+        Ok(())
     }
 
     /// Registers that whoever runs the query fills.
     pub(super) fn inputs(&self) -> impl Iterator<Item = Register> {
         let now = self.now.map(Register::Integer);
         self.parameters.iter().copied().flatten().chain(now)
-    }
-}
-
-/// Whether two constants are the same to the last bit: 0.0 is not -0.0.
-fn is_same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Double(left), Value::Double(right)) => left.to_bits() == right.to_bits(),
-        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
-        _ => left == right,
     }
 }

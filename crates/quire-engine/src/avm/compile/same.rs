@@ -59,7 +59,8 @@ fn all(left: &[Expression], right: &[Expression]) -> bool {
             .all(|(left, right)| is_same(left, right))
 }
 
-fn is_same_constant(left: &Value, right: &Value) -> bool {
+/// Whether two constants are the same to the last bit: 0.0 is not -0.0.
+pub(super) fn is_same_constant(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Double(left), Value::Double(right)) => left.to_bits() == right.to_bits(),
         (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),

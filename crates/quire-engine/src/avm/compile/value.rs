@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::condition::{Exits, null_branch};
 use super::pool::CompileError;
 use super::{ColumnPlace, Compiler, Held};
-use crate::avm::call::{FunctionCall, Register};
+use crate::avm::call::FunctionCall;
 use crate::avm::opcode::Instruction as I;
 use crate::avm::operand::{Call, Target};
+use crate::avm::register::{Bank, Register};
 use crate::plan::{Expression, ScalarFunction};
 use crate::row_table::Value;
 
@@ -106,19 +107,16 @@ impl<'e> Compiler<'e, '_> {
             _ => return Err(CompileError::Unsupported("a column that is none")),
         };
         let register = self.fresh(column.kind())?;
-        self.emit(match register {
-            Register::Boolean(word)
-            | Register::Integer(word)
-            | Register::Real(word)
-            | Register::Double(word) => I::LOAD_W_A {
+        self.emit(match register.bank() {
+            Bank::Word(word) => I::LOAD_W_A {
                 value,
                 target: Target(word),
             },
-            Register::Decimal(wide) => I::LOAD_N_A {
+            Bank::Wide(wide) => I::LOAD_N_A {
                 value,
                 target: Target(wide),
             },
-            Register::Text(text) => I::LOAD_S_A {
+            Bank::Text(text) => I::LOAD_S_A {
                 value,
                 target: Target(text),
             },
@@ -301,49 +299,38 @@ impl<'e> Compiler<'e, '_> {
     }
 
     fn null(&mut self, register: Register) {
-        self.emit(match register {
-            Register::Boolean(word)
-            | Register::Integer(word)
-            | Register::Real(word)
-            | Register::Double(word) => I::NULL_W {
+        self.emit(match register.bank() {
+            Bank::Word(word) => I::NULL_W {
                 target: Target(word),
             },
-            Register::Decimal(wide) => I::NULL_N {
+            Bank::Wide(wide) => I::NULL_N {
                 target: Target(wide),
             },
-            Register::Text(text) => I::NULL_S {
+            Bank::Text(text) => I::NULL_S {
                 target: Target(text),
             },
         });
     }
 
     pub(super) fn copy(&mut self, from: Register, to: Register) -> Result<(), CompileError> {
+        let other_kind = CompileError::Unsupported("results of two kinds");
         if from.kind() != to.kind() {
-            return Err(CompileError::Unsupported("results of two kinds"));
+            return Err(other_kind);
         }
-        self.emit(match (from, to) {
-            (Register::Decimal(value), Register::Decimal(target)) => I::MOVE_N_Z {
+        self.emit(match (from.bank(), to.bank()) {
+            (Bank::Word(value), Bank::Word(target)) => I::MOVE_W_Z {
                 value,
                 target: Target(target),
             },
-            (Register::Text(value), Register::Text(target)) => I::MOVE_S_Z {
+            (Bank::Wide(value), Bank::Wide(target)) => I::MOVE_N_Z {
                 value,
                 target: Target(target),
             },
-            (
-                Register::Boolean(value)
-                | Register::Integer(value)
-                | Register::Real(value)
-                | Register::Double(value),
-                Register::Boolean(target)
-                | Register::Integer(target)
-                | Register::Real(target)
-                | Register::Double(target),
-            ) => I::MOVE_W_Z {
+            (Bank::Text(value), Bank::Text(target)) => I::MOVE_S_Z {
                 value,
                 target: Target(target),
             },
-            _ => return Err(CompileError::Unsupported("results of two kinds")),
+            _ => return Err(other_kind),
         });
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Groups and totals.
 
+use super::join::parts_of;
 use super::relation::all_columns;
 use super::{BuildError, Builder, Built, Demand};
 use crate::avm::{
     Accumulation, ColumnPlace, CompileError, Compiler, Extremum, Program, Register, Slot,
 };
-use crate::iterators::{GroupPrograms, HashGroup};
+use crate::iterators::{DistinctProgram, GroupPrograms, HashGroup};
 use crate::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Expression, Plan, SumKind,
 };
@@ -18,13 +19,8 @@ struct CallSlots {
 }
 
 impl Builder<'_> {
-    pub(super) fn aggregate(
-        &mut self,
-        aggregate: &Aggregate,
-        demand: &Demand,
-    ) -> Result<Built, BuildError> {
-        // Totals that nobody asks for are computed all the same: they may fail.
-        let _ = demand;
+    /// Totals that nobody asks for are computed all the same: they may fail.
+    pub(super) fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Built, BuildError> {
         let slots = slots(&aggregate.calls)?;
         let count = aggregate.input.columns.len();
         let none = Demand::none(count);
@@ -33,11 +29,13 @@ impl Builder<'_> {
             parts.flat_map(|call| call.argument.iter().chain(&call.filter))
         };
         let later = none.clone().with(of_calls());
-        let built = self.plan(&aggregate.input, &later.clone().with(&aggregate.groups))?;
+        let asked = later.clone().with(&aggregate.groups);
+        let built = self.plan(&aggregate.input, &asked)?;
         let Built {
             iterator,
             mut places,
         } = built;
+        let input = parts_of(&places, &asked);
         let mut key_registers = Vec::new();
         let keys = self.program(&mut places, &later, &aggregate.groups, |compiler| {
             for group in &aggregate.groups {
@@ -46,23 +44,80 @@ impl Builder<'_> {
             Ok(())
         })?;
         let accumulate = self.program(&mut places, &none, of_calls(), |compiler| {
-            for (call, slots) in aggregate.calls.iter().zip(&slots) {
+            let calls = aggregate.calls.iter().zip(&slots);
+            for (call, slots) in calls.filter(|(call, _)| !sees_once(call)) {
                 accumulate_call(compiler, call, *slots)?;
             }
             Ok(())
         })?;
+        let mut distinct = Vec::new();
+        for (call, slots) in aggregate.calls.iter().zip(&slots) {
+            if let (true, Some(argument)) = (sees_once(call), &call.argument) {
+                distinct.push(self.distinct_call(call, argument, *slots, &places)?);
+            }
+        }
         let (results, totals) = self.results(&aggregate.calls, &slots)?;
         let programs = GroupPrograms {
+            input,
             keys,
             key_registers: key_registers.clone(),
             accumulate,
+            distinct,
             results,
         };
-        let iterator = HashGroup::new(iterator, programs, &mut self.registers)?;
+        let workspace = self.workspace.clone();
+        let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         let columns = key_registers.into_iter().chain(totals);
         Ok(Built {
             iterator: Box::new(iterator),
             places: columns.map(ColumnPlace::Register).collect(),
+        })
+    }
+
+    /// The programs of an aggregate that sees each value once.
+    fn distinct_call(
+        &mut self,
+        call: &AggregateCall,
+        argument: &Expression,
+        slots: CallSlots,
+        places: &[ColumnPlace],
+    ) -> Result<DistinctProgram, BuildError> {
+        let none = Demand::none(places.len());
+        let is_there = Expression::IsNull(Box::new(argument.clone()), false);
+        let mut registers = Vec::new();
+        // What it decodes is not there for the next: its row may be rejected before.
+        let mut own = places.to_vec();
+        let asked = call.filter.iter().chain([&is_there, argument]);
+        let value = self.program(&mut own, &none, asked, |compiler| {
+            for condition in call.filter.iter().chain([&is_there]) {
+                compiler.filter(condition)?;
+            }
+            registers.push(compiler.output(argument)?);
+            Ok(())
+        })?;
+        let register = registers
+            .pop()
+            .ok_or(BuildError::Unsupported("no distinct value"))?;
+        let given = AggregateCall {
+            argument: Some(Expression::Column {
+                slot: 0,
+                kind: register.kind(),
+                nullable: false,
+            }),
+            filter: None,
+            ..call.clone()
+        };
+        let mut value_place = vec![ColumnPlace::Register(register)];
+        let accumulate = self.program(
+            &mut value_place,
+            &Demand::none(1),
+            &given.argument,
+            |compiler| accumulate_call(compiler, &given, slots),
+        )?;
+        Ok(DistinctProgram {
+            value,
+            register,
+            accumulate,
         })
     }
 
@@ -92,6 +147,7 @@ impl Builder<'_> {
             iterator,
             mut places,
         } = self.plan(input, &Demand::all(count))?;
+        let input = parts_of(&places, &Demand::all(count));
         let mut key_registers = Vec::new();
         let keys = self.program(&mut places, &Demand::none(count), &groups, |compiler| {
             for group in &groups {
@@ -102,12 +158,15 @@ impl Builder<'_> {
         let accumulate = self.program(&mut places, &Demand::none(count), [], |_| Ok(()))?;
         let (results, _) = self.results(&[], &[])?;
         let programs = GroupPrograms {
+            input,
             keys,
             key_registers: key_registers.clone(),
             accumulate,
+            distinct: Vec::new(),
             results,
         };
-        let iterator = HashGroup::new(iterator, programs, &mut self.registers)?;
+        let workspace = self.workspace.clone();
+        let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         Ok(Built {
             iterator: Box::new(iterator),
             places: key_registers
@@ -130,14 +189,6 @@ fn slots(calls: &[AggregateCall]) -> Result<Vec<CallSlots>, BuildError> {
     };
     let mut slots = Vec::with_capacity(calls.len());
     for call in calls {
-        if call.is_distinct
-            && !matches!(
-                call.function,
-                AggregateFunction::Min | AggregateFunction::Max
-            )
-        {
-            return Err(BuildError::Unsupported("an aggregate of distinct values"));
-        }
         slots.push(CallSlots {
             total: slot()?,
             count: match call.function {
@@ -147,6 +198,18 @@ fn slots(calls: &[AggregateCall]) -> Result<Vec<CallSlots>, BuildError> {
         });
     }
     Ok(slots)
+}
+
+/// Whether equal values count once: of extremes it does not matter.
+fn sees_once(call: &AggregateCall) -> bool {
+    let is_extreme = matches!(
+        call.function,
+        AggregateFunction::Min
+            | AggregateFunction::Max
+            | AggregateFunction::All
+            | AggregateFunction::Any
+    );
+    call.is_distinct && !is_extreme && call.argument.is_some()
 }
 
 fn accumulate_call<'e>(

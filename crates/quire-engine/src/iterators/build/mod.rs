@@ -5,21 +5,28 @@
 
 mod aggregate;
 mod demand;
+mod estimate;
 mod join;
+mod lookup;
+mod merge;
 mod order;
 mod relation;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Filter, RegisterIterator};
+use super::{Filter, QueryOptions, RegisterIterator, Workspace};
 use crate::avm::{
     ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
-use crate::plan::{Expression, Node, Plan};
+use crate::plan::{Environment, Expression, Node, Plan};
 use crate::row_table::Value;
 use crate::rows::RowTable;
 
 pub(super) use demand::Demand;
+use estimate::Estimate;
+use relation::BaseScan;
 pub(super) use relation::all_columns;
 
 /// Why a plan has no iterators.
@@ -49,6 +56,20 @@ pub(super) struct Built {
     pub(super) places: Vec<ColumnPlace>,
 }
 
+/// About what a row takes that is kept, with its key and what finds it, and about what each of its values takes.
+const ROW_BYTES: f64 = 100.0;
+const VALUE_BYTES: f64 = 12.0;
+
+/// How many nodes of a plan may keep rows.
+fn keeping_nodes(plan: &Plan) -> usize {
+    let inputs = plan.node.inputs().into_iter();
+    let keeps = matches!(
+        plan.node,
+        Node::Sort(_) | Node::Aggregate(_) | Node::Distinct(_) | Node::Join(_)
+    );
+    usize::from(keeps) + inputs.map(keeping_nodes).sum::<usize>()
+}
+
 /// Builds the iterators of one query over one set of registers.
 pub(super) struct Builder<'a> {
     pub(super) pool: RegisterPool,
@@ -56,38 +77,64 @@ pub(super) struct Builder<'a> {
     /// All tuple registers, with how many columns their tuples have.
     tuples: Vec<(Tuple, u16)>,
     tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
-    parameters: &'a [Value],
+    /// The parameters and the time.
+    environment: Environment<'a>,
+    /// The share of each node that keeps rows.
+    workspace: Workspace,
+    /// Of the nodes of the plan, by their addresses.
+    estimates: RefCell<HashMap<usize, Estimate>>,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(
+        plan: &Plan,
         tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
         parameters: &'a [Value],
+        options: &'a QueryOptions,
     ) -> Self {
         Self {
             pool: RegisterPool::default(),
             registers: RegisterSet::new(),
             tuples: Vec::new(),
             tables,
-            parameters,
+            environment: Environment::at(parameters, options.now),
+            workspace: Workspace {
+                memory_bytes: options.memory_bytes / keeping_nodes(plan).max(1),
+                directory: options.directory.clone(),
+                is_compressed: false,
+            },
+            estimates: RefCell::default(),
         }
     }
 
     /// The iterator of a plan, of whose columns those above ask for each so often.
     pub(super) fn plan(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {
+        if let Some(base) = BaseScan::of(plan) {
+            return self.scan(&base, demand);
+        }
         match &plan.node {
-            Node::Scan(scan) => self.scan(scan, demand),
+            Node::Scan(scan) => Err(BuildError::Table(scan.table.clone())),
             Node::Values(rows) => self.values(rows, plan),
             Node::Filter(input, condition) => self.filter(input, condition, demand),
             Node::Project(input, expressions) => self.project(input, expressions, demand),
             Node::Join(join) => self.join(join, demand),
-            Node::Aggregate(aggregate) => self.aggregate(aggregate, demand),
+            Node::Aggregate(aggregate) => self.aggregate(aggregate),
             Node::Sort(sort) => self.sort(sort, demand),
             Node::Limit { input, skip, fetch } => {
                 self.limit(input, (skip.as_ref(), fetch.as_ref()), demand)
             }
             Node::Distinct(input) => self.distinct(input),
             Node::UnionAll(inputs) => self.union(inputs, plan),
+        }
+    }
+
+    /// What a node may use that keeps so many rows of so many columns. Rows are compressed when they are expected to be spilled: then reading and
+    /// writing them costs more than encoding them.
+    fn workspace(&self, row_count: f64, column_count: usize) -> Workspace {
+        let row_bytes = ROW_BYTES + VALUE_BYTES * column_count as f64;
+        Workspace {
+            is_compressed: row_count * row_bytes > self.workspace.memory_bytes as f64,
+            ..self.workspace.clone()
         }
     }
 
@@ -145,9 +192,8 @@ impl<'a> Builder<'a> {
         iterator: Box<dyn RegisterIterator>,
         program: Program,
     ) -> Result<Box<dyn RegisterIterator>, BuildError> {
-        // A program that only stops has nothing to do, but may have constants.
+        // A program that only stops has nothing to do.
         if program.draft().instructions.len() == 1 {
-            program.load(&mut self.registers)?;
             return Ok(iterator);
         }
         let filter = Filter::new(iterator, program, &mut self.registers)?;

@@ -31,12 +31,15 @@ impl Builder<'_> {
         let most_rows = sort
             .fetch
             .map(|fetch| usize::try_from(fetch).unwrap_or(usize::MAX));
+        let estimate = self.estimate(&sort.input)?;
+        let workspace = self.workspace(estimate.rows, kept.len());
         let kept_columns = (kept_registers.as_slice(), tuple);
         let iterator = Sort::new(
             built.iterator,
             &keys,
             kept_columns,
             most_rows,
+            workspace,
             &mut self.registers,
         )?;
         let mut places = vec![ColumnPlace::None; count];

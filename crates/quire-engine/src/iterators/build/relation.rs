@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{BuildError, Builder, Built, Demand};
+use crate::access::{Choice, choose};
 use crate::avm::{Attribute, ColumnPlace, Register, RegisterSet, Trap, Tuple, TuplePlace};
-use crate::btree::Direction;
 use crate::iterators::temporary::Temporary;
-use crate::iterators::{Limit, RegisterIterator, TableScan, Union};
-use crate::plan::{Environment, Expression, Plan, Scalar, Scan, ValueKind};
-use crate::row_table::KeyRange;
+use crate::iterators::{Explanation, Limit, RegisterIterator, ScanPath, TableScan, Union};
+use crate::plan::{Expression, Node, Plan, Scalar, Scan, ValueKind};
+use crate::rows::RowTable;
 
 /// Rows that are in memory.
 struct GivenRows {
@@ -23,6 +23,11 @@ impl RegisterIterator for GivenRows {
         };
         registers.set_tuple(self.register, place);
         Ok(true)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let (count, tuple) = (self.rows.len(), self.register);
+        explanation.line(format_args!("{count} given rows to t{}", tuple.0));
     }
 }
 
@@ -42,35 +47,126 @@ pub(super) fn attributes(
     ordinals.into_iter().map(place).collect()
 }
 
-impl Builder<'_> {
-    pub(super) fn scan(&mut self, scan: &Scan, demand: &Demand) -> Result<Built, BuildError> {
-        let table = (self.tables)(&scan.table);
-        let table = table.ok_or_else(|| BuildError::Table(scan.table.clone()))?;
-        let tuple = self.tuple(table.layout().column_count())?;
-        let live = table.layout().live_ordinals();
-        let ordinal = |column: &usize| live.get(*column).copied();
-        let ordinals: Option<Vec<usize>> = scan.columns.iter().map(ordinal).collect();
-        let ordinals = ordinals.ok_or_else(|| BuildError::Table(scan.table.clone()))?;
-        let mut places = attributes(tuple, ordinals.iter().copied());
-        let program = self.program(&mut places, demand, &scan.conditions, |compiler| {
-            for condition in &scan.conditions {
-                compiler.filter(condition)?;
+/// A table, and conditions on columns of it that must all be true.
+pub(super) struct BaseScan<'p> {
+    pub(super) scan: &'p Scan,
+    pub(super) conditions: Vec<&'p Expression>,
+}
+
+/// How the rows of a scan are found.
+pub(super) struct ChosenScan {
+    pub(super) table: Arc<RowTable>,
+    /// Of the columns of the scan.
+    pub(super) ordinals: Vec<usize>,
+    choice: Choice,
+}
+
+impl ChosenScan {
+    /// Whether rows come in the order of their keys.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.choice.index.is_none()
+    }
+}
+
+impl<'p> BaseScan<'p> {
+    /// A scan, and the filters above it.
+    pub(super) fn of(plan: &'p Plan) -> Option<Self> {
+        let (mut base, more) = match &plan.node {
+            Node::Scan(scan) => {
+                let base = Self {
+                    scan,
+                    conditions: Vec::new(),
+                };
+                (base, scan.conditions.as_slice())
             }
-            Ok(())
+            Node::Filter(input, condition) => (Self::of(input)?, std::slice::from_ref(condition)),
+            _ => return None,
+        };
+        let parts = more.iter();
+        parts.for_each(|part| add_parts(part, &mut base.conditions));
+        Some(base)
+    }
+}
+
+/// The conditions that a condition is the conjunction of.
+fn add_parts<'p>(condition: &'p Expression, parts: &mut Vec<&'p Expression>) {
+    match condition {
+        Expression::And(sides) => sides.iter().for_each(|side| add_parts(side, parts)),
+        other => parts.push(other),
+    }
+}
+
+impl Builder<'_> {
+    /// The table of a scan, and the ordinals of its columns.
+    pub(super) fn table(&self, scan: &Scan) -> Result<(Arc<RowTable>, Vec<usize>), BuildError> {
+        let missing = || BuildError::Table(scan.table.clone());
+        let table = (self.tables)(&scan.table).ok_or_else(missing)?;
+        let live = table.layout().live_ordinals();
+        let ordinals = scan.columns.iter();
+        let ordinals = ordinals.map(|column| live.get(*column).copied());
+        let ordinals: Option<Vec<usize>> = ordinals.collect();
+        let ordinals = ordinals.ok_or_else(missing)?;
+        Ok((table, ordinals))
+    }
+
+    /// The rows of a table that all conditions are true of, by the cheapest path.
+    pub(super) fn scan(
+        &mut self,
+        base: &BaseScan<'_>,
+        demand: &Demand,
+    ) -> Result<Built, BuildError> {
+        let chosen = self.chosen(base)?;
+        self.scan_chosen(base, chosen, demand)
+    }
+
+    /// The cheapest path to these rows.
+    pub(super) fn chosen(&self, base: &BaseScan<'_>) -> Result<ChosenScan, BuildError> {
+        let (table, ordinals) = self.table(base.scan)?;
+        let choice = choose(&table, &ordinals, &base.conditions, &self.environment);
+        Ok(ChosenScan {
+            choice: choice.map_err(Trap::from)?,
+            table,
+            ordinals,
+        })
+    }
+
+    /// The same rows by that path.
+    pub(super) fn scan_chosen(
+        &mut self,
+        base: &BaseScan<'_>,
+        chosen: ChosenScan,
+        demand: &Demand,
+    ) -> Result<Built, BuildError> {
+        let ChosenScan {
+            table,
+            ordinals,
+            choice: chosen,
+        } = chosen;
+        // What the path says of its rows need not be tested.
+        let conditions = base.conditions.iter().zip(&chosen.is_said);
+        let left = conditions.filter(|(_, is_said)| !**is_said);
+        let left: Vec<&Expression> = left.map(|(condition, _)| *condition).collect();
+        let tuple = self.tuple(table.layout().column_count())?;
+        let mut places = attributes(tuple, ordinals.iter().copied());
+        let program = self.program(&mut places, demand, left.iter().copied(), |compiler| {
+            left.iter()
+                .try_for_each(|condition| compiler.filter(condition))
         })?;
-        let wanted = (0..ordinals.len()).zip(&ordinals);
-        program.load(&mut self.registers)?;
-        let asked = demand.clone().with(&scan.conditions);
-        let wanted: Vec<usize> = wanted
-            .filter(|(slot, _)| asked.is_asked(*slot))
-            .map(|(_, ordinal)| *ordinal)
-            .collect();
+        let asked = demand.clone().with(left.iter().copied());
+        let wanted = ordinals.iter().enumerate();
+        let wanted = wanted.filter(|(slot, _)| asked.is_asked(*slot));
+        let wanted: Vec<usize> = wanted.map(|(_, ordinal)| *ordinal).collect();
+        let path = ScanPath {
+            index: chosen.index,
+            ranges: chosen.ranges,
+            row_estimate: Some(chosen.rows.round() as u64),
+            ..ScanPath::all()
+        };
         let iterator = TableScan::new(
-            Arc::clone(&table),
-            vec![KeyRange::all()],
-            Direction::Forward,
+            table,
+            path,
             (tuple, &wanted),
-            (!scan.conditions.is_empty()).then_some(program),
+            (!left.is_empty()).then_some(program),
             &mut self.registers,
         )?;
         Ok(Built {
@@ -153,14 +249,14 @@ impl Builder<'_> {
         rows: &[Vec<Expression>],
         plan: &Plan,
     ) -> Result<Built, BuildError> {
-        let environment = Environment::new(self.parameters);
         let columns = self.targets(plan)?;
         let tuple = self.tuple(columns.len())?;
         let temporary = Temporary::new(&columns, tuple, false, &mut self.registers)?;
         let mut places = Vec::with_capacity(rows.len());
         for row in rows {
             for (expression, register) in row.iter().zip(&columns) {
-                let value = expression.evaluate(&[], &environment).map_err(Trap::from)?;
+                let value = expression.evaluate(&[], &self.environment);
+                let value = value.map_err(Trap::from)?;
                 self.registers.set_value(*register, &value)?;
             }
             places.push(temporary.push(&mut self.registers)?);
@@ -229,8 +325,8 @@ impl Builder<'_> {
         let Some(expression) = expression else {
             return Ok(None);
         };
-        let environment = Environment::new(self.parameters);
-        match expression.evaluate(&[], &environment).map_err(Trap::from)? {
+        let value = expression.evaluate(&[], &self.environment);
+        match value.map_err(Trap::from)? {
             Scalar::Integer(count) => u64::try_from(count)
                 .map(Some)
                 .map_err(|_| BuildError::Count),

@@ -43,6 +43,14 @@ impl LikePattern {
         Self { parts }
     }
 
+    /// What every text that is like the pattern begins with.
+    pub(crate) fn prefix(&self) -> Option<&[u8]> {
+        match self.parts.first() {
+            Some(Part::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Whether a whole text is like the pattern.
     #[must_use]
     pub fn matches(&self, text: &[u8]) -> bool {

@@ -23,4 +23,5 @@ mod tests;
 pub use file::CsvFile;
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
+pub(crate) use time::{civil_from_days, iso_date, iso_timestamp};
 pub use writer::{CsvWriteOptions, CsvWriter};

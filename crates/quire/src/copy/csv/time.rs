@@ -24,8 +24,18 @@ pub(super) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
+/// [`parse_date`], of a text that comes from elsewhere.
+pub(crate) fn iso_date(text: &str) -> Option<i32> {
+    parse_date(text.as_bytes()).ok()
+}
+
+/// [`parse_timestamp`], of a text that comes from elsewhere.
+pub(crate) fn iso_timestamp(text: &str, zoned: bool) -> Option<i64> {
+    parse_timestamp(text.as_bytes(), zoned).ok()
+}
+
 /// Year, month and day of a number of days since 1970-01-01.
-pub(super) fn civil_from_days(days: i64) -> (i64, u32, u32) {
+pub(crate) fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

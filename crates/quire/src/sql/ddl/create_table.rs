@@ -86,9 +86,9 @@ fn assemble(
     }
     draft.set_codecs(&clauses.compression)?;
     draft.add_constraints(&create.constraints)?;
-    let by_default = table_options::storage_by_default(&draft.definition, method);
-    draft.definition.storage = table_options::storage_of(clauses)?.unwrap_or(by_default);
     let options = table_options::with_options(&create.table_options)?;
+    let by_default = table_options::storage_by_default(&draft.definition, options, method);
+    draft.definition.storage = table_options::storage_of(clauses)?.unwrap_or(by_default);
     table_options::apply(&mut draft.definition, options)
 }
 

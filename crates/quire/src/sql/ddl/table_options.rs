@@ -31,14 +31,28 @@ pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Erro
 
 /// What is enforced or looked up row by row needs a row table; what is not is smaller in a column table.
 /// `method` is the setting that decides for tables that are satisfied with either.
-pub(super) fn storage_by_default(definition: &TableDefinition, method: &str) -> Storage {
+pub(super) fn storage_by_default(
+    definition: &TableDefinition,
+    options: &[SqlOption],
+    method: &str,
+) -> Storage {
+    let is_filled = |option: &SqlOption| match option {
+        SqlOption::KeyValue { key, .. } => folded(key) == FILLFACTOR,
+        _ => false,
+    };
     let has_index = definition.index_names().next().is_some();
-    let needs_rows = has_index || definition.constraint_names().next().is_some();
+    // Only what rows are changed in is said to have room in its pages.
+    let needs_rows = has_index
+        || definition.constraint_names().next().is_some()
+        || options.iter().any(is_filled);
     match needs_rows || method == "row" {
         true => Storage::Row,
         false => Storage::Column,
     }
 }
+
+/// PostgreSQL's share of a page that is filled.
+const FILLFACTOR: &str = "fillfactor";
 
 /// The options of `WITH (…)`.
 pub(super) fn with_options(options: &CreateTableOptions) -> Result<&[SqlOption], Error> {
@@ -79,6 +93,10 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
             }
             _ => false,
         },
+        // How full pages are made is our own affair; clients of PostgreSQL say it by habit.
+        FILLFACTOR => value
+            .parse()
+            .is_ok_and(|percent: u8| (10..=100).contains(&percent)),
         "page_size" | "page_bytes" => put(&mut options.page_bytes, value.parse().ok()),
         "page_codec" => {
             let known = put(&mut options.page_codec, BlockCodecId::from_name(value));

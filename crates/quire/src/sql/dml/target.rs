@@ -94,7 +94,7 @@ pub(super) fn lock(
         let id = target.rows().id();
         block_in_place(|| transaction.lock_table(id, mode, LockWait::Wait))?;
         let is_current = match &target {
-            ChangeTarget::Rows(table) => transaction.is_current(table),
+            ChangeTarget::Rows(table) => transaction.is_current(table.parts()),
             ChangeTarget::Columns { table, .. } => transaction.is_current_column_table(table),
         };
         if is_current {

@@ -25,9 +25,9 @@ use crate::session::{Session, next_of};
 pub(super) async fn run(
     session: &Arc<Session>,
     copy: CopyStatement,
+    path: &Path,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let path = Path::new(&copy.path);
     let format = options::format(&copy.options, path)?;
     let is_table = matches!(copy.target, CopyTarget::Table(..));
     let query = query_of(copy.target)?;
@@ -52,7 +52,7 @@ pub(super) async fn run(
 }
 
 /// The query whose rows are written.
-fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
+pub(super) fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
     let (name, columns) = match target {
         CopyTarget::Query(query) => return Ok(query),
         CopyTarget::Table(name, columns) => (name, columns),

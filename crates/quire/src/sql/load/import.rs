@@ -13,13 +13,14 @@ use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
 use super::super::names::folded;
 use super::super::reject::not_supported;
+use super::client::{CLIENT, ClientReader};
 use super::control;
 use super::convert::convert;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use super::read_ahead::read_ahead;
 use crate::cancel::CancelToken;
-use crate::copy::csv::{CsvFile, CsvReader, TextLimit};
+use crate::copy::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
 use crate::copy::parquet::ParquetFile;
 use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
@@ -34,12 +35,12 @@ const NAMED_RECORDS: usize = 10;
 pub(super) async fn run(
     session: &Arc<Session>,
     copy: CopyStatement,
+    path: &Path,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let CopyTarget::Table(name, named) = &copy.target else {
         return Err(not_supported("COPY FROM into a query"));
     };
-    let path = Path::new(&copy.path);
     let format = options::format(&copy.options, path)?;
     let mut writer = Writer::begin(session, token).await?;
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
@@ -81,6 +82,47 @@ fn outcome(count: u64, notices: Vec<String>) -> Outcome {
         row_count: Some(count),
         notices,
     })
+}
+
+/// Appends all rows of CSV that comes from elsewhere, or none; `ready` hears the columns before anything is read.
+pub(super) async fn run_stream(
+    session: &Arc<Session>,
+    copy: &CopyStatement,
+    mut options: CsvOptions,
+    mut reader: ClientReader,
+    ready: std::sync::mpsc::Sender<SchemaRef>,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let CopyTarget::Table(name, named) = &copy.target else {
+        return Err(not_supported("COPY FROM into a query"));
+    };
+    let mut writer = Writer::begin(session, token).await?;
+    let path = Path::new(CLIENT);
+    let target = Target::of(&writer.snapshot()?, name, named, path)?;
+    let control = control(session.observer(), token);
+    // Whoever waits may have gone.
+    let _ = ready.send(Arc::clone(&target.columns));
+    options.text_limits.clone_from(&target.text_limits);
+    let file = tokio::task::block_in_place(|| match reader.is_at_end()? {
+        true => Ok::<_, Error>(None),
+        false => {
+            let reader = Box::new(reader);
+            let columns = Some(target.columns.as_ref());
+            Ok(Some(CsvFile::from_reader(
+                CLIENT, reader, options, columns,
+            )?))
+        }
+    })?;
+    let Some(file) = file else {
+        writer.finish()?;
+        return Ok(outcome(0, Vec::new()));
+    };
+    let rows = file.read(&target.columns, None, &control)?;
+    let (count, notices) = target
+        .take_csv(session, &mut writer, CsvRows(rows), token)
+        .await?;
+    writer.finish()?;
+    Ok(outcome(count, notices))
 }
 
 /// The file, and how it is read.
@@ -191,6 +233,25 @@ impl Target {
         };
         writer.finish()?;
         Ok(outcome(count, notices))
+    }
+
+    /// Puts the rows of a text into a table of either storage.
+    async fn take_csv(
+        &self,
+        session: &Session,
+        writer: &mut Writer<'_>,
+        mut rows: CsvRows,
+        token: &CancelToken,
+    ) -> Result<(u64, Vec<String>), Error> {
+        if self.is_row_table {
+            let context = session.statement(writer.snapshot()?, HashMap::default())?;
+            let (count, rows) = self.insert_from(writer, &context, rows, token).await?;
+            return Ok((count, rows.notices()));
+        }
+        tokio::task::block_in_place(|| {
+            let count = append(writer.transaction()?, self, &mut rows)?;
+            Ok((count, rows.notices()))
+        })
     }
 
     /// Inserts rows that a thread reads meanwhile; gives the reader back.

@@ -1,5 +1,6 @@
 //! `COPY`, and files in place of tables.
 
+mod client;
 mod convert;
 mod export;
 mod file;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 
-use super::copy_statement::{CopyDirection, CopyStatement};
+use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use crate::cancel::CancelToken;
 use crate::copy::{CopyControl, CopyError, CopyPhase};
 use crate::error::Error;
@@ -30,15 +31,23 @@ impl From<CopyError> for Error {
     }
 }
 
+pub(crate) use client::begin_copy;
+pub use client::{CopyFormat, CopyIn, CopyKind, CopyStream};
+
 /// Runs `COPY`.
 pub(super) async fn run(
     session: &Arc<Session>,
     copy: CopyStatement,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
+    let CopyPlace::File(path) = copy.place.clone() else {
+        let text = "COPY to or from the client needs one that sends or takes rows";
+        return Err(Error::new("0A000", text).with_hint("Name a file: COPY table FROM 'file'."));
+    };
+    let path = Path::new(&path);
     match copy.direction {
-        CopyDirection::From => import::run(session, copy, token).await,
-        CopyDirection::To => export::run(session, copy, token).await,
+        CopyDirection::From => import::run(session, copy, path, token).await,
+        CopyDirection::To => export::run(session, copy, path, token).await,
     }
 }
 

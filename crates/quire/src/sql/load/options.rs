@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use super::super::copy_statement::CopyDirection;
 use super::super::reject::not_supported;
+use super::client::{CopyFormat, CopyKind};
 use crate::copy::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 use crate::error::Error;
 
@@ -108,6 +110,70 @@ pub(super) fn no_others(spelled: &Spelled, known: &[&str]) -> Result<(), Error> 
     match other {
         Some((name, _)) => Err(unknown(name)),
         None => Ok(()),
+    }
+}
+
+/// How a client's rows are written.
+pub(super) fn client_format(
+    spelled: &Spelled,
+    direction: CopyDirection,
+) -> Result<CopyFormat, Error> {
+    let kind = spelled.iter().find(|(name, _)| name == "format");
+    let kind = kind.and_then(|(_, value)| value.as_deref());
+    let mut format = match kind.unwrap_or("text").to_lowercase().as_str() {
+        "text" => CopyFormat::new(CopyKind::Text),
+        "csv" => CopyFormat::new(CopyKind::Csv),
+        "binary" => CopyFormat::new(CopyKind::Binary),
+        other => {
+            let error = not_supported(format!("COPY format \"{other}\""));
+            return Err(error.with_hint("Formats are text, csv and binary."));
+        }
+    };
+    let mut escape = None;
+    for (name, value) in spelled {
+        let value = value.as_deref();
+        let is_csv = format.kind == CopyKind::Csv;
+        match name.as_str() {
+            // Whether rows may be seen before their transaction is committed is for PostgreSQL's pages.
+            "format" | "freeze" => {}
+            "encoding" => check_encoding(name, value)?,
+            _ if format.kind == CopyKind::Binary => return Err(unknown(name)),
+            "header" => format.header = flag(name, value)?,
+            "delimiter" => format.delimiter = single_byte(name, value)?,
+            "null" => text(name, value)?.clone_into(&mut format.null),
+            "quote" if is_csv => format.quote = single_byte(name, value)?,
+            "escape" if is_csv => escape = Some(single_byte(name, value)?),
+            "force_quote" if is_csv && direction == CopyDirection::To => {
+                let names = text(name, value)?.split(',');
+                format.force_quote = names.map(str::to_owned).collect();
+            }
+            _ => return Err(unknown(name)),
+        }
+    }
+    format.escape = escape.unwrap_or(format.quote);
+    check_bytes(&format)?;
+    Ok(format)
+}
+
+/// What means something must be distinct.
+fn check_bytes(format: &CopyFormat) -> Result<(), Error> {
+    let wrong = |what: &str| Err(Error::new("22023", format!("COPY {what}")));
+    if format.null.contains(['\n', '\r']) {
+        return wrong("null representation cannot use newline or carriage return");
+    }
+    if format.null.as_bytes().contains(&format.delimiter) {
+        return wrong("delimiter must not appear in the NULL specification");
+    }
+    match format.kind {
+        CopyKind::Csv if format.quote == format.delimiter => {
+            wrong("delimiter and quote must be different")
+        }
+        CopyKind::Text
+            if b"\\.abcdefghijklmnopqrstuvwxyz0123456789".contains(&format.delimiter) =>
+        {
+            wrong("delimiter cannot be a letter, a digit, a dot or a backslash")
+        }
+        _ => Ok(()),
     }
 }
 

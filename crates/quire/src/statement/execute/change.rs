@@ -14,7 +14,7 @@ impl Insert {
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
     ) -> Result<Executed, Error> {
-        let mut returned = self.returning.as_ref().map(|_| ResultRows::empty());
+        let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         for row in &self.rows {
             let values = row.iter().map(|value| match value {
@@ -39,7 +39,7 @@ impl Insert {
             if inserted != Inserted::LeftOut {
                 count += 1;
                 if let (Some(returned), Some(shown)) = (&mut returned, shown) {
-                    returned.push(shown);
+                    returned.push_row(&shown);
                 }
             }
         }
@@ -71,23 +71,33 @@ impl Change {
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
     ) -> Result<Executed, Error> {
-        let mut returned = self.returning.as_ref().map(|_| ResultRows::empty());
+        let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         self.access.for_each_range(environment, |bounds| {
             let test = |row: Row<'_>| passes(&self.tests, row, environment);
             count += rows.change(&self.access.key, bounds, &test, &mut |row| {
-                if !passes(&self.all_conditions, row, environment)? {
-                    return Ok(NewRow::Kept);
-                }
-                let (new_row, shown) = self.new_row(row, environment)?;
-                if let (Some(returned), Some(shown)) = (&mut returned, shown) {
-                    returned.push(shown);
-                }
-                Ok(new_row)
+                self.decide(row, environment, &mut returned)
             })?;
             Ok(true)
         })?;
         Ok(Executed::Changed(count, returned))
+    }
+
+    /// What becomes of a row that is locked; what is shown of it is added to `returned`.
+    pub(in crate::statement) fn decide(
+        &self,
+        row: Row<'_>,
+        environment: &Environment<'_>,
+        returned: &mut Option<ResultRows>,
+    ) -> Result<NewRow, Error> {
+        if !passes(&self.all_conditions, row, environment)? {
+            return Ok(NewRow::Kept);
+        }
+        let (new_row, shown) = self.new_row(row, environment)?;
+        if let (Some(returned), Some(shown)) = (returned, shown) {
+            returned.push_row(&shown);
+        }
+        Ok(new_row)
     }
 
     /// What becomes of a row, and what is shown of it.
@@ -131,6 +141,9 @@ fn changed_row(
     returning: Option<&Returning>,
     environment: &Environment<'_>,
 ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
+    if checks.is_empty() && returning.is_none() {
+        return Ok((NewRow::Changed(values), None));
+    }
     let mut changed = row.to_vec();
     for (column, value) in &values {
         if let Some(place) = changed.get_mut(*column) {
@@ -149,20 +162,6 @@ impl Returning {
             .iter()
             .map(|output| output.value(row, environment))
             .collect()
-    }
-}
-
-impl ResultRows {
-    fn empty() -> Self {
-        Self {
-            values: Vec::new(),
-            row_count: 0,
-        }
-    }
-
-    fn push(&mut self, row: Vec<Value>) {
-        self.values.extend(row);
-        self.row_count += 1;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs compiled statements on the caller's thread, over whatever keeps the rows.
 
+mod batch;
 mod change;
 mod rows;
 mod select;
@@ -8,6 +9,7 @@ use quire_engine::plan::{Environment, Row};
 use quire_engine::row_table::{TupleValue, Value};
 
 pub(crate) use rows::ResultRows;
+pub(super) use select::passes;
 
 use super::access::KeyBounds;
 use super::bind::LockMode;

@@ -1,103 +1,161 @@
-//! The rows of a result, and their Arrow form.
+//! The rows of a result, in memory that rows to come can use.
 
-use std::sync::Arc;
+use std::cmp::Ordering;
+use std::ops::Range;
 
-use datafusion::arrow::array::{
-    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Float32Array, Float64Array,
-    RecordBatch, RecordBatchOptions, StringArray, StringViewArray, new_null_array,
-};
-use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
-use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::ScalarValue;
-use quire_engine::plan::Scalar;
-use quire_engine::row_table::Value;
+use quire_engine::plan::{EvaluationError, Scalar};
+use quire_engine::row_table::{Decimal, Value};
 
-use crate::error::Error;
-use crate::statement::scalar::to_planned;
+use crate::statement::value_ref::ValueRef;
 
-/// Rows one after the other.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Values of rows, one row after the other. What is longer than a number is in two buffers that all rows share, so that rows which come and
+/// go allocate nothing.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ResultRows {
-    pub(crate) values: Vec<Value>,
+    cells: Vec<Cell>,
+    texts: String,
+    bytes: Vec<u8>,
     pub(crate) row_count: usize,
 }
 
+/// A value, or where it is.
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Decimal(Decimal),
+    Real(f32),
+    Double(f64),
+    Text { start: usize, end: usize },
+    Bytes { start: usize, end: usize },
+}
+
 impl ResultRows {
-    /// The rows as columns of these types.
-    pub(crate) fn to_batch(&self, schema: &SchemaRef) -> Result<RecordBatch, Error> {
-        let width = schema.fields().len();
-        let columns = schema.fields().iter().enumerate().map(|(column, field)| {
-            let values = self.values.iter().skip(column).step_by(width.max(1));
-            array_of(values, field.data_type())
+    /// Forgets the rows and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.cells.clear();
+        self.texts.clear();
+        self.bytes.clear();
+        self.row_count = 0;
+    }
+
+    /// The next value of the row that is being written; `is_text` says what its bytes are.
+    pub(crate) fn push(&mut self, value: Scalar<'_>, is_text: bool) -> Result<(), EvaluationError> {
+        let cell = match value {
+            Scalar::Null => Cell::Null,
+            Scalar::Boolean(value) => Cell::Boolean(value),
+            Scalar::Integer(value) => Cell::Integer(value),
+            Scalar::Decimal(value) => Cell::Decimal(value.into()),
+            Scalar::Real(value) => Cell::Real(value),
+            Scalar::Double(value) => Cell::Double(value),
+            Scalar::Bytes(bytes) if is_text => {
+                let text = std::str::from_utf8(&bytes).map_err(|_| EvaluationError::NotText)?;
+                self.push_text(text)
+            }
+            Scalar::Bytes(bytes) => self.push_bytes(&bytes),
+        };
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    fn push_text(&mut self, text: &str) -> Cell {
+        let start = self.texts.len();
+        self.texts.push_str(text);
+        let end = self.texts.len();
+        Cell::Text { start, end }
+    }
+
+    fn push_bytes(&mut self, bytes: &[u8]) -> Cell {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        Cell::Bytes { start, end }
+    }
+
+    /// A row whose values are owned.
+    pub(crate) fn push_row(&mut self, row: &[Value]) {
+        for value in row {
+            let cell = match value {
+                Value::Null => Cell::Null,
+                Value::Boolean(value) => Cell::Boolean(*value),
+                Value::Integer(value) => Cell::Integer(*value),
+                Value::Decimal(value) => Cell::Decimal(*value),
+                Value::Real(value) => Cell::Real(*value),
+                Value::Double(value) => Cell::Double(*value),
+                Value::Text(text) => self.push_text(text),
+                Value::Bytes(bytes) => self.push_bytes(bytes),
+            };
+            self.cells.push(cell);
+        }
+        self.row_count += 1;
+    }
+
+    /// A value, counted through all rows; NULL behind the last.
+    pub(crate) fn value(&self, index: usize) -> ValueRef<'_> {
+        match self.cells.get(index) {
+            Some(cell) => self.of_cell(*cell),
+            None => ValueRef::Null,
+        }
+    }
+
+    /// All values.
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> impl Iterator<Item = ValueRef<'_>> {
+        self.cells.iter().map(|cell| self.of_cell(*cell))
+    }
+
+    fn of_cell(&self, cell: Cell) -> ValueRef<'_> {
+        match cell {
+            Cell::Null => ValueRef::Null,
+            Cell::Boolean(value) => ValueRef::Boolean(value),
+            Cell::Integer(value) => ValueRef::Integer(value),
+            Cell::Decimal(value) => ValueRef::Decimal(value),
+            Cell::Real(value) => ValueRef::Real(value),
+            Cell::Double(value) => ValueRef::Double(value),
+            Cell::Text { start, end } => {
+                ValueRef::Text(self.texts.get(start..end).unwrap_or_default())
+            }
+            Cell::Bytes { start, end } => {
+                ValueRef::Bytes(self.bytes.get(start..end).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Puts rows of so many values in order, leaves those that are wanted, and of each its first `shown` values.
+    pub(crate) fn arrange(
+        &mut self,
+        (width, shown): (usize, usize),
+        wanted: Range<usize>,
+        order: impl Fn(RowOf<'_>, RowOf<'_>) -> Ordering,
+    ) {
+        let row = |index: usize| RowOf {
+            rows: self,
+            start: index * width,
+        };
+        let mut rows: Vec<usize> = (0..self.row_count).collect();
+        rows.sort_by(|left, right| order(row(*left), row(*right)));
+        let end = wanted.end.min(rows.len());
+        let kept = rows.get(wanted.start.min(end)..end).unwrap_or_default();
+        let cells = kept.iter().flat_map(|row| {
+            let start = row * width;
+            self.cells.get(start..start + shown).unwrap_or_default()
         });
-        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(self.row_count));
-        Ok(RecordBatch::try_new_with_options(
-            Arc::clone(schema),
-            columns,
-            &options,
-        )?)
+        let cells = cells.copied().collect();
+        self.row_count = kept.len();
+        self.cells = cells;
     }
 }
 
-fn array_of<'v>(
-    values: impl ExactSizeIterator<Item = &'v Value> + Clone,
-    data_type: &DataType,
-) -> Result<ArrayRef, Error> {
-    let integers = values.clone().map(|value| match value {
-        Value::Integer(value) => Some(*value),
-        _ => None,
-    });
-    let texts = values.clone().map(|value| match value {
-        Value::Text(text) => Some(&**text),
-        _ => None,
-    });
-    Ok(match data_type {
-        // An integer of a column fits its type.
-        DataType::Int16 => Arc::new(Int16Array::from_iter(
-            integers.map(|value| value.and_then(|value| i16::try_from(value).ok())),
-        )),
-        DataType::Int32 => Arc::new(Int32Array::from_iter(
-            integers.map(|value| value.and_then(|value| i32::try_from(value).ok())),
-        )),
-        DataType::Int64 => Arc::new(Int64Array::from_iter(integers)),
-        DataType::Date32 => Arc::new(Date32Array::from_iter(
-            integers.map(|value| value.and_then(|value| i32::try_from(value).ok())),
-        )),
-        DataType::Boolean => Arc::new(BooleanArray::from_iter(values.map(|value| match value {
-            Value::Boolean(value) => Some(*value),
-            _ => None,
-        }))),
-        DataType::Float32 => Arc::new(Float32Array::from_iter(values.map(|value| match value {
-            Value::Real(value) => Some(*value),
-            _ => None,
-        }))),
-        DataType::Float64 => Arc::new(Float64Array::from_iter(values.map(|value| match value {
-            Value::Double(value) => Some(*value),
-            _ => None,
-        }))),
-        DataType::Decimal128(precision, scale) => {
-            let decimals = values.map(|value| match value {
-                Value::Decimal(value) => Some(i128::from(*value)),
-                _ => None,
-            });
-            let array = Decimal128Array::from_iter(decimals);
-            Arc::new(array.with_precision_and_scale(*precision, *scale)?)
-        }
-        DataType::Utf8View => Arc::new(StringViewArray::from_iter(texts)),
-        DataType::Utf8 => Arc::new(StringArray::from_iter(texts)),
-        DataType::BinaryView => Arc::new(BinaryViewArray::from_iter(values.map(
-            |value| match value {
-                Value::Bytes(bytes) => Some(&**bytes),
-                _ => None,
-            },
-        ))),
-        DataType::Null => new_null_array(&DataType::Null, values.len()),
-        _ if values.len() == 0 => new_null_array(data_type, 0),
-        _ => {
-            let planned =
-                values.map(|value| to_planned(&Scalar::from(value.as_tuple_value()), data_type));
-            ScalarValue::iter_to_array(planned.collect::<Result<Vec<_>, Error>>()?)?
-        }
-    })
+/// One row.
+#[derive(Clone, Copy)]
+pub(crate) struct RowOf<'r> {
+    rows: &'r ResultRows,
+    start: usize,
+}
+
+impl<'r> RowOf<'r> {
+    pub(crate) fn value(self, column: usize) -> ValueRef<'r> {
+        self.rows.value(self.start + column)
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use quire_engine::plan::{Environment, Expression, Row, Scalar};
 use quire_engine::row_table::Value;
 
+use super::rows::RowOf;
 use super::{Range, ResultRows, TableRows, view};
 use crate::error::Error;
 use crate::statement::aggregate::Running;
@@ -34,16 +35,12 @@ impl Select {
             is_cut: is_ordered,
             passed: 0,
             seen: self.is_distinct.then(HashSet::new),
-            values: Vec::new(),
-            row_count: 0,
+            rows: ResultRows::default(),
         };
         if limit == Some(0) {
             return Ok(collector.into_rows());
         }
         self.scan(rows, environment, &mut |row| collector.take(row))?;
-        if !is_ordered {
-            collector.sort();
-        }
         Ok(collector.into_rows())
     }
 
@@ -81,6 +78,20 @@ impl Select {
         })
     }
 
+    /// Adds what is shown of a row.
+    pub(in crate::statement) fn show<'a>(
+        &'a self,
+        row: Row<'a>,
+        environment: &Environment<'a>,
+        rows: &mut ResultRows,
+    ) -> Result<(), Error> {
+        for output in &self.outputs {
+            rows.push(output.node.evaluate(row, environment)?, output.is_text)?;
+        }
+        rows.row_count += 1;
+        Ok(())
+    }
+
     fn aggregate(
         &self,
         rows: &mut dyn TableRows,
@@ -102,23 +113,16 @@ impl Select {
         let totals = pairs.map(|(aggregate, running)| aggregate.finish(running));
         let totals = totals.collect::<Result<Vec<Value>, Error>>()?;
         let row = view(&totals);
-        let mut values = Vec::with_capacity(self.shown);
-        if !window.has(0) {
-            return Ok(ResultRows {
-                values,
-                row_count: 0,
-            });
+        let mut rows = ResultRows::default();
+        if window.has(0) {
+            self.show(&row, environment, &mut rows)?;
         }
-        for output in &self.outputs {
-            values.push(output.value(&row, environment)?);
-        }
-        let row_count = 1;
-        Ok(ResultRows { values, row_count })
+        Ok(rows)
     }
 }
 
 /// Whether all conditions are true of a row.
-pub(super) fn passes<'a>(
+pub(in crate::statement) fn passes<'a>(
     conditions: &'a [Expression],
     row: Row<'a>,
     environment: &Environment<'a>,
@@ -177,8 +181,7 @@ struct Collector<'a> {
     is_cut: bool,
     passed: usize,
     seen: Option<HashSet<Vec<Value>>>,
-    values: Vec<Value>,
-    row_count: usize,
+    rows: ResultRows,
 }
 
 impl Collector<'_> {
@@ -195,59 +198,35 @@ impl Collector<'_> {
                 return Ok(true);
             }
             if !is_skipped {
-                self.values.extend(values.iter().cloned());
-                self.row_count += 1;
+                self.rows.push_row(&values);
             }
             seen.insert(values);
         } else if !is_skipped {
-            for output in outputs {
-                self.values.push(output.value(row, self.environment)?);
-            }
-            self.row_count += 1;
+            self.select.show(row, self.environment, &mut self.rows)?;
         }
         self.passed += 1;
         Ok(!self.is_cut || self.window.end.is_none_or(|end| self.passed < end))
     }
 
-    /// Puts the rows in order and cuts out what is wanted.
-    fn sort(&mut self) {
-        let width = self.select.outputs.len().max(1);
-        let mut rows: Vec<&mut [Value]> = self.values.chunks_mut(width).collect();
-        rows.sort_by(|left, right| compare(&self.select.sort, left, right));
+    /// The rows, in order and as far as they are wanted.
+    fn into_rows(mut self) -> ResultRows {
+        let widths = (self.select.outputs.len(), self.select.shown);
         let Window { skipped, end } = self.window;
-        let wanted = rows
-            .into_iter()
-            .take(end.unwrap_or(usize::MAX))
-            .skip(skipped);
-        let sorted: Vec<Value> = wanted
-            .flat_map(|row| row.iter_mut().map(std::mem::take))
-            .collect();
-        self.row_count = sorted.len() / width;
-        self.values = sorted;
-    }
-
-    fn into_rows(self) -> ResultRows {
-        let (width, shown) = (self.select.outputs.len(), self.select.shown);
-        let values = match shown < width {
-            true => {
-                let numbered = self.values.into_iter().enumerate();
-                let kept = numbered.filter(|(place, _)| place % width < shown);
-                kept.map(|(_, value)| value).collect()
-            }
-            false => self.values,
-        };
-        ResultRows {
-            values,
-            row_count: self.row_count,
+        if !self.is_cut {
+            let wanted = skipped..end.unwrap_or(usize::MAX);
+            let order = |left: RowOf<'_>, right: RowOf<'_>| compare(&self.select.sort, left, right);
+            self.rows.arrange(widths, wanted, order);
+        } else if widths.0 > widths.1 {
+            let as_they_are = |_: RowOf<'_>, _: RowOf<'_>| Ordering::Equal;
+            self.rows.arrange(widths, 0..usize::MAX, as_they_are);
         }
+        self.rows
     }
 }
 
-fn compare(keys: &[SortKey], left: &[Value], right: &[Value]) -> Ordering {
+fn compare(keys: &[SortKey], left: RowOf<'_>, right: RowOf<'_>) -> Ordering {
     for key in keys {
-        let (Some(left), Some(right)) = (left.get(key.output), right.get(key.output)) else {
-            continue;
-        };
+        let (left, right) = (left.value(key.output), right.value(key.output));
         let order = match (left.is_null(), right.is_null()) {
             (true, true) => Ordering::Equal,
             (true, false) if key.nulls_first => Ordering::Less,

@@ -64,7 +64,7 @@ fn direct(rows: &mut MemoryRows, sql: &str) -> Option<Answer> {
     let statement = compiled(sql, &table(), Vec::new())?;
     let schema = statement.schema().unwrap().clone();
     Some(statement.execute(rows, &[]).map(|executed| match executed {
-        Executed::Rows(rows) => (shown(&schema), texts(&[rows.to_batch(&schema).unwrap()])),
+        Executed::Rows(rows) => (shown(&schema), texts(&[rows.to_batch(&schema, 0).unwrap()])),
         other => panic!("{other:?}"),
     }))
 }

@@ -6,8 +6,9 @@ use super::memory::MemoryRows;
 use super::random::{Random, row};
 use super::{compiled, table};
 use crate::error::Error;
-use crate::statement::execute::Executed;
+use crate::statement::execute::{Executed, ResultRows};
 use crate::statement::table::{DefaultValue, Table};
+use crate::statement::value_ref::ValueRef;
 
 fn rows() -> MemoryRows {
     let mut random = Random(7);
@@ -22,7 +23,8 @@ fn run(table: &Table, rows: &mut MemoryRows, sql: &str) -> Result<(u64, Vec<Valu
         compiled(sql, table, Vec::new()).unwrap_or_else(|| panic!("not covered: {sql}"));
     match statement.execute(rows, &[])? {
         Executed::Changed(count, returned) => {
-            Ok((count, returned.map(|rows| rows.values).unwrap_or_default()))
+            let values = returned.iter().flat_map(ResultRows::values);
+            Ok((count, values.map(ValueRef::to_value).collect()))
         }
         other => panic!("{other:?}"),
     }

@@ -1,9 +1,11 @@
-//! Dates, times and intervals as PostgreSQL's ISO style writes them.
+//! Dates, times and intervals as PostgreSQL's ISO style writes them, and reads them.
 //!
 //! Every value of the type has a text, also years beyond what calendar libraries cover; years
 //! before 1 end in ` BC`.
 
 use std::fmt::Write as _;
+
+use crate::copy::{civil_from_days, iso_date, iso_timestamp};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
@@ -74,6 +76,17 @@ pub fn write_interval(months: i64, days: i64, nanoseconds: i128, out: &mut Strin
     write_clock(seconds, fraction, out);
 }
 
+/// The day since 1970-01-01 of a date that is written as `2024-03-01` or `0044-03-15 BC`; `None` when it is no such date.
+pub fn parse_date(text: &str) -> Option<i32> {
+    iso_date(text)
+}
+
+/// Microseconds since 1970-01-01 00:00 of a date and a time of day, `2024-03-01 04:05:06.789+01`, where `T` may stand for the
+/// blank. An offset counts only if `is_instant`. `None` when it is no such text.
+pub fn parse_timestamp(text: &str, is_instant: bool) -> Option<i64> {
+    iso_timestamp(text, is_instant)
+}
+
 fn write_clock(seconds: i64, nanoseconds: i64, out: &mut String) {
     let _ = write!(
         out,
@@ -95,35 +108,13 @@ fn push_era(is_before_christ: bool, out: &mut String) {
 }
 
 fn date_text(days: i64) -> (String, bool) {
-    let (year, month, day) = civil_date(days);
+    let (year, month, day) = civil_from_days(days);
     let is_before_christ = year <= 0;
     let shown_year = if is_before_christ { 1 - year } else { year };
     (
         format!("{shown_year:04}-{month:02}-{day:02}"),
         is_before_christ,
     )
-}
-
-/// Year, month and day of the proleptic Gregorian calendar. The year is taken to begin in March,
-/// so that the leap day is the last day of a year; 400 years are always 146,097 days.
-fn civil_date(days_since_1970: i64) -> (i64, i64, i64) {
-    const DAYS_FROM_MARCH_0000_TO_1970: i64 = 719_468;
-    const DAYS_PER_ERA: i64 = 146_097;
-    let days = days_since_1970 + DAYS_FROM_MARCH_0000_TO_1970;
-    let era = days.div_euclid(DAYS_PER_ERA);
-    let day_of_era = days.rem_euclid(DAYS_PER_ERA);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let months_after_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * months_after_march + 2) / 5 + 1;
-    let month = if months_after_march < 10 {
-        months_after_march + 3
-    } else {
-        months_after_march - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Programs compute what the trees of their expressions do: values, NULLs and errors, of columns in registers and in tuples of every
-//! compression.
+//! Programs, and machine code made of them, compute what the trees of their expressions do: values, NULLs and errors, of columns in registers
+//! and in tuples of every compression.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use quire_engine::avm::{
-    Attribute, ColumnPlace, Compiler, Loaded, Program, Register, RegisterPool, RegisterSet,
-    TrapReason, Tuple, TuplePlace, TupleSource,
+    Attribute, ColumnPlace, Compiler, Loaded, Native, Program, ProgramCompiler, Register,
+    RegisterPool, RegisterSet, TrapReason, Tuple, TuplePlace, TupleSource,
 };
 use quire_engine::plan::{
     Comparison, DecimalOperation, Environment, EvaluationError, Expression, FloatOperator,
@@ -16,6 +16,7 @@ use quire_engine::plan::{
 };
 use quire_engine::row_table::{TupleValue, Value};
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
+use quire_native::NativeCompiler;
 
 /// The columns of all rows: every kind, once NOT NULL and once not.
 const KINDS: [(ValueKind, TupleType); 6] = [
@@ -234,6 +235,12 @@ enum Way {
     Coded,
 }
 
+/// Every way, interpreted and as machine code.
+fn ways() -> impl Iterator<Item = (Way, bool)> {
+    let ways = [Way::Registers, Way::Plain, Way::Compressed, Way::Coded];
+    ways.into_iter().flat_map(|way| [(way, false), (way, true)])
+}
+
 fn coded(column_type: TupleType) -> TupleCompression {
     let values = match column_type {
         TupleType::Int64 => vec![TupleValue::Integer(1), TupleValue::Integer(-3)],
@@ -294,6 +301,7 @@ fn expected(
 
 fn computed(
     way: Way,
+    is_native: bool,
     condition: &Expression,
     outputs: &[Expression],
     rows: &[Vec<Value>],
@@ -328,6 +336,9 @@ fn computed(
         .collect();
     let (program, _) = compiler.finish().unwrap();
     let loaded = program.load(&mut registers).unwrap();
+    let native = is_native.then(|| NativeCompiler::new().unwrap());
+    let native = native.and_then(|compiler| compiler.compile(&program, &registers));
+    let native = native.map(Native::new);
     for (number, register) in pool.parameters().iter().enumerate() {
         if let Some(register) = register {
             registers
@@ -351,19 +362,26 @@ fn computed(
             key_bytes: 0,
             tuple_bytes: bytes.len() as u32,
         };
+        // Machine code looks at rows with room behind them.
+        bytes.extend_from_slice(&[0xA5; 16]);
         registers.set_tuple(tuple, place);
-        outcome(&program, loaded, &mut registers, &targets)
+        outcome(&program, native.as_ref(), loaded, &mut registers, &targets)
     };
     rows.iter().map(run).collect()
 }
 
 fn outcome(
     program: &Program,
+    native: Option<&Native>,
     loaded: Loaded,
     registers: &mut RegisterSet,
     targets: &[Register],
 ) -> Outcome {
-    match program.run(loaded, registers) {
+    let taken = match native {
+        Some(native) => program.run_native(native, loaded, registers),
+        None => program.run(loaded, registers),
+    };
+    match taken {
         Ok(true) => {
             let values = targets.iter().map(|target| owned(registers.value(*target)));
             Ok(Some(values.collect()))
@@ -404,11 +422,11 @@ proptest! {
         parameters in row(),
     ) {
         let parameters: Vec<Value> = parameters.into_iter().skip(1).step_by(2).collect();
-        for way in [Way::Registers, Way::Plain, Way::Compressed, Way::Coded] {
-            let computed = computed(way, &condition, &outputs, &rows, &parameters);
+        for (way, is_native) in ways() {
+            let computed = computed(way, is_native, &condition, &outputs, &rows, &parameters);
             for (row, computed) in rows.iter().zip(&computed) {
                 let expected = expected(&condition, &outputs, row, &parameters);
-                prop_assert_eq!(shown(computed), shown(&expected), "{:?} {:?}", way, row);
+                prop_assert_eq!(shown(computed), shown(&expected), "{:?} {} {:?}", way, is_native, row);
             }
         }
     }
@@ -453,13 +471,13 @@ fn floats_at_their_ends() {
                 .collect();
             row[9] = Value::Double(right);
             let expected = expected(&always, &outputs, &row, &[]);
-            for way in [Way::Registers, Way::Plain, Way::Compressed, Way::Coded] {
+            for (way, is_native) in ways() {
                 let rows = [row.clone()];
-                let computed = computed(way, &always, &outputs, &rows, &[]);
+                let computed = computed(way, is_native, &always, &outputs, &rows, &[]);
                 assert_eq!(
                     shown(&computed[0]),
                     shown(&expected),
-                    "{left} {right} {way:?}"
+                    "{left} {right} {way:?} {is_native}"
                 );
             }
         }

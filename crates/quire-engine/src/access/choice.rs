@@ -1,0 +1,205 @@
+//! Which key is taken.
+//!
+//! What counts is how many rows are read, as the inner pages of the trees say without a row being read. A row that an index
+//! leads to is looked up in the table by its key, which costs as much as reading [`LOOKUP_ROWS`] rows one behind the other; the
+//! beginning of a range costs [`RANGE_ROWS`]. All values of all columns of a key that is unique are one row, whatever the pages say.
+
+use super::column_test::Reading;
+use super::{ColumnTest, KeyRanges, ValueSet, ranges_of};
+use crate::plan::{Environment, Expression};
+use crate::row_table::KeyRange;
+use crate::rows::{RowScanError, RowSource, RowTable};
+use crate::types::SqlType;
+
+/// A row that is looked up costs as much as so many that are read in order.
+pub(super) const LOOKUP_ROWS: f64 = 12.0;
+
+/// The first row of a range costs as much as so many behind it.
+const RANGE_ROWS: f64 = 8.0;
+
+/// Of more ranges than that only some are looked up to say how many rows they have.
+const ESTIMATED_RANGES: usize = 8;
+
+/// How the rows of a table are found.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// The position of an index, if it is not the key of the rows.
+    pub(crate) index: Option<usize>,
+    pub(crate) ranges: Vec<KeyRange>,
+    /// About how many rows are read.
+    pub(crate) rows: f64,
+    /// What that costs, in rows that are read in order.
+    pub(crate) cost: f64,
+    /// Of each condition, whether no row of the ranges needs to be tested for it.
+    pub(crate) is_said: Vec<bool>,
+}
+
+/// What the conditions say of a column.
+struct Column<'e> {
+    ordinal: usize,
+    sql_type: SqlType,
+    /// By the positions of conditions.
+    tests: Vec<(usize, bool, ColumnTest<'e>)>,
+}
+
+/// The cheapest way to the rows of which all conditions are true, whose slots are the columns of these ordinals.
+pub(crate) fn choose(
+    table: &RowTable,
+    ordinals: &[usize],
+    conditions: &[&Expression],
+    environment: &Environment<'_>,
+) -> Result<Choice, RowScanError> {
+    let columns = columns_of(table, ordinals, conditions);
+    let sets: Vec<(usize, ValueSet)> = columns
+        .iter()
+        .filter_map(|column| Some((column.ordinal, column.values(environment)?)))
+        .collect();
+    let set_of = |ordinal: usize| {
+        let found = sets.iter().find(|(of, _)| *of == ordinal);
+        found.map(|(_, set)| set.clone())
+    };
+    let mut best: Option<(Choice, usize)> = None;
+    let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
+    for index in keys {
+        let Some(found) = ranges_of(table, index, set_of) else {
+            continue;
+        };
+        let column_count = found.column_count;
+        let choice = Choice::of(table, index, found, conditions.len())?;
+        let is_better = |(best, count): &(Choice, usize)| {
+            (choice.cost, usize::MAX - column_count) < (best.cost, usize::MAX - count)
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((choice, column_count));
+        }
+    }
+    // A few rows need no comparison with all.
+    let is_small = |(best, _): &(Choice, usize)| best.cost <= 4.0 * LOOKUP_ROWS;
+    let row_count = match best.as_ref().is_some_and(is_small) {
+        true => f64::INFINITY,
+        false => table.row_count_estimate()? as f64,
+    };
+    Ok(match best {
+        Some((mut choice, column_count)) if choice.cost <= row_count => {
+            choice.note_said(table, &columns, column_count, environment);
+            choice
+        }
+        _ => Choice {
+            index: None,
+            ranges: vec![KeyRange::all()],
+            rows: row_count,
+            cost: row_count,
+            is_said: vec![false; conditions.len()],
+        },
+    })
+}
+
+fn columns_of<'e>(
+    table: &RowTable,
+    ordinals: &[usize],
+    conditions: &[&'e Expression],
+) -> Vec<Column<'e>> {
+    let column = |(slot, ordinal): (usize, &usize)| {
+        let sql_type = table.layout().sql_type(*ordinal)?;
+        // Keys have one zero and one NaN, comparisons may not.
+        if matches!(sql_type, SqlType::Real | SqlType::Double) {
+            return None;
+        }
+        let read = |(position, condition): (usize, &&'e Expression)| {
+            let Reading { test, is_exact } = Reading::of(condition, slot)?;
+            Some((position, is_exact, test))
+        };
+        let tests: Vec<_> = conditions.iter().enumerate().filter_map(read).collect();
+        (!tests.is_empty()).then_some(Column {
+            ordinal: *ordinal,
+            sql_type,
+            tests,
+        })
+    };
+    ordinals.iter().enumerate().filter_map(column).collect()
+}
+
+impl Column<'_> {
+    fn values(&self, environment: &Environment<'_>) -> Option<ValueSet> {
+        let sets = self.tests.iter();
+        let sets = sets.filter_map(|(.., test)| test.values(self.sql_type, environment));
+        let all = sets.reduce(|left, right| left.and(&right))?;
+        (!all.is_everything()).then_some(all)
+    }
+}
+
+impl Choice {
+    fn of(
+        table: &RowTable,
+        index: Option<usize>,
+        found: KeyRanges,
+        condition_count: usize,
+    ) -> Result<Self, RowScanError> {
+        let (column_count, is_unique) = match index.and_then(|index| table.indexes().get(index)) {
+            Some(index) => (index.layout.ordinals().len(), index.layout.is_unique()),
+            None => (table.layout().key_ordinals().len(), true),
+        };
+        let is_single = is_unique && found.are_points && found.column_count == column_count;
+        let range_count = found.ranges.len() as f64;
+        let rows = match is_single {
+            true => range_count,
+            false => estimated(table, index, &found.ranges)?,
+        };
+        let row_cost = if index.is_some() { LOOKUP_ROWS } else { 1.0 };
+        Ok(Self {
+            index,
+            ranges: found.ranges,
+            rows,
+            cost: range_count * RANGE_ROWS + rows * row_cost,
+            is_said: vec![false; condition_count],
+        })
+    }
+
+    /// Notes the conditions that say no more than the ranges.
+    fn note_said(
+        &mut self,
+        table: &RowTable,
+        columns: &[Column<'_>],
+        column_count: usize,
+        environment: &Environment<'_>,
+    ) {
+        let ordinals = match self.index.and_then(|index| table.indexes().get(index)) {
+            Some(index) => index.layout.ordinals(),
+            None => table.layout().key_ordinals(),
+        };
+        let decides = |column: &&Column<'_>| {
+            let mut deciding = ordinals.iter().take(column_count);
+            deciding.any(|ordinal| *ordinal == column.ordinal)
+        };
+        for column in columns.iter().filter(decides) {
+            for (position, is_exact, test) in &column.tests {
+                let is_known = || test.values(column.sql_type, environment).is_some();
+                if let Some(is_said) = self.is_said.get_mut(*position)
+                    && *is_exact
+                    && is_known()
+                {
+                    *is_said = true;
+                }
+            }
+        }
+    }
+}
+
+/// About how many rows the ranges have.
+fn estimated(
+    table: &RowTable,
+    index: Option<usize>,
+    ranges: &[KeyRange],
+) -> Result<f64, RowScanError> {
+    let step = ranges.len().div_ceil(ESTIMATED_RANGES).max(1);
+    let (mut rows, mut count) = (0, 0_usize);
+    for range in ranges.iter().step_by(step) {
+        let range = range.clone();
+        rows += table.estimate(&match index {
+            None => RowSource::Range(range),
+            Some(index) => RowSource::Index { index, range },
+        })?;
+        count += 1;
+    }
+    Ok(rows as f64 * ranges.len() as f64 / count.max(1) as f64)
+}

@@ -1,0 +1,212 @@
+//! Rows that a join keeps, found by their keys.
+
+use hashbrown::HashTable;
+
+use super::keys::{hash_of, push_key};
+use super::temporary::Temporary;
+use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
+
+/// A row that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    place: TuplePlace,
+    /// Where its key is; one that equals nothing has none.
+    key: Option<KeyPlace>,
+    /// The next with the same key, if it is not itself.
+    next: u32,
+    has_matched: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KeyPlace {
+    start: u32,
+    bytes: u32,
+}
+
+/// The first row of a key.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    key: KeyPlace,
+    hash: u64,
+    first: u32,
+}
+
+/// Bytes of a row besides those of its key and its tuple: in the list, and in the table with the room that it has.
+const ROW_BYTES: usize = size_of::<Kept>() + 2 * size_of::<Bucket>();
+
+/// Rows and their keys.
+pub(super) struct KeptRows {
+    temporary: Temporary,
+    table: HashTable<Bucket>,
+    rows: Vec<Kept>,
+    keys: Vec<u8>,
+}
+
+impl KeptRows {
+    /// For the values of `columns`, which attributes of `register` read.
+    pub(super) fn new(
+        columns: &[Register],
+        register: Tuple,
+        is_compressed: bool,
+        registers: &mut RegisterSet,
+    ) -> Result<Self, Trap> {
+        Ok(Self {
+            temporary: Temporary::new(columns, register, is_compressed, registers)?,
+            table: HashTable::new(),
+            rows: Vec::new(),
+            keys: Vec::new(),
+        })
+    }
+
+    /// Keeps the row that the registers have. Without a key nobody finds it.
+    pub(super) fn push(
+        &mut self,
+        key: Option<&[u8]>,
+        registers: &mut RegisterSet,
+    ) -> Result<(), Trap> {
+        let place = self.temporary.push(registers)?;
+        self.insert(key, place)
+    }
+
+    /// Keeps a row that was spilled.
+    pub(super) fn push_tuple(
+        &mut self,
+        key: Option<&[u8]>,
+        tuple: &[u8],
+        registers: &mut RegisterSet,
+    ) -> Result<(), Trap> {
+        let place = self.temporary.push_tuple(tuple, registers)?;
+        self.insert(key, place)
+    }
+
+    fn insert(&mut self, key: Option<&[u8]>, place: TuplePlace) -> Result<(), Trap> {
+        let number = u32::try_from(self.rows.len()).map_err(|_| Trap::too_large())?;
+        let mut row = Kept {
+            place,
+            key: None,
+            next: number,
+            has_matched: false,
+        };
+        if let Some(key) = key {
+            let hash = hash_of(key);
+            let keys = &self.keys;
+            let found = self
+                .table
+                .find_mut(hash, |bucket| bucket.key.of(keys) == key);
+            if let Some(bucket) = found {
+                row.next = bucket.first;
+                row.key = Some(bucket.key);
+                bucket.first = number;
+            } else {
+                let length = |at: usize| u32::try_from(at).map_err(|_| Trap::too_large());
+                let key_place = KeyPlace {
+                    start: length(self.keys.len())?,
+                    bytes: length(key.len())?,
+                };
+                self.keys.extend_from_slice(key);
+                row.key = Some(key_place);
+                let bucket = Bucket {
+                    key: key_place,
+                    hash,
+                    first: number,
+                };
+                self.table.insert_unique(hash, bucket, |bucket| bucket.hash);
+            }
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The first row with a key.
+    pub(super) fn first(&self, key: &[u8]) -> Option<u32> {
+        let keys = &self.keys;
+        let found = self
+            .table
+            .find(hash_of(key), |bucket| bucket.key.of(keys) == key);
+        found.map(|bucket| bucket.first)
+    }
+
+    /// Lets the register point to a row; the next with the same key.
+    pub(super) fn point_to(&self, number: u32, registers: &mut RegisterSet) -> Option<u32> {
+        let row = self.rows.get(number as usize)?;
+        self.temporary.point_to(row.place, registers);
+        (row.next != number).then_some(row.next)
+    }
+
+    /// Lets the register point to a row of NULLs.
+    pub(super) fn point_to_nulls(&self, registers: &mut RegisterSet) {
+        self.temporary.point_to(TuplePlace::NULLS, registers);
+    }
+
+    pub(super) fn note_match(&mut self, number: u32) {
+        if let Some(row) = self.rows.get_mut(number as usize) {
+            row.has_matched = true;
+        }
+    }
+
+    /// The first row that has matched nothing, from one on.
+    pub(super) fn unmatched(&self, from: usize) -> Option<u32> {
+        let rows = self.rows.get(from..)?.iter();
+        let found = rows.enumerate().find(|(_, row)| !row.has_matched);
+        // Rows are counted in 32 bits.
+        found.map(|(number, _)| (from + number) as u32)
+    }
+
+    /// Bytes of all that is kept.
+    pub(super) fn len_bytes(&self, registers: &RegisterSet) -> usize {
+        let rows_bytes = self.rows.len() * ROW_BYTES;
+        rows_bytes + self.keys.len() + self.temporary.len_bytes(registers)
+    }
+
+    /// The row that the registers have as a tuple; no other row is kept.
+    pub(super) fn encoded<'r>(&self, registers: &'r mut RegisterSet) -> Result<&'r [u8], Trap> {
+        self.temporary.encoded(registers)
+    }
+
+    /// Shows keys and tuples of all rows, and forgets them.
+    pub(super) fn drain(
+        &mut self,
+        registers: &mut RegisterSet,
+        mut visit: impl FnMut(Option<&[u8]>, &[u8]) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
+        for row in &self.rows {
+            let (_, tuple) = registers.tuple_bytes(row.place);
+            visit(row.key.map(|key| key.of(&self.keys)), tuple)?;
+        }
+        self.forget(registers);
+        Ok(())
+    }
+
+    /// Forgets all rows; what they took is free.
+    pub(super) fn forget(&mut self, registers: &mut RegisterSet) {
+        self.table = HashTable::new();
+        self.rows = Vec::new();
+        self.keys = Vec::new();
+        self.temporary.replace(Vec::new(), registers);
+    }
+}
+
+impl KeyPlace {
+    fn of(self, keys: &[u8]) -> &[u8] {
+        let start = self.start as usize;
+        keys.get(start..start + self.bytes as usize)
+            .unwrap_or_default()
+    }
+}
+
+/// The bytes of the keys that the registers have; false when one is NULL.
+pub(super) fn set_key(
+    keys: &[Register],
+    nulls_match: bool,
+    registers: &RegisterSet,
+    key: &mut Vec<u8>,
+) -> bool {
+    key.clear();
+    for register in keys {
+        if !nulls_match && registers.is_null(*register) {
+            return false;
+        }
+        push_key(registers, *register, key);
+    }
+    true
+}

@@ -1,0 +1,458 @@
+//! What clients send, as CSV.
+
+use quire::arrow::datatypes::SchemaRef;
+use quire::{CopyFormat, CopyKind};
+
+use super::SIGNATURE;
+use crate::failure::Failure;
+use crate::types::{Cell, Parameter, PgType, write_text};
+use crate::wire::Format;
+
+/// Bytes of a row that has not come in full.
+const ROW_BYTES_MAX: usize = 64 << 20;
+
+/// Makes CSV of what comes, piece by piece; pieces end anywhere.
+pub(crate) enum Translator {
+    /// It is CSV.
+    Csv,
+    Text(TextLines),
+    Binary(BinaryRows),
+}
+
+impl Translator {
+    pub(crate) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
+        match format.kind {
+            CopyKind::Csv => Self::Csv,
+            CopyKind::Text => Self::Text(TextLines {
+                delimiter: format.delimiter,
+                null: format.null.clone().into_bytes(),
+                is_header_next: format.header,
+                waiting: Vec::new(),
+                searched: 0,
+                is_over: false,
+            }),
+            CopyKind::Binary => {
+                let columns = columns.fields().iter().map(|field| {
+                    let oid = PgType::of(field.data_type()).oid();
+                    Parameter::new(oid, Some(field.data_type()))
+                });
+                Self::Binary(BinaryRows {
+                    columns: columns.collect(),
+                    waiting: Vec::new(),
+                    row: 0,
+                    is_begun: false,
+                    is_over: false,
+                })
+            }
+        }
+    }
+
+    /// Appends the rows that have come in full.
+    pub(crate) fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Csv => {
+                csv.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Text(lines) => lines.translate(bytes, csv),
+            Self::Binary(rows) => rows.translate(bytes, csv),
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Csv => Ok(()),
+            Self::Text(lines) => {
+                if !lines.is_over && !lines.waiting.is_empty() {
+                    let line = std::mem::take(&mut lines.waiting);
+                    lines.line(&line, csv)?;
+                }
+                Ok(())
+            }
+            Self::Binary(rows) if rows.is_over => Ok(()),
+            Self::Binary(_) => Err(Failure::error("22P04", "unexpected EOF in COPY data")),
+        }
+    }
+}
+
+fn too_long() -> Failure {
+    let text = format!("a row of COPY data is longer than {ROW_BYTES_MAX} bytes");
+    Failure::error("54000", text)
+}
+
+/// Writes a value in quotes, so that it is none of the words that mean something.
+fn push_quoted(csv: &mut Vec<u8>, value: &[u8]) {
+    csv.push(b'"');
+    for byte in value {
+        if *byte == b'"' {
+            csv.push(b'"');
+        }
+        csv.push(*byte);
+    }
+    csv.push(b'"');
+}
+
+const NULL: &[u8] = b"\\N";
+
+/// A line for each row.
+pub(crate) struct TextLines {
+    delimiter: u8,
+    null: Vec<u8>,
+    is_header_next: bool,
+    /// The line that has not come in full, and how far no end was found in it.
+    waiting: Vec<u8>,
+    searched: usize,
+    /// `\.` has come.
+    is_over: bool,
+}
+
+impl TextLines {
+    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut all = std::mem::take(&mut self.waiting);
+        all.extend_from_slice(bytes);
+        let mut start = 0;
+        let mut from = self.searched;
+        while let Some(found) = position_of(&all, from, b'\n') {
+            from = found + 1;
+            let line = all.get(start..found).unwrap_or_default();
+            if ends_in_backslash(line) {
+                // The line end is part of a value.
+                continue;
+            }
+            self.line(line, csv)?;
+            start = found + 1;
+        }
+        all.drain(..start);
+        if all.len() > ROW_BYTES_MAX {
+            return Err(too_long());
+        }
+        self.searched = all.len();
+        self.waiting = all;
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if std::mem::take(&mut self.is_header_next) || self.is_over {
+            return Ok(());
+        }
+        if line == b"\\." {
+            self.is_over = true;
+            return Ok(());
+        }
+        let mut start = 0;
+        let mut at = 0;
+        loop {
+            let byte = line.get(at).copied();
+            if byte.is_some_and(|byte| byte != self.delimiter) {
+                at += if byte == Some(b'\\') { 2 } else { 1 };
+                continue;
+            }
+            let field = line.get(start..at.min(line.len())).unwrap_or_default();
+            if start > 0 {
+                csv.push(b',');
+            }
+            match field == self.null {
+                true => csv.extend_from_slice(NULL),
+                false => push_quoted(csv, &unescaped(field)?),
+            }
+            if byte.is_none() {
+                break;
+            }
+            at += 1;
+            start = at;
+        }
+        csv.push(b'\n');
+        Ok(())
+    }
+}
+
+fn position_of(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    rest.iter()
+        .position(|byte| *byte == wanted)
+        .map(|at| from + at)
+}
+
+fn ends_in_backslash(line: &[u8]) -> bool {
+    let backslashes = line.iter().rev().take_while(|byte| **byte == b'\\');
+    backslashes.count() % 2 == 1
+}
+
+/// A value without its backslashes.
+fn unescaped(field: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut value = Vec::with_capacity(field.len());
+    let mut bytes = field.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            value.push(byte);
+            continue;
+        }
+        value.push(match bytes.next() {
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'v') => 11,
+            Some(first @ b'0'..=b'7') => {
+                let mut number = u32::from(first - b'0');
+                for _ in 0..2 {
+                    let digit = bytes.next_if(|byte| matches!(byte, b'0'..=b'7'));
+                    number = digit.map_or(number, |digit| number * 8 + u32::from(digit - b'0'));
+                }
+                number as u8
+            }
+            Some(b'x') if bytes.peek().is_some_and(u8::is_ascii_hexdigit) => {
+                let mut number = 0;
+                for _ in 0..2 {
+                    let digit = bytes.next_if(u8::is_ascii_hexdigit);
+                    let digit = digit.and_then(|digit| char::from(digit).to_digit(16));
+                    number = digit.map_or(number, |digit| number * 16 + digit);
+                }
+                number as u8
+            }
+            Some(other) => other,
+            None => {
+                return Err(Failure::error(
+                    "22P04",
+                    "a value of COPY data ends in a backslash",
+                ));
+            }
+        });
+    }
+    Ok(value)
+}
+
+/// Numbers of bytes, and bytes.
+pub(crate) struct BinaryRows {
+    columns: Vec<Parameter>,
+    waiting: Vec<u8>,
+    row: u64,
+    is_begun: bool,
+    is_over: bool,
+}
+
+impl BinaryRows {
+    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut all = std::mem::take(&mut self.waiting);
+        all.extend_from_slice(bytes);
+        let mut rest = all.as_slice();
+        while !rest.is_empty() {
+            let taken = match (self.is_over, self.is_begun) {
+                (true, _) => {
+                    let text = "received copy data after EOF marker";
+                    return Err(Failure::error("22P04", text));
+                }
+                (false, false) => self.header(rest)?,
+                (false, true) => self.tuple(rest, csv)?,
+            };
+            let Some(behind) = taken.and_then(|taken| rest.get(taken..)) else {
+                break;
+            };
+            rest = behind;
+        }
+        if rest.len() > ROW_BYTES_MAX {
+            return Err(too_long());
+        }
+        self.waiting = rest.to_vec();
+        Ok(())
+    }
+
+    /// How long the header is, if it has come in full.
+    fn header(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
+        let known = bytes.len().min(SIGNATURE.len());
+        if bytes.get(..known) != SIGNATURE.get(..known) {
+            let text = "COPY file signature not recognized";
+            return Err(Failure::error("22P04", text));
+        }
+        let Some(extension) = number_at(bytes, SIGNATURE.len() + 4) else {
+            return Ok(None);
+        };
+        let extension = usize::try_from(extension).map_err(|_| invalid("header"))?;
+        let total = SIGNATURE.len() + 8 + extension;
+        if total > ROW_BYTES_MAX {
+            return Err(invalid("header"));
+        }
+        if number_at(bytes, SIGNATURE.len()).is_some_and(|flags| flags & 0x0001_0000 != 0) {
+            return Err(invalid("header: rows with numbers are not supported"));
+        }
+        self.is_begun = bytes.len() >= total;
+        Ok(self.is_begun.then_some(total))
+    }
+
+    /// Writes a row, if it has come in full; says how long it is.
+    fn tuple(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<Option<usize>, Failure> {
+        let Some(count) = bytes.first_chunk::<2>() else {
+            return Ok(None);
+        };
+        let count = i16::from_be_bytes(*count);
+        if count == -1 {
+            self.is_over = true;
+            return Ok(Some(2));
+        }
+        if usize::try_from(count) != Ok(self.columns.len()) {
+            let expected = self.columns.len();
+            let text = format!("row field count is {count}, expected {expected}");
+            return Err(self.at_row(Failure::error("22P04", text)));
+        }
+        let (start, mut at) = (csv.len(), 2);
+        for (index, column) in self.columns.iter().enumerate() {
+            let Some(length) = number_at(bytes, at) else {
+                csv.truncate(start);
+                return Ok(None);
+            };
+            at += 4;
+            if index > 0 {
+                csv.push(b',');
+            }
+            let Ok(length) = usize::try_from(length) else {
+                if length != -1 {
+                    return Err(self.at_row(invalid("field size")));
+                }
+                csv.extend_from_slice(NULL);
+                continue;
+            };
+            let Some(value) = at.checked_add(length).and_then(|end| bytes.get(at..end)) else {
+                csv.truncate(start);
+                return match length > ROW_BYTES_MAX {
+                    true => Err(too_long()),
+                    false => Ok(None),
+                };
+            };
+            at += length;
+            push_value(csv, column, value).map_err(|failure| self.at_row(failure))?;
+        }
+        csv.push(b'\n');
+        self.row += 1;
+        Ok(Some(at))
+    }
+
+    fn at_row(&self, mut failure: Failure) -> Failure {
+        failure.message += &format!(" (row {} of COPY data)", self.row + 1);
+        failure
+    }
+}
+
+fn push_value(csv: &mut Vec<u8>, column: &Parameter, bytes: &[u8]) -> Result<(), Failure> {
+    let decoded = column.decode(Format::Binary, Some(bytes));
+    let (value, fitting) =
+        decoded.map_err(|error| Failure::error(error.sqlstate(), error.to_string()))?;
+    let pg_type = PgType::of(fitting.as_ref().unwrap_or(column.data_type()));
+    let mut text = Vec::new();
+    write_text(&mut text, &Cell::of_value(&value, &pg_type));
+    push_quoted(csv, &text);
+    Ok(())
+}
+
+fn invalid(what: &str) -> Failure {
+    Failure::error("22P04", format!("invalid COPY {what}"))
+}
+
+fn number_at(bytes: &[u8], at: usize) -> Option<i32> {
+    let number = bytes.get(at..)?.first_chunk::<4>()?;
+    Some(i32::from_be_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use quire::arrow::datatypes::{DataType, Field, Schema};
+
+    use super::*;
+
+    fn text_lines() -> Translator {
+        Translator::Text(TextLines {
+            delimiter: b'\t',
+            null: b"\\N".to_vec(),
+            is_header_next: false,
+            waiting: Vec::new(),
+            searched: 0,
+            is_over: false,
+        })
+    }
+
+    /// The same whatever the pieces are.
+    fn translated(make: impl Fn() -> Translator, bytes: &[u8]) -> Result<String, Failure> {
+        let mut whole = Vec::new();
+        let mut translator = make();
+        translator.translate(bytes, &mut whole)?;
+        translator.finish(&mut whole)?;
+        for size in 1..bytes.len().min(9) {
+            let (mut pieces, mut translator) = (Vec::new(), make());
+            for piece in bytes.chunks(size) {
+                translator.translate(piece, &mut pieces)?;
+            }
+            translator.finish(&mut pieces)?;
+            assert_eq!(pieces, whole, "pieces of {size}");
+        }
+        Ok(String::from_utf8(whole).unwrap())
+    }
+
+    #[test]
+    fn lines_become_quoted_values() {
+        let text = |bytes: &[u8]| translated(text_lines, bytes).unwrap();
+        assert_eq!(text(b"1\t\\N\tx\n"), "\"1\",\\N,\"x\"\n");
+        assert_eq!(text(b"a\"b\t\t\\\\N\n"), "\"a\"\"b\",\"\",\"\\N\"\n");
+        assert_eq!(text(b"\\t\\101\\x42\\\\\r\nlast"), "\"\tAB\\\"\n\"last\"\n");
+        assert_eq!(text(b"1\n\\.\nignored\n"), "\"1\"\n");
+        assert_eq!(text(b"a\\\nb\n"), "\"a\nb\"\n");
+        assert_eq!(text(b"\n"), "\"\"\n");
+        assert_eq!(text(b""), "");
+        assert!(translated(text_lines, b"a\\").is_err());
+    }
+
+    fn binary_rows() -> Translator {
+        let fields = vec![
+            Field::new("a", DataType::Int32, true),
+            Field::new("b", DataType::Utf8View, true),
+        ];
+        let format = CopyFormat {
+            kind: CopyKind::Binary,
+            delimiter: b'\t',
+            null: String::new(),
+            header: false,
+            quote: b'"',
+            escape: b'"',
+            force_quote: Vec::new(),
+        };
+        Translator::new(&format, &Arc::new(Schema::new(fields)))
+    }
+
+    #[test]
+    fn binary_rows_become_quoted_values() {
+        let mut bytes = SIGNATURE.to_vec();
+        bytes.extend([0; 8]);
+        bytes.extend([0, 2, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0, 2, b'x', b'"']);
+        bytes.extend([0, 2, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]);
+        let begun = bytes.clone();
+        bytes.extend([0xFF, 0xFF]);
+        assert_eq!(
+            translated(binary_rows, &bytes).unwrap(),
+            "\"7\",\"x\"\"\"\n\\N,\"\"\n"
+        );
+        // The end is missing, or something is behind it.
+        assert!(translated(binary_rows, &begun).is_err());
+        bytes.push(0);
+        assert!(translated(binary_rows, &bytes).is_err());
+    }
+
+    #[test]
+    fn wrong_bytes_are_errors() {
+        let with = |row: &[u8]| [SIGNATURE.as_slice(), &[0; 8], row].concat();
+        for wrong in [
+            b"PGCOPX".to_vec(),
+            with(&[0, 3]),
+            with(&[0, 2, 0, 0, 0, 3, 1, 2, 3]),
+            with(&[0, 2, 0xFF, 0xFF, 0xFF, 0xFE]),
+            with(&[0, 2, 0x7F, 0xFF, 0xFF, 0xFF]),
+        ] {
+            let error = translated(binary_rows, &wrong).unwrap_err();
+            let known = ["22P04", "22P03", "54000"];
+            assert!(known.contains(&error.sqlstate.as_ref()), "{wrong:?}");
+        }
+    }
+}

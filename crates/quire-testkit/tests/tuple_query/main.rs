@@ -1,0 +1,226 @@
+//! Random plans over row tables: the tuple engine's rows are those of the naive interpreter. `QUIRE_SEED` and `QUIRE_PLANS` choose them.
+#![allow(clippy::unwrap_used)]
+
+mod maker;
+mod tables;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use maker::{Maker, column, scan};
+use quire_engine::avm::{NativeCode, Program, ProgramCompiler, RegisterSet, TrapReason};
+use quire_engine::iterators::{QueryOptions, TupleQuery, TupleQueryError};
+use quire_engine::plan::{
+    Expression, Join, JoinKey, JoinKind, Node, Plan, PlanColumn, Query, Sort, SortKey,
+};
+use quire_engine::row_table::Value;
+use quire_engine::{Engine, EngineOptions, RowTable};
+use quire_native::NativeCompiler;
+use quire_store::{MemDisk, Volume, VolumeOptions};
+use quire_testkit::plan::{Row, Tables, answer};
+use tables::{Random, TYPES, make_table, value};
+
+/// Compiles every program when it runs for the second time.
+#[derive(Debug)]
+struct Eager {
+    compiler: NativeCompiler,
+    compiled: AtomicUsize,
+}
+
+impl ProgramCompiler for Eager {
+    fn runs_before(&self, _: usize) -> u32 {
+        1
+    }
+
+    fn compile(&self, program: &Program, registers: &RegisterSet) -> Option<Box<dyn NativeCode>> {
+        let code = self.compiler.compile(program, registers)?;
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        Some(code)
+    }
+}
+
+/// Of so many plans the programs of one are compiled.
+const PLANS_PER_COMPILED: usize = 10;
+
+fn tuple_answer(
+    query: &Query,
+    tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+    parameters: &[Value],
+    options: &QueryOptions,
+    compiler: Option<&Arc<Eager>>,
+) -> Result<Vec<Row>, TupleQueryError> {
+    let mut running = TupleQuery::with_options(query, tables, parameters, options)?;
+    if let Some(compiler) = compiler {
+        running.compile_with(Arc::clone(compiler) as Arc<dyn ProgramCompiler>);
+    }
+    let mut rows = Vec::new();
+    while running.next_row()? {
+        let columns = query.plan.columns.iter().enumerate();
+        let value = |(slot, column): (usize, &PlanColumn)| {
+            running.value(slot).into_value(column.is_text()).unwrap()
+        };
+        rows.push(columns.map(value).collect());
+    }
+    Ok(rows)
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+}
+
+fn random_query(random: &mut Random, seed: u64) -> Query {
+    let depth = random.below(5);
+    let query = Query {
+        parameter_count: TYPES.len(),
+        values: Vec::new(),
+        plan: Maker { random }.plan(depth),
+    };
+    query
+        .check()
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{query}"));
+    query
+}
+
+#[test]
+fn random_plans_have_the_rows_of_the_naive_interpreter() {
+    let first = number("QUIRE_SEED", 0);
+    let mut row_count = 0;
+    let eager = Arc::new(Eager {
+        compiler: NativeCompiler::new().unwrap(),
+        compiled: AtomicUsize::new(0),
+    });
+    let (mut index_count, mut lookup_count) = (0, 0);
+    let (mut hash_count, mut merge_count) = (0, 0);
+    for seed in first..first + number("QUIRE_PLANS", 4_000) {
+        let mut random = Random(seed);
+        let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap();
+        let engine = Engine::open_with(volume, EngineOptions::default()).unwrap();
+        let mut naive = Tables::new();
+        for name in ["s", "t"] {
+            naive.insert(name.to_owned(), make_table(&engine, &mut random, name));
+        }
+        let snapshot = engine.snapshot();
+        let tables = |name: &str| snapshot.row_table(name).unwrap();
+        for number in 0..20 {
+            let compiler = (number % PLANS_PER_COMPILED == 0).then_some(&eager);
+            let query = random_query(&mut random, seed);
+            let parameters = TYPES.map(|sql_type| match random.one_in(5) {
+                true => Value::Null,
+                false => value(&mut random, sql_type),
+            });
+            let mut expected = answer(&query, &naive, &parameters)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error:?}\n{query}"));
+            let options = QueryOptions {
+                memory_bytes: random.of(&[0, 3_000, 1 << 30]),
+                ..QueryOptions::default()
+            };
+            let mut found = tuple_answer(&query, &tables, &parameters, &options, compiler)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{query}"));
+            let is_ordered = matches!(query.plan.node, Node::Sort(_) | Node::Limit { .. });
+            if !is_ordered {
+                expected.sort();
+                found.sort();
+            }
+            assert_eq!(found, expected, "seed {seed}\n{query}\n{naive:?}");
+            row_count += expected.len();
+            let explained = TupleQuery::explained(&query, &tables).unwrap();
+            index_count += usize::from(explained.contains("_index"));
+            lookup_count += usize::from(explained.contains("looking up"));
+            merge_count += usize::from(explained.contains("join in order"));
+            hash_count += usize::from(explained.contains("join by hashing"));
+        }
+    }
+    let compiled_count = eager.compiled.load(Ordering::Relaxed);
+    let counts = [
+        index_count,
+        lookup_count,
+        hash_count,
+        merge_count,
+        compiled_count,
+    ];
+    assert!(
+        counts.iter().all(|count| *count > 100),
+        "{counts:?}: some ways are not tried"
+    );
+    assert!(row_count > 10_000, "{row_count} rows say little");
+}
+
+/// A sort, groups, and a join of all rows of a table.
+fn keeping_plans() -> [Plan; 3] {
+    let rows = || scan("s");
+    let key = SortKey {
+        expression: column(&rows(), 0),
+        is_descending: true,
+        nulls_first: true,
+    };
+    let nothing = Expression::Constant(Value::Text("".into()));
+    let text = Expression::Concatenate(Box::new([column(&rows(), 2), nothing]));
+    // What is computed is looked up in no key.
+    let joined = Join {
+        kind: JoinKind::Left,
+        left: rows(),
+        right: rows(),
+        keys: vec![JoinKey {
+            left: text.clone(),
+            right: text,
+        }],
+        nulls_match: true,
+        residual: None,
+        is_null_aware: false,
+    };
+    let sorted = Sort {
+        input: rows(),
+        keys: vec![key],
+        fetch: None,
+    };
+    [
+        Plan::sort(sorted),
+        rows().distinct(),
+        Plan::join(joined, ""),
+    ]
+}
+
+/// What keeps rows spills them when there is no room: without a place for files that is an error, and no rows are lost.
+#[test]
+fn a_query_without_room_needs_a_place_for_files() {
+    let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap();
+    let engine = Engine::open_with(volume, EngineOptions::default()).unwrap();
+    let mut random = Random(7);
+    let row_count = (0..).find_map(|number| {
+        let rows = make_table(&engine, &mut random, &format!("s{number}"));
+        (rows.len() > 10).then_some((number, rows.len()))
+    });
+    let (number, row_count) = row_count.unwrap();
+    let snapshot = engine.snapshot();
+    let tables = |_: &str| snapshot.row_table(&format!("s{number}")).unwrap();
+    for plan in keeping_plans() {
+        let query = Query {
+            parameter_count: 0,
+            values: Vec::new(),
+            plan,
+        };
+        let answer = |memory_bytes, directory: &str| {
+            let options = QueryOptions {
+                memory_bytes,
+                directory: Some(directory.into()),
+                ..QueryOptions::default()
+            };
+            tuple_answer(&query, &tables, &[], &options, None)
+        };
+        let in_memory = answer(1 << 30, "/no directory").unwrap();
+        assert!(in_memory.len() >= row_count);
+        let here = std::env::temp_dir();
+        let mut spilled = answer(0, &here.to_string_lossy()).unwrap();
+        let mut expected = in_memory;
+        spilled.sort();
+        expected.sort();
+        assert_eq!(spilled, expected, "{query}");
+        match answer(0, "/no directory") {
+            Err(TupleQueryError::Trap(trap)) => {
+                let reason = trap.into_reason();
+                assert!(matches!(reason, TrapReason::TemporaryFile(_)), "{reason}");
+            }
+            other => panic!("{other:?}: it was not spilled\n{query}"),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a prepared statement on one row costs the thread that runs it, all data in memory: nanoseconds of a processor (best of some rounds),
+//! allocations and bytes allocated. `cargo run --release -p quire --example statement_cost [PART OF A NAME]`.
+#![forbid(unsafe_code)]
+
+use std::time::Instant;
+
+use quire::{Connection, Database, Prepared, Value};
+
+const ROWS: i64 = 200_000;
+const ROUNDS: usize = 9;
+const STATEMENTS: u64 = 20_000;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    let database = Database::in_memory()?;
+    let mut connection = database.connect();
+    connection.execute("SET synchronous = 'off'")?;
+    connection.execute(
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, k INTEGER NOT NULL, c TEXT NOT NULL, pad TEXT NOT NULL)",
+    )?;
+    fill(&mut connection)?;
+    println!("statement           ns CPU   allocations   bytes");
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut select = connection.prepare("SELECT k FROM t WHERE id = $1")?;
+    show("select a number", |_| read(&mut select, random.below(ROWS)))?;
+    let mut select = connection.prepare("SELECT k, c, pad FROM t WHERE id = $1")?;
+    show("select a row", |_| read(&mut select, random.below(ROWS)))?;
+    let mut update = connection.prepare("UPDATE t SET k = k + 1 WHERE id = $1")?;
+    show("update", |_| {
+        change(&mut update, &[Value::Integer(random.below(ROWS))])
+    })?;
+    let mut insert = connection.prepare("INSERT INTO t VALUES ($1, $2, $3, $4)")?;
+    let texts = texts(0);
+    show("insert", |number| {
+        let [c, pad] = texts.clone();
+        let id = Value::Integer(ROWS + number as i64);
+        change(&mut insert, &[id, Value::Integer(1), c, pad])
+    })?;
+    let mut delete = connection.prepare("DELETE FROM t WHERE id = $1")?;
+    show("delete", |number| {
+        change(&mut delete, &[Value::Integer(ROWS + number as i64)])
+    })?;
+    let threads = std::thread::available_parallelism()?.get();
+    let rate = select_rate(&database, threads)?;
+    println!("select a number, {threads} threads: {rate:.0} a second");
+    Ok(())
+}
+
+/// Best of some rounds.
+fn select_rate(database: &Database, threads: usize) -> Result<f64, Failure> {
+    let mut best: f64 = 0.0;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads)
+                .map(|thread| {
+                    let mut connection = database.connect();
+                    scope.spawn(move || -> Result<(), Failure> {
+                        let mut select = connection.prepare("SELECT k FROM t WHERE id = $1")?;
+                        let mut random = Random(1 + thread as u64);
+                        (0..10 * STATEMENTS).try_for_each(|_| read(&mut select, random.below(ROWS)))
+                    })
+                })
+                .collect();
+            let mut ended = running.into_iter().map(|thread| thread.join());
+            ended.try_for_each(|ended| ended.unwrap_or_else(|_| Err("a thread has died".into())))
+        })?;
+        let count = 10 * STATEMENTS * threads as u64;
+        best = best.max(count as f64 / start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn texts(id: i64) -> [Value; 2] {
+    let mut random = Random(id as u64 | 1);
+    let mut digits = |length| -> Value {
+        let digits = (0..length).map(|_| char::from(b'0' + random.below(10) as u8));
+        Value::Text(digits.collect::<String>().into())
+    };
+    [digits(119), digits(59)]
+}
+
+fn fill(connection: &mut Connection) -> Result<(), Failure> {
+    connection.execute("BEGIN")?;
+    let mut insert = connection.prepare("INSERT INTO t VALUES ($1, $2, $3, $4)")?;
+    for id in 0..ROWS {
+        let [c, pad] = texts(id);
+        insert.execute(&[Value::Integer(id), Value::Integer(id as i32 as i64), c, pad])?;
+    }
+    connection.execute("COMMIT")?;
+    Ok(())
+}
+
+fn read(select: &mut Prepared, id: i64) -> Result<(), Failure> {
+    let mut reply = select.execute(&[Value::Integer(id)])?;
+    match reply.advance()? && !reply.value(0).is_null() {
+        true => Ok(()),
+        false => Err("a row is missing".into()),
+    }
+}
+
+fn change(statement: &mut Prepared, values: &[Value]) -> Result<(), Failure> {
+    match statement.execute(values)?.rows_affected() {
+        1 => Ok(()),
+        _ => Err("a row is missing".into()),
+    }
+}
+
+/// Nanoseconds that the calling thread has run.
+fn thread_ns() -> u64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = schedule.split(' ').next();
+    first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
+fn show(name: &str, mut statement: impl FnMut(u64) -> Result<(), Failure>) -> Result<(), Failure> {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    if !name.contains(&wanted) {
+        return Ok(());
+    }
+    let mut number = 0;
+    let mut best_ns = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let before_ns = thread_ns();
+        for _ in 0..STATEMENTS {
+            statement(number)?;
+            number += 1;
+        }
+        best_ns = best_ns.min((thread_ns() - before_ns) as f64 / STATEMENTS as f64);
+    }
+    let mut result = Ok(());
+    let counted = allocation_counter::measure(|| {
+        for _ in 0..STATEMENTS {
+            result = statement(number);
+            number += 1;
+        }
+    });
+    result?;
+    println!(
+        "{name:<18} {best_ns:8.0} {:13.2} {:7.0}",
+        counted.count_total as f64 / STATEMENTS as f64,
+        counted.bytes_total as f64 / STATEMENTS as f64
+    );
+    Ok(())
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as i64
+    }
+}

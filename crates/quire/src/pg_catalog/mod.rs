@@ -1,0 +1,136 @@
+//! PostgreSQL's catalog of a database: `pg_catalog` and `information_schema`, as clients read them.
+//!
+//! Nothing of it is stored. A statement that names a table or a function of the catalog gets them made from its snapshot.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `specification` | which tables there are, with which columns |
+//! | `objects` | what the database has, with PostgreSQL's numbers |
+//! | `types` | types, their numbers and spellings |
+//! | `relations`, `surroundings`, `information` | the rows of the tables |
+//! | `functions`, `answers` | functions such as `format_type` |
+//! | `rewrite` | what has to be said otherwise for the planner |
+
+mod answers;
+mod functions;
+mod information;
+mod objects;
+mod relations;
+pub(crate) mod rewrite;
+mod rows;
+mod specification;
+mod surroundings;
+mod types;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use datafusion::catalog::{MemTable, TableProvider};
+use datafusion::common::Result;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use quire_engine::Snapshot;
+
+use crate::error::Error;
+use crate::session::{Identity, Settings};
+use objects::Objects;
+pub(crate) use objects::ViewColumns;
+use rows::{Batch, Rows};
+pub(crate) use specification::PG_CATALOG;
+use specification::{INFORMATION_SCHEMA, Specification};
+
+/// The names of the schemas that are made here.
+pub(crate) const SCHEMAS: [&str; 2] = [PG_CATALOG, INFORMATION_SCHEMA];
+
+/// The version of PostgreSQL whose catalog, protocol and formats these are; what clients are told.
+pub(crate) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
+
+/// The catalog of one snapshot, as one connection sees it.
+pub(crate) struct PgCatalog {
+    objects: Objects,
+    settings: Arc<Mutex<Settings>>,
+    user: String,
+    database: String,
+    /// Tables that were asked for.
+    made: Mutex<HashMap<(&'static str, &'static str), Batch>>,
+}
+
+impl std::fmt::Debug for PgCatalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PgCatalog").finish_non_exhaustive()
+    }
+}
+
+impl PgCatalog {
+    pub(crate) fn new(
+        snapshot: &Snapshot,
+        views: &ViewColumns,
+        settings: Arc<Mutex<Settings>>,
+    ) -> Result<Self, Error> {
+        let objects = Objects::new(snapshot, views)?;
+        let Identity { user, database } = locked(&settings).identity().clone();
+        Ok(Self {
+            objects,
+            settings,
+            user,
+            database,
+            made: Mutex::default(),
+        })
+    }
+
+    /// Names of the tables of a schema.
+    pub(crate) fn table_names(schema: &str) -> Vec<String> {
+        let tables = specification::TABLES.iter();
+        let tables = tables.filter(|table| table.schema == schema);
+        tables.map(|table| table.name.to_owned()).collect()
+    }
+
+    /// The table of that name, as a source of rows.
+    pub(crate) fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(table) = specification::find(Some(schema), name) else {
+            return Ok(None);
+        };
+        let batch = self.batch(table)?;
+        let partitions = vec![vec![batch.as_ref().clone()]];
+        Ok(Some(Arc::new(MemTable::try_new(
+            batch.schema(),
+            partitions,
+        )?)))
+    }
+
+    fn settings(&self) -> MutexGuard<'_, Settings> {
+        locked(&self.settings)
+    }
+
+    fn batch(&self, table: &'static Specification) -> Result<Batch> {
+        let key = (table.schema, table.name);
+        let mut made = locked(&self.made);
+        if let Some(batch) = made.get(&key) {
+            return Ok(Arc::clone(batch));
+        }
+        let mut rows = Rows::new(table);
+        match table.schema {
+            PG_CATALOG => {
+                if !relations::fill(self, &mut rows, table.name)? {
+                    surroundings::fill(self, &mut rows, table.name)?;
+                }
+            }
+            _ => information::fill(self, &mut rows, table.name)?,
+        }
+        let batch = Arc::new(rows.into_batch()?);
+        made.insert(key, Arc::clone(&batch));
+        Ok(batch)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the functions of the catalog known to a planner.
+pub(crate) fn register(state: &mut SessionState, catalog: &Arc<PgCatalog>) -> Result<()> {
+    for function in functions::all(catalog) {
+        state.register_udf(function.into())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,324 @@
+//! `COPY … FROM STDIN` and `COPY … TO STDOUT`: rows that the client sends or takes.
+//!
+//! What comes in is CSV here, whatever the client sends: who speaks with it translates. The rows are read by a task of the statement
+//! while they come; at most [`QUEUED_PIECES`] pieces wait for it.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use datafusion::arrow::datatypes::SchemaRef;
+use tokio::task::JoinHandle;
+
+use super::super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
+use super::super::parse::{Command, parse};
+use super::super::query;
+use super::{export, import, options};
+use crate::cancel::CancelToken;
+use crate::copy::csv::{Choice, CsvOptions, Delimiter};
+use crate::error::Error;
+use crate::outcome::{Completion, Outcome, Rows};
+use crate::session::Session;
+use crate::transaction::aborted;
+use crate::wait::wait;
+
+/// What messages call the client's rows.
+pub(super) const CLIENT: &str = "STDIN";
+
+const QUEUED_PIECES: usize = 4;
+/// Pieces are at least so long, but for the last.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// In which of PostgreSQL's formats rows are copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyKind {
+    /// A line for each row, a backslash before what means something.
+    Text,
+    /// Comma-separated values.
+    Csv,
+    /// Numbers of bytes, and bytes.
+    Binary,
+}
+
+/// How the rows of a `COPY` are written; all but `kind` does not concern the binary format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyFormat {
+    /// The format.
+    pub kind: CopyKind,
+    /// Between two values.
+    pub delimiter: u8,
+    /// What NULL is written as.
+    pub null: String,
+    /// The first line has the names of the columns.
+    pub header: bool,
+    /// Around values, in CSV.
+    pub quote: u8,
+    /// Before quotes within them.
+    pub escape: u8,
+    /// Columns whose values are always quoted; `*` for all.
+    pub force_quote: Vec<String>,
+}
+
+impl CopyFormat {
+    pub(super) fn new(kind: CopyKind) -> Self {
+        let is_csv = kind == CopyKind::Csv;
+        Self {
+            kind,
+            delimiter: if is_csv { b',' } else { b'\t' },
+            null: if is_csv { "" } else { "\\N" }.to_owned(),
+            header: false,
+            quote: b'"',
+            escape: b'"',
+            force_quote: Vec::new(),
+        }
+    }
+
+    /// The CSV that comes in: the client's own, or what [`CopyIn::send`] asks for.
+    fn reading(&self) -> CsvOptions {
+        let is_csv = self.kind == CopyKind::Csv;
+        let is_named = is_csv && self.header;
+        CsvOptions {
+            delimiter: Delimiter::Byte(if is_csv { self.delimiter } else { b',' }),
+            quote: Some(if is_csv { self.quote } else { b'"' }),
+            escape: Some(self.escape).filter(|escape| is_csv && *escape != self.quote),
+            header: if is_named { Choice::Yes } else { Choice::No },
+            null_string: if is_csv { self.null.as_str() } else { "\\N" }.to_owned(),
+            trailing_delimiter: Choice::No,
+            ..CsvOptions::default()
+        }
+    }
+}
+
+/// A `COPY` with the client.
+#[derive(Debug)]
+pub enum CopyStream {
+    /// The client sends rows.
+    In(CopyIn),
+    /// It gets these.
+    Out(Rows, CopyFormat),
+}
+
+/// A `COPY … FROM STDIN` that has begun. Dropped before its end, nothing of it remains.
+pub struct CopyIn {
+    format: CopyFormat,
+    columns: SchemaRef,
+    session: Arc<Session>,
+    pieces: SyncSender<Piece>,
+    waiting: Vec<u8>,
+    task: Option<JoinHandle<Result<Outcome, Error>>>,
+}
+
+enum Piece {
+    Bytes(Vec<u8>),
+    Done,
+    Failed(String),
+}
+
+impl CopyIn {
+    /// How the client writes its rows.
+    pub fn format(&self) -> &CopyFormat {
+        &self.format
+    }
+
+    /// The columns that its rows have.
+    pub fn columns(&self) -> &SchemaRef {
+        &self.columns
+    }
+
+    /// Sends rows on as CSV: that of [`CopyIn::format`] if its kind is CSV; otherwise with commas, each value in double quotes but
+    /// for NULL, which is `\N` without. Waits while enough others are not read yet. `false`: the statement has failed, and
+    /// [`CopyIn::finish`] says why.
+    pub fn send(&mut self, csv: &[u8]) -> bool {
+        self.waiting.extend_from_slice(csv);
+        self.waiting.len() < PIECE_BYTES || self.pass_on()
+    }
+
+    fn pass_on(&mut self) -> bool {
+        let piece = std::mem::take(&mut self.waiting);
+        self.pieces.send(Piece::Bytes(piece)).is_ok()
+    }
+
+    /// All rows were sent.
+    ///
+    /// # Errors
+    /// What is wrong with the rows; then none of them is kept.
+    pub fn finish(mut self) -> Result<Completion, Error> {
+        if self.pass_on() {
+            // If the other side is gone, it says why.
+            let _ = self.pieces.send(Piece::Done);
+        }
+        match self.result()? {
+            Outcome::Done(completion) => Ok(completion),
+            Outcome::Rows(_) => Err(Error::new("XX000", "internal error: COPY gave rows")),
+        }
+    }
+
+    /// The client gives up; the error is for it.
+    pub fn fail(mut self, reason: &str) -> Error {
+        let _ = self.pieces.send(Piece::Failed(reason.to_owned()));
+        match self.result() {
+            Err(error) if error.sqlstate() != CLIENT_FAILED => error,
+            _ => Error::new("57014", format!("COPY from stdin failed: {reason}")),
+        }
+    }
+
+    fn result(&mut self) -> Result<Outcome, Error> {
+        let Some(task) = self.task.take() else {
+            return Err(Error::new("XX000", "internal error: COPY has ended"));
+        };
+        let session = Arc::clone(&self.session);
+        session.database.run(async move {
+            task.await
+                .unwrap_or_else(|error| Err(Error::new("XX000", error.to_string())))
+        })
+    }
+}
+
+impl Drop for CopyIn {
+    fn drop(&mut self) {
+        if self.task.is_some() {
+            let _ = self.pieces.send(Piece::Failed(String::new()));
+            // Its transaction is over before the connection is used again.
+            let _ = self.result();
+        }
+    }
+}
+
+impl std::fmt::Debug for CopyIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CopyIn")
+            .field("format", &self.format)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the reader says when the client gave up; nobody sees it.
+const CLIENT_FAILED: &str = "58030";
+
+/// The pieces that come, as one stream of bytes.
+pub(super) struct ClientReader {
+    pieces: Receiver<Piece>,
+    piece: Vec<u8>,
+    next: usize,
+    is_done: bool,
+}
+
+impl ClientReader {
+    /// Waits for the first bytes; whether there are none.
+    pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
+        let filled = self.fill();
+        filled.map_err(|error| Error::new(CLIENT_FAILED, error.to_string()))?;
+        Ok(self.next >= self.piece.len())
+    }
+
+    /// Makes sure that there are bytes, unless it is the end.
+    fn fill(&mut self) -> io::Result<()> {
+        while self.next >= self.piece.len() && !self.is_done {
+            match self.pieces.recv() {
+                Ok(Piece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
+                Ok(Piece::Done) => self.is_done = true,
+                Ok(Piece::Failed(reason)) => return Err(io::Error::other(reason)),
+                Err(_) => return Err(io::Error::other("the client is gone")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for ClientReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill()?;
+        let rest = self.piece.get(self.next..).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        if let (Some(from), Some(to)) = (rest.get(..count), buffer.get_mut(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.next += count;
+        Ok(count)
+    }
+}
+
+/// See [`crate::Connection::begin_copy`].
+pub(crate) fn begin_copy(
+    session: &Arc<Session>,
+    sql: &str,
+    token: CancelToken,
+) -> Result<Option<CopyStream>, Error> {
+    let Command::Copy(copy) = parse(sql)? else {
+        return Ok(None);
+    };
+    if copy.place != CopyPlace::Client {
+        return Ok(None);
+    }
+    let begun = begin(session, *copy, token);
+    if begun.is_err() {
+        wait(session.transaction.lock()).fail();
+    }
+    begun.map(Some)
+}
+
+fn begin(
+    session: &Arc<Session>,
+    copy: CopyStatement,
+    token: CancelToken,
+) -> Result<CopyStream, Error> {
+    if wait(session.transaction.lock()).is_aborted() {
+        return Err(aborted());
+    }
+    let format = options::client_format(&copy.options, copy.direction)?;
+    if copy.direction == CopyDirection::To {
+        let work = rows_of(Arc::clone(session), copy, token);
+        return Ok(CopyStream::Out(session.database.run(work)?, format));
+    }
+    let (pieces, receiver) = sync_channel(QUEUED_PIECES);
+    let reader = ClientReader {
+        pieces: receiver,
+        piece: Vec::new(),
+        next: 0,
+        is_done: false,
+    };
+    let (ready, columns): (Sender<SchemaRef>, _) = channel();
+    let (asking, options) = (Arc::clone(session), format.reading());
+    let task = session.database.start(async move {
+        let run = import::run_stream(&asking, &copy, options, reader, ready, &token);
+        let result = tokio::select! {
+            biased;
+            () = token.cancelled() => Err(Error::cancelled()),
+            result = run => result,
+        };
+        if result.is_err() {
+            asking.transaction.lock().await.fail();
+        }
+        result
+    })?;
+    let mut begun = CopyIn {
+        format,
+        columns: SchemaRef::new(datafusion::arrow::datatypes::Schema::empty()),
+        session: Arc::clone(session),
+        pieces,
+        waiting: Vec::new(),
+        task: Some(task),
+    };
+    match columns.recv() {
+        Ok(columns) => {
+            begun.columns = columns;
+            Ok(CopyStream::In(begun))
+        }
+        Err(_) => match begun.result() {
+            Err(error) => Err(error),
+            Ok(_) => Err(Error::new("XX000", "internal error: COPY did not begin")),
+        },
+    }
+}
+
+async fn rows_of(
+    session: Arc<Session>,
+    copy: CopyStatement,
+    token: CancelToken,
+) -> Result<Rows, Error> {
+    let query = export::query_of(copy.target)?;
+    match query::run(&session, query, &token).await? {
+        Outcome::Rows(rows) => Ok(rows),
+        Outcome::Done(_) => Err(Error::new("0A000", "COPY needs a query that gives rows")),
+    }
+}

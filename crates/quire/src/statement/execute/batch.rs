@@ -1,0 +1,121 @@
+//! The rows of a result as Arrow has them.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Float32Array, Float64Array,
+    RecordBatch, RecordBatchOptions, StringArray, StringViewArray, new_null_array,
+};
+use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::ScalarValue;
+use quire_engine::plan::Scalar;
+
+use super::ResultRows;
+use crate::error::Error;
+use crate::statement::scalar::to_planned;
+use crate::statement::value_ref::ValueRef;
+
+impl ResultRows {
+    /// The rows from number `start` on as columns of these types.
+    pub(crate) fn to_batch(&self, schema: &SchemaRef, start: usize) -> Result<RecordBatch, Error> {
+        let width = schema.fields().len();
+        let columns = schema.fields().iter().enumerate().map(|(column, field)| {
+            let rows = start..self.row_count.max(start);
+            let values = rows.map(|row| self.value(row * width + column));
+            array_of(values, field.data_type())
+        });
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+        let row_count = self.row_count.saturating_sub(start);
+        let options = RecordBatchOptions::new().with_row_count(Some(row_count));
+        Ok(RecordBatch::try_new_with_options(
+            Arc::clone(schema),
+            columns,
+            &options,
+        )?)
+    }
+}
+
+fn array_of<'v>(
+    values: impl ExactSizeIterator<Item = ValueRef<'v>> + Clone,
+    data_type: &DataType,
+) -> Result<ArrayRef, Error> {
+    if !values.clone().all(|value| is_of(value, data_type)) {
+        let text = format!("internal error: a value that is no {data_type}");
+        return Err(Error::new("XX000", text));
+    }
+    let integers = values.clone().map(|value| match value {
+        ValueRef::Integer(value) => Some(value),
+        _ => None,
+    });
+    let texts = values.clone().map(|value| match value {
+        ValueRef::Text(text) => Some(text),
+        _ => None,
+    });
+    Ok(match data_type {
+        // An integer of a column fits its type.
+        DataType::Int16 => Arc::new(Int16Array::from_iter(
+            integers.map(|value| value.and_then(|value| i16::try_from(value).ok())),
+        )),
+        DataType::Int32 => Arc::new(Int32Array::from_iter(
+            integers.map(|value| value.and_then(|value| i32::try_from(value).ok())),
+        )),
+        DataType::Int64 => Arc::new(Int64Array::from_iter(integers)),
+        DataType::Date32 => Arc::new(Date32Array::from_iter(
+            integers.map(|value| value.and_then(|value| i32::try_from(value).ok())),
+        )),
+        DataType::Boolean => Arc::new(BooleanArray::from_iter(values.map(|value| match value {
+            ValueRef::Boolean(value) => Some(value),
+            _ => None,
+        }))),
+        DataType::Float32 => Arc::new(Float32Array::from_iter(values.map(|value| match value {
+            ValueRef::Real(value) => Some(value),
+            _ => None,
+        }))),
+        DataType::Float64 => Arc::new(Float64Array::from_iter(values.map(|value| match value {
+            ValueRef::Double(value) => Some(value),
+            _ => None,
+        }))),
+        DataType::Decimal128(precision, scale) => {
+            let decimals = values.map(|value| match value {
+                ValueRef::Decimal(value) => Some(i128::from(value)),
+                _ => None,
+            });
+            let array = Decimal128Array::from_iter(decimals);
+            Arc::new(array.with_precision_and_scale(*precision, *scale)?)
+        }
+        DataType::Utf8View => Arc::new(StringViewArray::from_iter(texts)),
+        DataType::Utf8 => Arc::new(StringArray::from_iter(texts)),
+        DataType::BinaryView => Arc::new(BinaryViewArray::from_iter(values.map(
+            |value| match value {
+                ValueRef::Bytes(bytes) => Some(bytes),
+                _ => None,
+            },
+        ))),
+        DataType::Null => new_null_array(&DataType::Null, values.len()),
+        _ if values.len() == 0 => new_null_array(data_type, 0),
+        _ => {
+            let planned =
+                values.map(|value| to_planned(&Scalar::from(value.as_tuple_value()), data_type));
+            ScalarValue::iter_to_array(planned.collect::<Result<Vec<_>, Error>>()?)?
+        }
+    })
+}
+
+/// Whether a column of the type can have the value, NULL aside.
+fn is_of(value: ValueRef<'_>, data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, Boolean, Decimal128, Float32, Float64, Utf8, Utf8View};
+    match value {
+        ValueRef::Null => true,
+        ValueRef::Boolean(_) => *data_type == Boolean,
+        ValueRef::Decimal(_) => matches!(data_type, Decimal128(..)),
+        ValueRef::Real(_) => *data_type == Float32,
+        ValueRef::Double(_) => *data_type == Float64,
+        ValueRef::Text(_) => matches!(data_type, Utf8 | Utf8View),
+        ValueRef::Bytes(_) => matches!(data_type, Binary | BinaryView),
+        ValueRef::Integer(_) => !matches!(
+            data_type,
+            Boolean | Decimal128(..) | Float32 | Float64 | Utf8 | Utf8View | Binary | BinaryView
+        ),
+    }
+}

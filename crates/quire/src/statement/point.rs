@@ -1,0 +1,150 @@
+//! One row by its primary key. To read it outside of `BEGIN` … `COMMIT`, nothing is registered, locked or allocated; to change it, it
+//! is found once, when it is locked.
+
+use std::ops::ControlFlow;
+
+use quire_engine::plan::{Environment, Row};
+use quire_engine::row_table::{TupleValue, Value};
+use quire_engine::{Isolation, LockWait, ReferenceChecks, RowLockMode};
+
+use super::cache::CompiledStatement;
+use super::compiled::{Change, Compiled, Select};
+use super::execute::ResultRows;
+use super::execute::passes;
+use super::run::Answer;
+use super::storage::Changes;
+use crate::error::Error;
+use crate::session::Session;
+use crate::transaction::{Transaction, Writer};
+
+/// What an execution needs besides, and the next one can use again.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) rows: ResultRows,
+    row_key: Vec<u8>,
+}
+
+impl Select {
+    fn is_point(&self) -> bool {
+        self.access.is_point()
+            && self.aggregates.is_empty()
+            && self.lock.is_none()
+            && self.limit.is_none()
+            && self.offset.is_none()
+            && self.shown == self.outputs.len()
+    }
+}
+
+impl CompiledStatement {
+    /// Reads the row into `memory`, if the statement is of that kind and the transaction permits it; false when it is to be
+    /// run as others are.
+    pub(super) fn read_point(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        memory: &mut Memory,
+    ) -> Result<bool, Error> {
+        let Compiled::Select(select) = &self.compiled else {
+            return Ok(false);
+        };
+        if !select.is_point() || !is_idle(session) {
+            return Ok(false);
+        }
+        let environment = Environment::new(parameters);
+        let Memory { rows, row_key } = memory;
+        rows.clear();
+        row_key.clear();
+        let encode =
+            |values: &[TupleValue<'_>]| Ok(self.parts.layout().encode_key(values, row_key)?);
+        if select
+            .access
+            .with_key_values(&environment, encode)?
+            .is_none()
+        {
+            return Ok(true);
+        }
+        let mut result = Ok(());
+        let mut take = |_: &[u8], row: &[TupleValue<'_>]| {
+            result = match passes(&select.tests, row, &environment) {
+                Ok(true) => select.show(row, &environment, rows),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            ControlFlow::Break(())
+        };
+        let engine = &session.database.engine;
+        if engine.visit_newest(&self.parts, row_key, &select.wanted, &mut take)? {
+            return result.map(|()| true);
+        }
+        Ok(false)
+    }
+}
+
+impl CompiledStatement {
+    /// The change, if it is of one row by its primary key, and what becomes of the row is decided by its newest state alone: no
+    /// snapshot is needed then.
+    pub(super) fn change_of_point(&self, isolation: Isolation) -> Option<&Change> {
+        match &self.compiled {
+            Compiled::Change(change) => (isolation == Isolation::ReadCommitted
+                && change.access.is_point())
+            .then_some(change),
+            _ => None,
+        }
+    }
+
+    /// Locks the row, and changes it if it is there. `None` when the table is not what the statement was compiled for.
+    pub(super) fn change_point(
+        &self,
+        change: &Change,
+        mut writer: Writer<'_>,
+        parameters: &[Value],
+    ) -> Result<Option<Answer>, Error> {
+        let is_explicit = writer.is_explicit();
+        let (parts, transaction) = (&self.parts, writer.transaction()?);
+        transaction.lock_table(parts.id(), self.lock_mode(), LockWait::Wait)?;
+        if !transaction.is_current(parts) {
+            writer.finish()?;
+            return Ok(None);
+        }
+        let environment = Environment::new(parameters);
+        let mut row_key = Vec::with_capacity(16);
+        let encode =
+            |values: &[TupleValue<'_>]| Ok(parts.layout().encode_key(values, &mut row_key)?);
+        let is_possible = change
+            .access
+            .with_key_values(&environment, encode)?
+            .is_some();
+        // A lock of a row that is not there would keep others from inserting it for as long as the transaction goes on.
+        let is_possible = is_possible
+            && (!is_explicit
+                || transaction
+                    .row_writer(parts)
+                    .newest_tuple(&row_key)?
+                    .is_some());
+        let mut returned = change.returning.as_ref().map(|_| ResultRows::default());
+        let mut count = 0;
+        if is_possible {
+            let mode = (RowLockMode::Exclusive, LockWait::Wait);
+            transaction
+                .row_writer(parts)
+                .lock(&row_key, mode.0, mode.1)?;
+            let mut changes = Changes {
+                is_referenced: transaction.is_referenced(&self.name),
+                transaction,
+                sequences: None,
+                references: ReferenceChecks::default(),
+            };
+            let decide = &mut |row: Row<'_>| change.decide(row, &environment, &mut returned);
+            count = u64::from(changes.change(parts, &row_key, decide)?);
+            changes.transaction.check_references(changes.references)?;
+        }
+        writer.finish()?;
+        Ok(Some(self.changed(count, returned)))
+    }
+}
+
+/// Whether every statement is a transaction of its own.
+fn is_idle(session: &Session) -> bool {
+    let transaction = session.transaction.try_lock();
+    transaction.is_ok_and(|transaction| matches!(*transaction, Transaction::Idle))
+}
