@@ -320,8 +320,9 @@ impl Transaction {
                 Ok(tables.commit_by(end)?)
             })?;
         } else {
-            drop(rows);
             tables.commit()?;
+            // Not before: whoever waits for a lock of this transaction must find what it has committed.
+            drop(rows);
         }
         let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
         let made = self.new_trees.drain(..).chain(self.filled_trees.drain(..));

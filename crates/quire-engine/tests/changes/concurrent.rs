@@ -1,6 +1,6 @@
 //! Changes of one table by several transactions, and merges beside them.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use quire_engine::{
 };
 use quire_store::MemDisk;
 
+use crate::asking_disk::AskingDisk;
 use crate::fixture::{
     Row, TABLE, append, change, changeable, engine_on, keyed_rows, reopened, rows_of, table,
     transaction,
@@ -187,6 +188,36 @@ fn a_merge_of_some_row_groups_keeps_the_deletions_of_others() {
         (250, 249)
     );
     assert_eq!(engine.check_rows(), []);
+}
+
+/// Whoever has waited for a merge must find what it has done: its lock goes when its tables are the newest, and not before. All rows of
+/// the only row group are gone through their deletions, so the merge changes no rows and commits tables alone.
+#[test]
+fn a_merge_that_changes_no_rows_keeps_its_lock_until_it_is_committed() {
+    let disk = Arc::new(AskingDisk::default());
+    let engine = engine_on(&disk);
+    let mut setup = transaction(&engine);
+    append(&mut setup, &numbered(10), 100);
+    let own = changeable(&mut setup);
+    assert!(change(&mut setup, &own, &keyed_rows(&own)[4].0, None));
+    setup.commit().unwrap();
+
+    let mut merging = transaction(&engine);
+    let options = MergeOptions::default();
+    assert_eq!(merging.merge_changes(TABLE, options).unwrap().row_count, 9);
+    let (mut other, id) = (transaction(&engine), own.id());
+    let (sender, answers) = mpsc::channel();
+    disk.set_before_sync(Some(Box::new(move || {
+        let locked = other.lock_table(id, TableLockMode::RowExclusive, LockWait::Skip);
+        sender.send(locked.unwrap()).unwrap();
+    })));
+    merging.commit().unwrap();
+    disk.set_before_sync(None);
+    let answers: Vec<bool> = answers.iter().collect();
+    assert!(!answers.is_empty(), "the commit was synced");
+    assert!(answers.iter().all(|is_locked| !is_locked), "{answers:?}");
+    let merged = engine.snapshot().table(TABLE).unwrap().unwrap();
+    assert_eq!((merged.row_group_count(), rows_of(&merged).len()), (1, 9));
 }
 
 /// Rows go from one number to another; their sum stays, whoever looks and whoever merges.

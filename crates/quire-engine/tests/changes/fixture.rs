@@ -9,7 +9,7 @@ use quire_engine::{
     AppendOptions, ColumnDefinition, ColumnTable, Engine, Insertion, LockWait, RowLockMode,
     ScanOptions, SqlType, TableDefinition, Transaction, TransactionOptions,
 };
-use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
+use quire_store::{Disk, MemDisk, OpenMode, Volume, VolumeOptions};
 
 /// A number and a text.
 pub type Row = (i64, Option<String>);
@@ -41,7 +41,7 @@ pub fn definition() -> TableDefinition {
 }
 
 /// A table without rows.
-pub fn engine_on(disk: &Arc<MemDisk>) -> Engine {
+pub fn engine_on(disk: &Arc<impl Disk + 'static>) -> Engine {
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
     let engine = Engine::open(volume).unwrap();
     let mut transaction = engine.begin().unwrap();

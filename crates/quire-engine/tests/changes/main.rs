@@ -1,6 +1,7 @@
 //! Changed rows of column tables: delta, deletions, and their merge into row groups.
 #![allow(clippy::unwrap_used)]
 
+mod asking_disk;
 mod concurrent;
 mod fixture;
 mod model;
