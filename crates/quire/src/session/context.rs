@@ -1,7 +1,6 @@
 //! A connection's state, and the planner set up for one statement.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::catalog::TableProvider;
@@ -11,9 +10,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
-use datafusion::sql::sqlparser::ast::{
-    Expr as SqlExpr, ExprWithAlias, Query, Statement, visit_relations,
-};
+use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
 use quire_engine::Snapshot;
 
 use super::catalog::catalog_list;
@@ -28,7 +25,7 @@ use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::progress::ProgressObserver;
 use crate::sql::rewrite::rewrite_expression;
-use crate::sql::{SpelledTypes, last_part};
+use crate::sql::{SpelledTypes, relations_of};
 use crate::transaction::Transaction;
 
 /// One connection.
@@ -89,11 +86,7 @@ impl Session {
         if !transaction.is_explicit() {
             return Ok(snapshot);
         }
-        let mut names = Vec::new();
-        let _ = visit_relations(query, |name| {
-            names.extend(last_part(name));
-            ControlFlow::<()>::Continue(())
-        });
+        let names = relations_of(query);
         let ids = names
             .iter()
             .filter_map(|name| snapshot.row_table_entry(name));

@@ -24,6 +24,7 @@ mod table_clauses;
 mod tuple_engine;
 mod types;
 mod views;
+pub(crate) mod walk;
 mod write;
 
 pub(crate) use definition_text::{create_statement, foreign_key_text, key_columns, table_details};
@@ -35,3 +36,4 @@ pub(crate) use signature::{parameter_types, result_schema};
 pub(crate) use split::{parameters, split};
 pub(crate) use tuple_engine::TupleCounts;
 pub(crate) use types::SpelledTypes;
+pub(crate) use views::relations_of;

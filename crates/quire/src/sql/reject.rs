@@ -7,17 +7,17 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Visit, Visitor,
+    Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Visitor,
 };
 
+use super::walk::walk;
 use crate::error::Error;
 
 /// Checks every query inside `statement`.
 pub(crate) fn check(statement: &Statement) -> Result<(), Error> {
-    match statement.visit(&mut Inspector) {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(()),
-    }
+    let mut inspector = Inspector { refused: None };
+    let _ = walk(statement, &mut inspector);
+    inspector.refused.map_or(Ok(()), Err)
 }
 
 /// `0A000`: correct SQL that is not implemented.
@@ -25,83 +25,107 @@ pub(crate) fn not_supported(what: impl std::fmt::Display) -> Error {
     Error::new("0A000", format!("{what} is not supported"))
 }
 
-struct Inspector;
+/// Stops at the first thing that is refused.
+struct Inspector {
+    refused: Option<Error>,
+}
 
-fn refuse_if(condition: bool, what: &str) -> ControlFlow<Error> {
-    if condition {
-        ControlFlow::Break(not_supported(what))
-    } else {
-        ControlFlow::Continue(())
+impl Inspector {
+    fn go_on_if(&mut self, checked: Result<(), Error>) -> ControlFlow<()> {
+        self.refused = checked.err();
+        match self.refused {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
     }
 }
 
 impl Visitor for Inspector {
-    type Break = Error;
+    type Break = ();
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
-        refuse_if(
-            !query.locks.is_empty(),
-            "a locking clause such as FOR UPDATE",
-        )?;
-        refuse_if(
-            query.for_clause.is_some(),
-            "FOR XML, FOR JSON or FOR BROWSE",
-        )?;
-        refuse_if(query.settings.is_some(), "SETTINGS in a query")?;
-        refuse_if(query.format_clause.is_some(), "FORMAT in a query")?;
-        let fetch_ties = query
-            .fetch
-            .as_ref()
-            .is_some_and(|f| f.with_ties || f.percent);
-        refuse_if(fetch_ties, "FETCH with PERCENT or WITH TIES")?;
-        check_set_expression(&query.body)
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.go_on_if(check_query(query))
     }
 
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
-        if select.into.is_some() {
-            return ControlFlow::Break(
-                not_supported("SELECT INTO").with_hint("Use CREATE TABLE name AS SELECT instead."),
-            );
-        }
-        refuse_if(select.prewhere.is_some(), "PREWHERE")?;
-        refuse_if(!select.connect_by.is_empty(), "CONNECT BY")?;
-        refuse_if(!select.distribute_by.is_empty(), "DISTRIBUTE BY")?;
-        refuse_if(
-            select.value_table_mode.is_some(),
-            "SELECT AS VALUE or AS STRUCT",
-        )?;
-        refuse_if(select.select_modifiers.is_some(), "this modifier of SELECT")
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        self.go_on_if(check_select(select))
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {
-        match factor {
-            TableFactor::Table {
-                with_hints,
-                version,
-                with_ordinality,
-                partitions,
-                json_path,
-                sample,
-                index_hints,
-                ..
-            } => {
-                refuse_if(sample.is_some(), "TABLESAMPLE")?;
-                refuse_if(
-                    !with_hints.is_empty() || !index_hints.is_empty(),
-                    "a table hint",
-                )?;
-                refuse_if(version.is_some(), "a table version")?;
-                refuse_if(*with_ordinality, "WITH ORDINALITY")?;
-                refuse_if(!partitions.is_empty(), "PARTITION after a table")?;
-                refuse_if(json_path.is_some(), "a path into a table")
-            }
-            TableFactor::Derived { sample, .. } => refuse_if(sample.is_some(), "TABLESAMPLE"),
-            _ => ControlFlow::Continue(()),
-        }
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        self.go_on_if(check_table_factor(factor))
     }
 }
 
-fn check_set_expression(body: &SetExpr) -> ControlFlow<Error> {
+fn refuse_if(condition: bool, what: &str) -> Result<(), Error> {
+    match condition {
+        true => Err(not_supported(what)),
+        false => Ok(()),
+    }
+}
+
+fn check_query(query: &Query) -> Result<(), Error> {
+    refuse_if(
+        !query.locks.is_empty(),
+        "a locking clause such as FOR UPDATE",
+    )?;
+    refuse_if(
+        query.for_clause.is_some(),
+        "FOR XML, FOR JSON or FOR BROWSE",
+    )?;
+    refuse_if(query.settings.is_some(), "SETTINGS in a query")?;
+    refuse_if(query.format_clause.is_some(), "FORMAT in a query")?;
+    let fetch_ties = query
+        .fetch
+        .as_ref()
+        .is_some_and(|f| f.with_ties || f.percent);
+    refuse_if(fetch_ties, "FETCH with PERCENT or WITH TIES")?;
+    check_set_expression(&query.body)
+}
+
+fn check_select(select: &Select) -> Result<(), Error> {
+    if select.into.is_some() {
+        return Err(
+            not_supported("SELECT INTO").with_hint("Use CREATE TABLE name AS SELECT instead.")
+        );
+    }
+    refuse_if(select.prewhere.is_some(), "PREWHERE")?;
+    refuse_if(!select.connect_by.is_empty(), "CONNECT BY")?;
+    refuse_if(!select.distribute_by.is_empty(), "DISTRIBUTE BY")?;
+    refuse_if(
+        select.value_table_mode.is_some(),
+        "SELECT AS VALUE or AS STRUCT",
+    )?;
+    refuse_if(select.select_modifiers.is_some(), "this modifier of SELECT")
+}
+
+fn check_table_factor(factor: &TableFactor) -> Result<(), Error> {
+    match factor {
+        TableFactor::Table {
+            with_hints,
+            version,
+            with_ordinality,
+            partitions,
+            json_path,
+            sample,
+            index_hints,
+            ..
+        } => {
+            refuse_if(sample.is_some(), "TABLESAMPLE")?;
+            refuse_if(
+                !with_hints.is_empty() || !index_hints.is_empty(),
+                "a table hint",
+            )?;
+            refuse_if(version.is_some(), "a table version")?;
+            refuse_if(*with_ordinality, "WITH ORDINALITY")?;
+            refuse_if(!partitions.is_empty(), "PARTITION after a table")?;
+            refuse_if(json_path.is_some(), "a path into a table")
+        }
+        TableFactor::Derived { sample, .. } => refuse_if(sample.is_some(), "TABLESAMPLE"),
+        _ => Ok(()),
+    }
+}
+
+fn check_set_expression(body: &SetExpr) -> Result<(), Error> {
     match body {
         SetExpr::SetOperation {
             left,
@@ -118,7 +142,7 @@ fn check_set_expression(body: &SetExpr) -> ControlFlow<Error> {
                     "{op} without ALL returns the distinct rows; to count duplicates, number them \
                      with row_number() OVER (PARTITION BY all columns) on both sides."
                 ));
-                return ControlFlow::Break(error);
+                return Err(error);
             }
             check_set_expression(left)?;
             check_set_expression(right)
@@ -126,6 +150,6 @@ fn check_set_expression(body: &SetExpr) -> ControlFlow<Error> {
         SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
             refuse_if(true, "a statement that changes data inside a query")
         }
-        _ => ControlFlow::Continue(()),
+        _ => Ok(()),
     }
 }

@@ -12,22 +12,23 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, CharacterLength, DataType, Expr, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName,
-    ObjectNamePart, Query, Select, Statement, TableFactor, Value, VisitMut, VisitorMut,
+    ObjectNamePart, Query, Select, Statement, TableFactor, Value, VisitorMut,
 };
 
+use super::walk::walk_mut;
 use super::{names, output_columns};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
     let mut rewriter = Rewriter::default();
     // The rewriter never breaks off.
-    let _ = statement.visit(&mut rewriter);
+    let _ = walk_mut(statement, &mut rewriter);
     rewriter.files
 }
 
 /// Rewrites an expression that is planned by itself.
 pub(crate) fn rewrite_expression(expr: &mut Expr) {
-    let _ = expr.visit(&mut Rewriter::default());
+    let _ = walk_mut(expr, &mut Rewriter::default());
 }
 
 #[derive(Default)]

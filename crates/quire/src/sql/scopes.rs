@@ -10,16 +10,17 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    Statement, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+    Statement, TableAlias, TableFactor, Visitor, VisitorMut,
 };
 
 use super::names::{folded, last_part, with_suffix};
+use super::walk::{walk, walk_mut};
 
 /// Renames every table that an inner query refers to; says whether there is one.
 pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
     let mut finder = Finder::default();
     // Neither walk breaks off.
-    let _ = Visit::visit(statement, &mut finder);
+    let _ = walk(statement, &mut finder);
     if finder.found.is_empty() {
         return false;
     }
@@ -27,7 +28,7 @@ pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
         scopes: Scopes::default(),
         found: finder.found,
     };
-    let _ = VisitMut::visit(statement, &mut renamer);
+    let _ = walk_mut(statement, &mut renamer);
     true
 }
 

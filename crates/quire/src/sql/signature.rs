@@ -1,16 +1,16 @@
 //! A statement's signature: the types of its parameters, and names and types of its rows, without running it.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement, TableObject,
-    UpdateTableFromKind, Value, visit_expressions,
+    UpdateTableFromKind, Value,
 };
 
 use super::parse::{Command, parse, parse_query};
 use super::query::PlannedQuery;
+use super::walk::for_each_expression;
 use super::{dispatch, query, types};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -48,7 +48,7 @@ pub(crate) async fn parameter_types(
 /// Parameters that are cast are of the type that they are cast to.
 fn cast_parameters(statement: &Statement) -> Vec<Option<DataType>> {
     let mut types = Vec::new();
-    let _ = visit_expressions(statement, |expression| {
+    for_each_expression(statement, |expression| {
         if let Expr::Cast {
             expr, data_type, ..
         } = expression
@@ -63,7 +63,6 @@ fn cast_parameters(statement: &Statement) -> Vec<Option<DataType>> {
         {
             set(&mut types, index, Some(sql_type.arrow_type()));
         }
-        ControlFlow::<()>::Continue(())
     });
     types
 }

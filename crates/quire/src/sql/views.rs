@@ -4,17 +4,17 @@
 //! names it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::ViewTable;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use datafusion::sql::sqlparser::ast::{Query, Statement, Visit, visit_relations};
+use datafusion::sql::sqlparser::ast::{Query, Statement, Visit};
 use quire_engine::{Snapshot, ViewDefinition};
 
 use super::names::last_part;
 use super::parse::parse_query;
+use super::walk::for_each_relation;
 use super::{query, types};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -22,12 +22,9 @@ use crate::pg_catalog::ViewColumns;
 use crate::session::Session;
 
 /// Names of the tables and views that a piece of SQL names, and perhaps of `WITH` queries.
-pub(super) fn relations_of<V: Visit>(sql: &V) -> BTreeSet<String> {
+pub(crate) fn relations_of(sql: &impl Visit) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let _ = visit_relations(sql, |name| {
-        names.extend(last_part(name));
-        ControlFlow::<()>::Continue(())
-    });
+    for_each_relation(sql, |name| names.extend(last_part(name)));
     names
 }
 

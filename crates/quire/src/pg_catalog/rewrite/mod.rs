@@ -15,16 +15,17 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    SelectItem, SetExpr, Statement, TableFactor, Value, Visitor, VisitorMut,
 };
 
 use super::{SCHEMAS, functions, specification};
 use crate::sql::names::folded;
+use crate::sql::walk::{walk, walk_mut};
 use crate::sql::{last_part, names};
 
 /// Whether the statement asks the catalog.
 fn asks_catalog(statement: &Statement) -> bool {
-    statement.visit(&mut Finder).is_break()
+    walk(statement, &mut Finder).is_break()
 }
 
 /// The schema and the name of a relation.
@@ -87,7 +88,7 @@ pub(crate) fn rewrite(statement: &mut Statement) -> bool {
         return false;
     }
     // The rewriter never breaks off.
-    let _ = statement.visit(&mut Rewriter::default());
+    let _ = walk_mut(statement, &mut Rewriter::default());
     if let Statement::Query(query) = statement {
         name_references(&mut query.body);
     }

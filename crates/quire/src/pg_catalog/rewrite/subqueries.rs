@@ -9,8 +9,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     CaseWhen, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor,
-    VisitorMut,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visitor, VisitorMut,
 };
 
 use super::super::specification::Specification;
@@ -18,6 +17,7 @@ use super::table_of;
 use crate::sql::exists_to_count;
 use crate::sql::names::{folded, last_part, with_suffix};
 use crate::sql::parse::parse_query;
+use crate::sql::walk::{walk, walk_mut};
 
 const AGGREGATES: [&str; 12] = [
     "array_agg",
@@ -37,7 +37,7 @@ const AGGREGATES: [&str; 12] = [
 /// Whether an expression computes something of several rows.
 pub(super) fn has_aggregate(expr: &Expr) -> bool {
     let mut search = AggregateSearch { depth: 0 };
-    expr.visit(&mut search).is_break()
+    walk(expr, &mut search).is_break()
 }
 
 struct AggregateSearch {
@@ -86,7 +86,7 @@ pub(super) fn inline_lateral(select: &mut Select) {
     if values.is_empty() {
         return;
     }
-    let _ = VisitMut::visit(select, &mut Replacer { values });
+    let _ = walk_mut(select, &mut Replacer { values });
 }
 
 type Named = ((String, String), Expr);
@@ -168,12 +168,12 @@ impl Lookups {
         };
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _ = VisitMut::visit(expr, &mut joiner);
+                let _ = walk_mut(expr, &mut joiner);
             }
         }
         joiner.is_output = false;
         if let Some(condition) = &mut select.selection {
-            let _ = VisitMut::visit(condition, &mut joiner);
+            let _ = walk_mut(condition, &mut joiner);
         }
         let joins = joiner.joins;
         if joins.is_empty() {
@@ -269,9 +269,9 @@ fn lookup(query: &Query, number: usize) -> Option<(Join, Expr)> {
     }
     let mut value = value.clone();
     let mut condition = select.selection.clone()?;
-    let _ = VisitMut::visit(&mut value, &mut renamed);
-    let _ = VisitMut::visit(&mut condition, &mut renamed);
-    let _ = VisitMut::visit(&mut from, &mut renamed);
+    let _ = walk_mut(&mut value, &mut renamed);
+    let _ = walk_mut(&mut condition, &mut renamed);
+    let _ = walk_mut(&mut from, &mut renamed);
     let mark = Ident::with_quote('"', with_suffix("mark", number));
     from.joins.push(Join {
         relation: TableFactor::Derived {

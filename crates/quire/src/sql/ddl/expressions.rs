@@ -14,13 +14,14 @@ use datafusion::datasource::empty::EmptyTable;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    Query, SelectItem, SetExpr, Statement, Value, Visit, VisitMut, Visitor, VisitorMut,
+    Query, SelectItem, SetExpr, Statement, Value, Visitor, VisitorMut,
 };
 use quire_engine::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};
 use super::super::parse::parse_query;
 use super::super::reject::{self, not_supported};
+use super::super::walk::{walk, walk_mut};
 use super::super::{rewrite, write};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -76,7 +77,7 @@ impl Expressions<'_> {
         token: &CancelToken,
     ) -> Result<(), Error> {
         let mut columns = ColumnFinder::default();
-        let _ = Visit::visit(default, &mut columns);
+        let _ = walk(default, &mut columns);
         if !columns.found.is_empty() {
             return Err(not_supported("a column reference in a DEFAULT expression"));
         }
@@ -101,7 +102,7 @@ impl Expressions<'_> {
 
     /// Whether a default may have another value for each row.
     pub(super) async fn is_volatile(&self, default: &Expr) -> Result<bool, Error> {
-        let calls_sequence = Visit::visit(default, &mut SequenceCallFinder).is_break();
+        let calls_sequence = walk(default, &mut SequenceCallFinder).is_break();
         let (_, plan) = self.plan(Place::Default, default, None).await?;
         let mut is_volatile = calls_sequence;
         plan.apply(|node| {
@@ -169,7 +170,7 @@ impl Expressions<'_> {
                 return Err(Error::new("42P01", text));
             }
         }
-        let _ = VisitMut::visit(expr, &mut SequenceCalls);
+        let _ = walk_mut(expr, &mut SequenceCalls);
         Ok(())
     }
 }
@@ -227,7 +228,7 @@ impl Visitor for ColumnFinder {
 /// Places of the columns of a table that an expression names, ascending.
 pub(super) fn columns_of(expr: &Expr, definition: &TableDefinition) -> Vec<usize> {
     let mut finder = ColumnFinder::default();
-    let _ = Visit::visit(expr, &mut finder);
+    let _ = walk(expr, &mut finder);
     let places = finder.found.iter();
     let mut places: Vec<_> = places
         .filter_map(|name| definition.column_index(name))
@@ -260,7 +261,7 @@ pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
             ControlFlow::Continue(())
         }
     }
-    let _ = VisitMut::visit(expr, &mut Renamer { name, new_name });
+    let _ = walk_mut(expr, &mut Renamer { name, new_name });
 }
 
 fn has_subquery(expr: &Expr) -> bool {
@@ -272,7 +273,7 @@ fn has_subquery(expr: &Expr) -> bool {
             ControlFlow::Break(())
         }
     }
-    Visit::visit(expr, &mut Finder).is_break()
+    walk(expr, &mut Finder).is_break()
 }
 
 fn calls_functions(expr: &Expr) -> bool {
@@ -287,7 +288,7 @@ fn calls_functions(expr: &Expr) -> bool {
             }
         }
     }
-    Visit::visit(expr, &mut Finder).is_break()
+    walk(expr, &mut Finder).is_break()
 }
 
 fn is_sequence_call(function: &Function) -> bool {
@@ -329,7 +330,7 @@ pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
         }
     }
     let mut finder = Finder::default();
-    let _ = Visit::visit(expr, &mut finder);
+    let _ = walk(expr, &mut finder);
     finder.found
 }
 

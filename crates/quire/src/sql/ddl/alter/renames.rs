@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, AlterTableOperation, Expr, Ident, ObjectName, ObjectNamePart, Query,
-    RenameTableNameKind, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+    RenameTableNameKind, TableAlias, TableFactor, Visitor, VisitorMut,
 };
 use quire_engine::{TableDefinition, ViewDefinition};
 
@@ -13,6 +13,7 @@ use super::super::super::names::{folded, last_part};
 use super::super::super::parse::parse_expression;
 use super::super::super::reject::not_supported;
 use super::super::super::views;
+use super::super::super::walk::{walk, walk_mut};
 use super::super::change::Change;
 use super::super::create_table::column_place;
 use super::super::expressions::with_column_renamed;
@@ -75,7 +76,7 @@ impl Alteration<'_, '_> {
                     name: &self.table,
                     new_name,
                 };
-                let _ = VisitMut::visit(&mut query, &mut renamer);
+                let _ = walk_mut(&mut query, &mut renamer);
                 let mut view = ViewDefinition::clone(view);
                 view.query = query.to_string();
                 Ok(view)
@@ -204,7 +205,7 @@ fn has_with_query(query: &Query, name: &str) -> bool {
             }
         }
     }
-    Visit::visit(query, &mut Finder(name)).is_break()
+    walk(query, &mut Finder(name)).is_break()
 }
 
 /// Whether an expression of a query names a column so, of whatever table.
@@ -225,7 +226,7 @@ fn names_column(query: &Query, column: &str) -> bool {
             }
         }
     }
-    Visit::visit(query, &mut Finder(column)).is_break()
+    walk(query, &mut Finder(column)).is_break()
         || query.to_string().to_lowercase().contains(" using(")
         || query.to_string().to_lowercase().contains("natural join")
 }
