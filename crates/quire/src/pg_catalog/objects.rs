@@ -48,6 +48,22 @@ pub(super) struct Attribute {
     pub(super) is_dropped: bool,
 }
 
+impl Attribute {
+    /// A column that may be NULL and has no default.
+    fn plain(name: &str, number: i16, (type_oid, modifier): (u32, i32)) -> Self {
+        Attribute {
+            name: name.to_owned(),
+            number,
+            type_oid,
+            modifier,
+            is_not_null: false,
+            default: None,
+            identity: "",
+            is_dropped: false,
+        }
+    }
+}
+
 /// A table, view, sequence or index.
 pub(super) struct Relation {
     pub(super) oid: u32,
@@ -158,15 +174,8 @@ impl Objects {
     fn add_system_tables(&mut self) {
         for table in TABLES.iter() {
             let columns = table.columns.iter().zip(1..);
-            let columns = columns.map(|((name, kind), number)| Attribute {
-                name: (*name).to_owned(),
-                number,
-                type_oid: kind.type_oid(),
-                modifier: -1,
-                is_not_null: false,
-                default: None,
-                identity: "",
-                is_dropped: false,
+            let columns = columns.map(|((name, kind), number)| {
+                Attribute::plain(name, number, (kind.type_oid(), -1))
             });
             self.add(Relation {
                 oid: table.oid,
@@ -248,17 +257,8 @@ impl Objects {
     ) {
         let columns = key.columns.iter().zip(1..).filter_map(|(part, number)| {
             let column = definition.columns.get(part.column)?;
-            let (type_oid, modifier) = types::of_sql_type(column.sql_type);
-            Some(Attribute {
-                name: column.name.clone(),
-                number,
-                type_oid,
-                modifier,
-                is_not_null: false,
-                default: None,
-                identity: "",
-                is_dropped: false,
-            })
+            let sql_type = types::of_sql_type(column.sql_type);
+            Some(Attribute::plain(&column.name, number, sql_type))
         });
         let unique = if is_unique { "UNIQUE " } else { "" };
         let (name, table) = (quoted(&key.name), quoted(&definition.name));
@@ -290,18 +290,8 @@ impl Objects {
         let columns = view.columns.iter().zip(1..);
         let columns = columns.map(|(name, number)| {
             let found = known.get(usize::try_from(number - 1).unwrap_or_default());
-            let (type_oid, modifier) =
-                found.map_or((25, -1), |(_, sql_type)| types::of_sql_type(*sql_type));
-            Attribute {
-                name: name.clone(),
-                number,
-                type_oid,
-                modifier,
-                is_not_null: false,
-                default: None,
-                identity: "",
-                is_dropped: false,
-            }
+            let sql_type = found.map_or((25, -1), |(_, sql_type)| types::of_sql_type(*sql_type));
+            Attribute::plain(name, number, sql_type)
         });
         self.add(Relation {
             oid: oid(FIRST_OID, view.id),

@@ -121,7 +121,7 @@ fn cut_to_length(expr: &mut Expr) {
     *data_type = DataType::Text;
     let text = std::mem::replace(expr, Expr::Value(Value::Null.into()));
     let count = Expr::Value(Value::Number(length.to_string(), false).into());
-    *expr = call("left", [text, count]);
+    *expr = call("left", vec![text, count]);
 }
 
 /// `1e300` → `CAST('1e300' AS DOUBLE PRECISION)`: the planner would make a decimal of it.
@@ -240,15 +240,18 @@ fn length_of(length: &CharacterLength) -> Option<u64> {
     }
 }
 
-fn call(name: &str, arguments: [Expr; 2]) -> Expr {
-    let args = arguments.map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
+/// A call of a function.
+pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+    let arguments = arguments
+        .into_iter()
+        .map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: args.to_vec(),
+            args: arguments.collect(),
             clauses: Vec::new(),
         }),
         filter: None,

@@ -92,20 +92,15 @@ impl CompiledStatement {
         }
     }
 
-    /// Locks the row, and changes it if it is there. `None` when the table is not what the statement was compiled for.
+    /// Locks the row, and changes it if it is there. The table is locked, and what the statement was compiled for.
     pub(super) fn change_point(
         &self,
         change: &Change,
-        mut writer: Writer<'_>,
+        writer: &mut Writer<'_>,
         parameters: &[Value],
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Answer, Error> {
         let is_explicit = writer.is_explicit();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
-        transaction.lock_table(parts.id(), self.lock_mode(), LockWait::Wait)?;
-        if !transaction.is_current(parts) {
-            writer.finish()?;
-            return Ok(None);
-        }
         let environment = Environment::new(parameters);
         let mut row_key = Vec::with_capacity(16);
         let encode =
@@ -124,10 +119,8 @@ impl CompiledStatement {
         let mut returned = change.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         if is_possible {
-            let mode = (RowLockMode::Exclusive, LockWait::Wait);
-            transaction
-                .row_writer(parts)
-                .lock(&row_key, mode.0, mode.1)?;
+            let mut row = transaction.row_writer(parts);
+            row.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let mut changes = Changes {
                 is_referenced: transaction.is_referenced(&self.name),
                 transaction,
@@ -138,8 +131,7 @@ impl CompiledStatement {
             count = u64::from(changes.change(parts, &row_key, decide)?);
             changes.transaction.check_references(changes.references)?;
         }
-        writer.finish()?;
-        Ok(Some(self.changed(count, returned)))
+        Ok(self.changed(count, returned))
     }
 }
 

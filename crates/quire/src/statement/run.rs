@@ -307,6 +307,7 @@ impl CompiledStatement {
         self.change(session, parameters, token).await
     }
 
+    /// Changes rows of its table, which is locked first. `None` when the table is not what it was compiled for.
     async fn change(
         &self,
         session: &Session,
@@ -314,27 +315,38 @@ impl CompiledStatement {
         token: &CancelToken,
     ) -> Result<Option<Answer>, Error> {
         let mut writer = Writer::begin(session, token).await?;
-        if let Some(change) = self.change_of_point(writer.transaction()?.isolation()) {
-            return self.change_point(change, writer, parameters);
-        }
+        let transaction = writer.transaction()?;
+        transaction.lock_table(self.parts.id(), self.lock_mode(), LockWait::Wait)?;
+        let answer = if !transaction.is_current(&self.parts) {
+            None
+        } else if let Some(change) = self.change_of_point(transaction.isolation()) {
+            Some(self.change_point(change, &mut writer, parameters)?)
+        } else {
+            self.change_rows(session, &mut writer, parameters, token)?
+        };
+        writer.finish()?;
+        Ok(answer)
+    }
+
+    /// Changes rows that a snapshot shows. `None` when that shows another table.
+    fn change_rows(
+        &self,
+        session: &Session,
+        writer: &mut Writer<'_>,
+        parameters: &[Value],
+        token: &CancelToken,
+    ) -> Result<Option<Answer>, Error> {
         let snapshot = writer.snapshot()?;
         let Some(table) = self.table(&snapshot)? else {
-            writer.finish()?;
             return Ok(None);
         };
-        let transaction = writer.transaction()?;
-        transaction.lock_table(table.id(), self.lock_mode(), LockWait::Wait)?;
-        if !transaction.is_current(table.parts()) {
-            writer.finish()?;
-            return Ok(None);
-        }
         let mut rows = StoredRows {
             table: &table,
             token,
             changes: Some(Changes {
                 is_referenced: self.compiled.changes_rows_that_are_there()
                     && snapshot.is_referenced(&self.name),
-                transaction,
+                transaction: writer.transaction()?,
                 sequences: Some((&snapshot, &session.sequence_values)),
                 references: Default::default(),
             }),
@@ -343,11 +355,10 @@ impl CompiledStatement {
         if let Some(changes) = rows.changes {
             changes.transaction.check_references(changes.references)?;
         }
-        writer.finish()?;
         Ok(Some(answer))
     }
 
-    pub(super) fn lock_mode(&self) -> TableLockMode {
+    fn lock_mode(&self) -> TableLockMode {
         match self.compiled {
             Compiled::Select(_) => TableLockMode::RowShare,
             _ => TableLockMode::RowExclusive,

@@ -13,13 +13,14 @@ mod subqueries;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, Visitor, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, FunctionArguments, Ident,
+    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visitor,
+    VisitorMut,
 };
 
 use super::{SCHEMAS, functions, specification};
 use crate::sql::names::folded;
+use crate::sql::rewrite::call;
 use crate::sql::walk::{walk, walk_mut};
 use crate::sql::{last_part, names};
 
@@ -185,27 +186,6 @@ fn plain_operator(name: &str) -> Option<BinaryOperator> {
         "-" => BinaryOperator::Minus,
         "||" => BinaryOperator::StringConcat,
         _ => return None,
-    })
-}
-
-/// A call of a function.
-fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    let args = arguments
-        .into_iter()
-        .map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: args.collect(),
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
     })
 }
 
