@@ -190,8 +190,8 @@ fn a_merge_of_some_row_groups_keeps_the_deletions_of_others() {
     assert_eq!(engine.check_rows(), []);
 }
 
-/// Whoever has waited for a merge must find what it has done: its lock goes when its tables are the newest, and not before. All rows of
-/// the only row group are gone through their deletions, so the merge changes no rows and commits tables alone.
+/// Whoever has waited for a merge must find what it has done: its lock goes when its tables are the newest, and not before. The
+/// only row group is written again, so there are no deletions to keep: the merge changes no rows, and commits tables alone.
 #[test]
 fn a_merge_that_changes_no_rows_keeps_its_lock_until_it_is_committed() {
     let disk = Arc::new(AskingDisk::default());
