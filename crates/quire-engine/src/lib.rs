@@ -57,8 +57,9 @@ pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_R
 pub use quire_format::segment::Beneath;
 pub use quire_format::zone::Zone;
 pub use rows::{
-    Conflict, Insertion, ReferenceChecks, RowFill, RowParts, RowScan, RowScanError, RowScanOptions,
-    RowSource, RowTable, RowWriteError, RowWriter, TableIndex, TreeSize, choose_dictionaries,
+    Conflict, Insertion, ReferenceChecks, RowColumnStatistics, RowFill, RowParts, RowScan,
+    RowScanError, RowScanOptions, RowSource, RowStatistics, RowTable, RowWriteError, RowWriter,
+    TableIndex, TreeSize, choose_dictionaries, distinct_drawn,
 };
 pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use snapshot::Snapshot;

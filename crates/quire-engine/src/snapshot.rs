@@ -180,7 +180,9 @@ impl Snapshot {
         let (Some(parts), Some(rows)) = (parts, &self.rows) else {
             return Ok(None);
         };
-        Ok(Some(Arc::new(RowTable::new(parts, rows.view.clone()))))
+        let table = RowTable::new(parts, rows.view.clone());
+        let samples = self.samples_tree().map(|tree| TreeId::new(tree.id));
+        Ok(Some(Arc::new(table.with_samples(samples))))
     }
 
     /// What the catalog has of the row table called `name`.

@@ -35,7 +35,7 @@ pub(crate) struct Choice {
 }
 
 /// What the conditions say of a column.
-struct Column<'e> {
+pub(super) struct Column<'e> {
     ordinal: usize,
     sql_type: SqlType,
     /// By the positions of conditions.
@@ -94,7 +94,7 @@ pub(crate) fn choose(
     })
 }
 
-fn columns_of<'e>(
+pub(super) fn columns_of<'e>(
     table: &RowTable,
     ordinals: &[usize],
     conditions: &[&'e Expression],
@@ -120,7 +120,17 @@ fn columns_of<'e>(
 }
 
 impl Column<'_> {
-    fn values(&self, environment: &Environment<'_>) -> Option<ValueSet> {
+    pub(super) fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// The positions of the conditions that say nothing else.
+    pub(super) fn exact_positions(&self) -> impl Iterator<Item = usize> {
+        let exact = self.tests.iter().filter(|(_, is_exact, _)| *is_exact);
+        exact.map(|(position, ..)| *position)
+    }
+
+    pub(super) fn values(&self, environment: &Environment<'_>) -> Option<ValueSet> {
         let sets = self.tests.iter();
         let sets = sets.filter_map(|(.., test)| test.values(self.sql_type, environment));
         let all = sets.reduce(|left, right| left.and(&right))?;

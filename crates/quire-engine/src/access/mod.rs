@@ -8,6 +8,7 @@ mod choice;
 mod column_test;
 mod lookup;
 mod ranges;
+mod share;
 #[cfg(test)]
 mod tests;
 mod value_set;
@@ -15,6 +16,7 @@ mod value_set;
 pub(crate) use choice::{Choice, choose};
 pub(crate) use column_test::plain_column;
 pub(crate) use lookup::{Lookup, fits, lookup};
+pub(crate) use share::{rule, share};
 
 use choice::LOOKUP_ROWS;
 

@@ -65,6 +65,7 @@ impl RegisterSet {
         if place.has_only_nulls() {
             return Ok(None);
         }
+        self.decoded_fields += 1;
         let ordinal = usize::from(ordinal);
         let (key, bytes) = super::registers::tuple_bytes(&self.buffers, place);
         let pick = |value: TupleValue<'_>| match value {
@@ -99,6 +100,7 @@ impl RegisterSet {
         if place.has_only_nulls() {
             return Ok(None);
         }
+        self.decoded_fields += 1;
         // Taken out while it is written to: a layout's strings are borrowed from the registers.
         let mut made = self.take_made();
         let found = self.find_text(attribute, &mut made);

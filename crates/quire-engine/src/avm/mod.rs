@@ -19,6 +19,7 @@ mod operand;
 mod program;
 mod register;
 mod registers;
+mod tally;
 mod text;
 mod trap;
 mod verify;
@@ -38,5 +39,6 @@ pub use operand::{
 pub use program::{Asides, Draft, Loaded, Program};
 pub use register::Register;
 pub use registers::{Banks, REGISTERS_MAX, RegisterSet, TextPlace, TuplePlace, TupleSource};
+pub(crate) use tally::Tally;
 pub use trap::{Trap, TrapReason};
 pub use verify::ProgramError;

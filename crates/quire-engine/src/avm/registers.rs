@@ -10,6 +10,7 @@ use quire_format::tuple::TupleLayout;
 
 use super::native::{NativeCounts, ProgramCompiler};
 use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
+use super::tally::Tally;
 use super::trap::Trap;
 use crate::rows::RowTable;
 
@@ -120,6 +121,10 @@ pub struct RegisterSet {
     /// Who compiles programs that run often.
     pub(super) compiler: Option<Arc<dyn ProgramCompiler>>,
     pub(super) native_counts: NativeCounts,
+    /// Fields that programs have decoded.
+    pub(crate) decoded_fields: u64,
+    /// What the inputs of the iterator that runs have done since it was asked for a row.
+    pub(crate) of_inputs: Tally,
 }
 
 /// What the aggregates of groups know. The states of one group follow each other.
@@ -322,6 +327,8 @@ impl RegisterSet {
             states: States::default(),
             compiler: None,
             native_counts: NativeCounts::default(),
+            decoded_fields: 0,
+            of_inputs: Tally::default(),
         }
     }
 

@@ -92,7 +92,7 @@ impl BTree {
     ///
     /// # Errors
     /// As [`create`](Self::create); a page that is there.
-    pub fn create_at(
+    pub(crate) fn create_at(
         pool: &Pool,
         codec: PageCodec,
         options: TreeOptions,

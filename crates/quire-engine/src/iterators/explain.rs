@@ -9,26 +9,39 @@ use super::{RegisterIterator, Step};
 pub struct Explanation {
     text: String,
     depth: usize,
+    with_programs: bool,
+    /// What goes behind the next line.
+    note: Option<String>,
 }
 
 impl Explanation {
     /// The iterators under one, and what they run.
-    pub(crate) fn of(iterator: &dyn RegisterIterator) -> Self {
-        let mut explanation = Self::default();
+    pub(crate) fn of(iterator: &dyn RegisterIterator, with_programs: bool) -> Self {
+        let mut explanation = Self {
+            with_programs,
+            ..Self::default()
+        };
         iterator.explain(&mut explanation);
         explanation
     }
 
     /// A line about the present iterator.
     pub fn line(&mut self, line: impl Display) {
+        let note = self.note.take().map(|note| format!(" ({note})"));
+        let (indent, note) = (2 * self.depth, note.unwrap_or_default());
         // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
+        let _ = writeln!(self.text, "{:indent$}{line}{note}", "");
+    }
+
+    /// Something to be shown behind the next line.
+    pub(super) fn note(&mut self, note: String) {
+        self.note = Some(note);
     }
 
     /// A program that the present iterator runs.
     pub(super) fn program(&mut self, name: &str, step: &Step) {
         let text = step.program.to_string();
-        if step.program.draft().instructions.len() < 2 {
+        if !self.with_programs || step.program.draft().instructions.len() < 2 {
             return;
         }
         self.line(format_args!("  {name}:"));

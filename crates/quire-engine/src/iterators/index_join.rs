@@ -152,8 +152,9 @@ impl<L: RegisterIterator> RegisterIterator for IndexJoin<L> {
         let path = shown_path(self.right.table(), self.right.index());
         let tuple = self.right.register().0;
         let rows = self.right.row_estimate().unwrap_or_default();
+        let reads = self.right.shown_reads();
         explanation.line(format_args!(
-            "join by looking up {count} columns of {path} to t{tuple}, {kind:?}, about {rows} rows each"
+            "join by looking up {count} columns of {path} to t{tuple}, {kind:?}, about {rows} rows each{reads}"
         ));
         if let Some(step) = self.right.step() {
             explanation.program("rows", step);

@@ -5,6 +5,7 @@
 //! either, but for the layouts that their attributes are read by.
 
 mod build;
+mod counted;
 mod distinct;
 mod explain;
 mod group;

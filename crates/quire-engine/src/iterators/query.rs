@@ -21,6 +21,8 @@ pub struct QueryOptions {
     pub directory: Option<PathBuf>,
     /// The time in nanoseconds since 1970.
     pub now: i64,
+    /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`]. Costs some time for each row.
+    pub is_counted: bool,
 }
 
 impl Default for QueryOptions {
@@ -29,6 +31,7 @@ impl Default for QueryOptions {
             memory_bytes: 1 << 30,
             directory: None,
             now: 0,
+            is_counted: false,
         }
     }
 }
@@ -38,6 +41,8 @@ pub struct TupleQuery {
     registers: RegisterSet,
     iterator: Box<dyn RegisterIterator>,
     columns: Vec<Register>,
+    /// Of the subqueries for single values, their numbers and iterators.
+    values: Vec<(usize, Box<dyn RegisterIterator>)>,
 }
 
 /// Why a query has no answer.
@@ -86,11 +91,15 @@ impl TupleQuery {
     ) -> Result<Self, TupleQueryError> {
         let mut parameters = parameters.to_vec();
         parameters.resize(query.parameter_count, Value::Null);
+        let mut values = Vec::with_capacity(query.values.len());
         for plan in &query.values {
-            let value = single_value(plan, tables, &parameters, options)?;
-            parameters.push(value);
+            let mut running = Self::of_plan(plan, tables, &parameters, options)?;
+            parameters.push(running.single_value(plan)?);
+            values.push((parameters.len(), running.iterator));
         }
-        Self::of_plan(&query.plan, tables, &parameters, options)
+        let mut running = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        running.values = values;
+        Ok(running)
     }
 
     fn of_plan(
@@ -103,6 +112,7 @@ impl TupleQuery {
         let columns = all_columns(plan)?;
         let built = builder.plan(plan, &Demand::all(columns.len()))?;
         let (built, columns) = builder.computed(built, &columns, &Demand::none(columns.len()))?;
+        let built = builder.counted(plan, built)?;
         let Builder {
             pool,
             mut registers,
@@ -113,33 +123,41 @@ impl TupleQuery {
             registers,
             iterator: built.iterator,
             columns,
+            values: Vec::new(),
         })
     }
 
-    /// The iterators and programs of a query, and of its subqueries for single values, whose values are taken for NULL.
+    /// A query that is not to be run, only to be explained: the values of its subqueries are taken for NULL.
     ///
     /// # Errors
     /// What the iterators do not do.
-    pub fn explained(
+    pub fn unstarted(
         query: &Query,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
-    ) -> Result<String, TupleQueryError> {
+        options: &QueryOptions,
+    ) -> Result<Self, TupleQueryError> {
         let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
-        let options = QueryOptions::default();
-        let mut text = String::new();
-        for (number, plan) in query.values.iter().enumerate() {
-            let value = Self::of_plan(plan, tables, &parameters, &options)?;
-            let number = query.parameter_count + number + 1;
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "value ${number}:\n{}",
-                Explanation::of(&*value.iterator)
-            );
+        let mut unstarted = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        for (position, plan) in query.values.iter().enumerate() {
+            let value = Self::of_plan(plan, tables, &parameters, options)?;
+            let number = query.parameter_count + position + 1;
+            unstarted.values.push((number, value.iterator));
         }
-        let running = Self::of_plan(&query.plan, tables, &parameters, &options)?;
-        let _ = write!(text, "{}", Explanation::of(&*running.iterator));
-        Ok(text)
+        Ok(unstarted)
+    }
+
+    /// Its iterators, and perhaps their programs; what was expected of each, and what each has done up to now, if that was
+    /// to be counted.
+    #[must_use]
+    pub fn explanation(&self, with_programs: bool) -> String {
+        let mut text = String::new();
+        for (number, value) in &self.values {
+            let value = Explanation::of(&**value, with_programs);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "value ${number}:\n{value}");
+        }
+        let _ = write!(text, "{}", Explanation::of(&*self.iterator, with_programs));
+        text
     }
 
     /// Programs that run often become machine code. Before the first row.
@@ -167,24 +185,19 @@ impl TupleQuery {
         let register = self.columns.get(column);
         register.map_or(Scalar::Null, |register| self.registers.value(*register))
     }
-}
 
-/// The value of a subquery: NULL of no rows.
-fn single_value(
-    plan: &Plan,
-    tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
-    parameters: &[Value],
-    options: &QueryOptions,
-) -> Result<Value, TupleQueryError> {
-    let mut query = TupleQuery::of_plan(plan, tables, parameters, options)?;
-    if !query.next_row()? {
-        return Ok(Value::Null);
-    }
-    let is_bytes = plan.columns.first().and_then(|column| column.kind()) == Some(ValueKind::Bytes);
-    let is_text = is_bytes && plan.columns.first().is_some_and(|column| column.is_text());
-    let value = query.value(0).into_value(is_text).map_err(Trap::from)?;
-    match query.next_row()? {
-        true => Err(TupleQueryError::Rows),
-        false => Ok(value),
+    /// The value of a subquery: NULL of no rows.
+    fn single_value(&mut self, plan: &Plan) -> Result<Value, TupleQueryError> {
+        if !self.next_row()? {
+            return Ok(Value::Null);
+        }
+        let column = plan.columns.first();
+        let is_bytes = column.and_then(|column| column.kind()) == Some(ValueKind::Bytes);
+        let is_text = is_bytes && column.is_some_and(|column| column.is_text());
+        let value = self.value(0).into_value(is_text).map_err(Trap::from)?;
+        match self.next_row()? {
+            true => Err(TupleQueryError::Rows),
+            false => Ok(value),
+        }
     }
 }

@@ -11,6 +11,8 @@ pub(super) struct CopiedRows {
     with_key: bool,
     places: Vec<TuplePlace>,
     next: usize,
+    /// All rows that were copied, and their bytes.
+    copied: (u64, u64),
 }
 
 impl CopiedRows {
@@ -21,6 +23,7 @@ impl CopiedRows {
             with_key,
             places: Vec::new(),
             next: 0,
+            copied: (0, 0),
         }
     }
 
@@ -65,11 +68,18 @@ impl CopiedRows {
 
     /// Gives the rows to the registers.
     pub(super) fn finish(&mut self, mut bytes: Vec<u8>, registers: &mut RegisterSet) {
+        self.copied.0 += self.places.len() as u64;
+        self.copied.1 += bytes.len() as u64;
         // Machine code loads more than it needs, also of the last tuple.
         bytes.extend_from_slice(&[0; 16]);
         if let Some(buffer) = registers.buffer_mut(self.buffer) {
             *buffer = bytes;
         }
+    }
+
+    /// How many rows were copied, and their bytes.
+    pub(super) fn copied(&self) -> (u64, u64) {
+        self.copied
     }
 
     /// Points to the next row.

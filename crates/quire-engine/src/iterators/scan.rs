@@ -55,6 +55,7 @@ pub struct TableScan {
     table: Arc<RowTable>,
     index: Option<usize>,
     ranges: std::vec::IntoIter<KeyRange>,
+    shown_ranges: String,
     direction: Direction,
     row_estimate: Option<u64>,
     scan: Option<Scan>,
@@ -86,7 +87,13 @@ impl TableScan {
         registers.set_source(register, TupleSource::Rows(Arc::clone(&table)));
         let with_key = table.layout().needs_key(columns);
         let step = program.map(|program| Step::new(program, registers));
+        let shown_ranges = match path.ranges.as_slice() {
+            [range] if *range == KeyRange::all() => "all".to_owned(),
+            [_] => "1 range".to_owned(),
+            ranges => format!("{} ranges", ranges.len()),
+        };
         Ok(Self {
+            shown_ranges,
             table,
             index: path.index,
             ranges: path.ranges.into_iter(),
@@ -200,6 +207,14 @@ impl TableScan {
         self.step.as_ref()
     }
 
+    /// What it has read.
+    pub(super) fn shown_reads(&self) -> String {
+        match self.rows.copied() {
+            (0, _) => String::new(),
+            (rows, bytes) => format!(", has read {rows} rows of {bytes} bytes"),
+        }
+    }
+
     /// Copies the next rows, of a leaf or of some entries of an index; false behind the last.
     fn read_rows(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
@@ -295,17 +310,11 @@ impl RegisterIterator for TableScan {
     fn explain(&self, explanation: &mut Explanation) {
         let tuple = self.rows.register().0;
         let path = shown_path(&self.table, self.index);
-        let count = self.ranges.len();
-        let ranges = match self.ranges.as_slice() {
-            [range] if *range == KeyRange::all() => "all".to_owned(),
-            _ => format!("{count} ranges"),
-        };
-        match self.row_estimate {
-            Some(rows) => explanation.line(format_args!(
-                "scan of {path} to t{tuple}, {ranges}, about {rows} rows"
-            )),
-            None => explanation.line(format_args!("scan of {path} to t{tuple}, {ranges}")),
+        let mut line = format!("scan of {path} to t{tuple}, {}", self.shown_ranges);
+        if let Some(rows) = self.row_estimate {
+            line += &format!(", reads about {rows} rows");
         }
+        explanation.line(line + &self.shown_reads());
         if let Some(step) = &self.step {
             explanation.program("rows", step);
         }

@@ -165,7 +165,7 @@ impl Mvcc {
     ///
     /// # Errors
     /// A tree that cannot be opened or made; [`TreeError::Astray`] when there is one with that number.
-    pub fn add_tree(&self, spec: &TreeSpec) -> Result<(), TreeError> {
+    pub(crate) fn add_tree(&self, spec: &TreeSpec) -> Result<(), TreeError> {
         self.add_open_tree(self.shared.open_tree(spec)?)
     }
 

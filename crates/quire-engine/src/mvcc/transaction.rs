@@ -87,7 +87,7 @@ impl Transaction {
 
     /// What is committed now, and everything that the transaction has changed, whatever its isolation: for constraints, which
     /// are about all rows there are.
-    pub fn latest_view(&mut self) -> ReadView {
+    pub(crate) fn latest_view(&mut self) -> ReadView {
         ReadView {
             snapshot: Arc::new(Snapshot::new(&self.shared)),
             trees: self.shared.trees.now(),
@@ -249,7 +249,7 @@ impl Transaction {
 
     /// Has it changed anything?
     #[must_use]
-    pub fn has_changes(&self) -> bool {
+    pub(crate) fn has_changes(&self) -> bool {
         !self.writes.is_empty()
     }
 

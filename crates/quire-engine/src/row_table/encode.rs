@@ -120,7 +120,7 @@ impl RowLayout {
 
     /// The key of a row where rows are numbered.
     #[must_use]
-    pub fn key_of_row_id(row_id: u64) -> [u8; 8] {
+    pub(crate) fn key_of_row_id(row_id: u64) -> [u8; 8] {
         row_id.to_be_bytes()
     }
 

@@ -49,7 +49,6 @@ pub struct RowLayout {
     pub(super) key: Option<KeyLayout>,
     /// The ordinal of each column of the key.
     pub(super) key_ordinals: Vec<usize>,
-    pub(super) may_overflow: bool,
     pub(super) page_bytes: usize,
 }
 
@@ -78,7 +77,6 @@ impl RowLayout {
             escaped: Vec::new(),
             key: key_layout(spec),
             key_ordinals: spec.primary_key.iter().map(|part| part.ordinal).collect(),
-            may_overflow: false,
             page_bytes,
         };
         layout.number();
@@ -101,7 +99,6 @@ impl RowLayout {
             if column.marked && column.sql_type == SqlType::Bytea {
                 self.escaped.push(number);
             }
-            self.may_overflow |= column.marked;
         }
     }
 
@@ -192,7 +189,7 @@ impl RowLayout {
 
     /// Whether the key of a row is needed to read these columns of it: some are in no tuple, and long values are found by it.
     #[must_use]
-    pub fn needs_key(&self, ordinals: &[usize]) -> bool {
+    pub(crate) fn needs_key(&self, ordinals: &[usize]) -> bool {
         let columns = ordinals
             .iter()
             .filter_map(|ordinal| self.columns.get(*ordinal));
@@ -215,14 +212,8 @@ impl RowLayout {
 
     /// Whether rows are numbered by the caller.
     #[must_use]
-    pub fn is_numbered(&self) -> bool {
+    pub(crate) fn is_numbered(&self) -> bool {
         self.key.is_none()
-    }
-
-    /// Whether a row can have long values in an overflow tree. If not, the table needs none.
-    #[must_use]
-    pub fn may_overflow(&self) -> bool {
-        self.may_overflow
     }
 
     /// Most bytes of a key: those of overflow trees are longer, and must fit too.

@@ -10,7 +10,7 @@ use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
 use super::scan::{RowScan, RowScanOptions, RowSource};
 use crate::definition::TableDefinition;
-use crate::mvcc::ReadView;
+use crate::mvcc::{ReadView, TreeId};
 use crate::row_table::{KeyRange, RowLayout};
 use crate::scalar_array::scalar_array;
 
@@ -18,6 +18,8 @@ use crate::scalar_array::scalar_array;
 pub struct RowTable {
     pub(super) parts: Arc<RowParts>,
     pub(crate) view: ReadView,
+    /// Where the samples of all tables are, if there are any.
+    pub(super) samples: Option<TreeId>,
 }
 
 impl std::fmt::Debug for RowTable {
@@ -33,7 +35,16 @@ impl std::fmt::Debug for RowTable {
 
 impl RowTable {
     pub(crate) fn new(parts: Arc<RowParts>, view: ReadView) -> Self {
-        Self { parts, view }
+        Self {
+            parts,
+            view,
+            samples: None,
+        }
+    }
+
+    /// The same with what `ANALYZE` has found.
+    pub(crate) fn with_samples(self, samples: Option<TreeId>) -> Self {
+        Self { samples, ..self }
     }
 
     /// Id, unique for the life of the database.

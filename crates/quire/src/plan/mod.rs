@@ -4,14 +4,11 @@
 //! runs on DataFusion's own operators.
 
 mod aggregate;
-mod explain;
 mod join;
 mod relation;
 mod scan;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use explain::{explained, programs};
 
 use std::sync::Arc;
 

@@ -77,9 +77,7 @@ impl SchemaProvider for StatementSchema {
         }
         let external = |error| DataFusionError::External(Box::new(Error::from(error)));
         if let Some(table) = self.snapshot.row_table(name).map_err(external)? {
-            // Without samples a query is planned worse, but answered.
-            let samples = self.snapshot.column_samples(table.id()).unwrap_or_default();
-            return Ok(Some(Arc::new(RowTableProvider::new(table, samples))));
+            return Ok(Some(Arc::new(RowTableProvider::new(table))));
         }
         let table = self.snapshot.table(name).map_err(external)?;
         match (table, &self.catalog) {

@@ -8,7 +8,7 @@ use super::names::folded;
 use super::parse::{Command, parse};
 use super::reject::not_supported;
 use super::table_clauses::TableClauses;
-use super::{ddl, describe, dml, insert, load, maintenance, query, settings};
+use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
@@ -125,7 +125,7 @@ async fn execute_statement(
         Statement::Query(query) => run_query(session, query, token).await,
         Statement::Update(update) => dml::update(session, update, None, token).await,
         Statement::Delete(delete) => dml::delete(session, delete, None, token).await,
-        Statement::Explain { .. } => query::explain(session, statement, token).await,
+        Statement::Explain { .. } => explain::explain(session, statement, token).await,
         Statement::ExplainTable { table_name, .. } => {
             describe::describe(session, &table_name, token).await
         }

@@ -6,6 +6,7 @@ mod definition_text;
 mod describe;
 mod dispatch;
 mod dml;
+mod explain;
 mod insert;
 pub(crate) mod load;
 mod maintenance;

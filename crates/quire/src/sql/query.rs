@@ -9,15 +9,13 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use datafusion::sql::sqlparser::ast::{
-    AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
-};
+use datafusion::sql::sqlparser::ast::{Query, Statement};
 use quire_engine::Snapshot;
 use tokio::sync::mpsc;
 
 use super::names;
 use super::parse::parse_query;
-use super::reject::{self, not_supported};
+use super::reject;
 use super::{rewrite, scopes, tuple_engine, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -141,7 +139,7 @@ fn accesses_fields(plan: &LogicalPlan) -> Result<bool, Error> {
 }
 
 /// The planner for a statement; `asks` says whether it asks PostgreSQL's catalog.
-async fn context_for(
+pub(super) async fn context_for(
     session: &Session,
     snapshot: Snapshot,
     statement: &mut Statement,
@@ -202,92 +200,6 @@ pub(super) async fn run_text(
     run(session, parse_query(sql)?, token).await
 }
 
-/// `EXPLAIN`, in PostgreSQL's older and newer form.
-pub(super) async fn explain(
-    session: &Arc<Session>,
-    mut statement: Statement,
-    token: &CancelToken,
-) -> Result<Outcome, Error> {
-    let Statement::Explain {
-        statement: explained,
-        analyze,
-        verbose,
-        format,
-        options,
-        ..
-    } = &mut statement
-    else {
-        return Err(Error::new("XX000", "internal error: not EXPLAIN"));
-    };
-    if !matches!(explained.as_ref(), Statement::Query(_)) {
-        return Err(not_supported("EXPLAIN of a statement other than a query"));
-    }
-    let (mut shows_algebra, mut shows_programs) = (false, false);
-    for option in options.take().unwrap_or_default() {
-        if option.name.value.eq_ignore_ascii_case("algebra") {
-            shows_algebra = true;
-            continue;
-        }
-        if option.name.value.eq_ignore_ascii_case("avm") {
-            shows_programs = true;
-            continue;
-        }
-        apply_option(&option, analyze, verbose, format)?;
-    }
-    let asks = pg_catalog::rewrite::rewrite(&mut statement);
-    reject::check(&statement)?;
-    let snapshot = session.snapshot().await?;
-    if let (true, Statement::Explain { statement, .. }) =
-        (shows_algebra || shows_programs, &statement)
-        && let Statement::Query(query) = statement.as_ref()
-    {
-        let tables = snapshot.clone();
-        let planned = plan(session, snapshot, query.clone(), token).await?;
-        if shows_programs {
-            return crate::plan::programs(&planned.context, &planned.plan, &tables);
-        }
-        return crate::plan::explained(&planned.context, &planned.plan);
-    }
-    let context = context_for(session, snapshot, &mut statement, asks, [], token).await?;
-    let plan = context.plan(statement).await?;
-    let stream = context.start(&plan).await?;
-    let schema = stream.schema();
-    let rows = rows_of(session, stream, schema, token)?;
-    Ok(Outcome::Rows(rows.of_command("EXPLAIN")))
-}
-
-fn apply_option(
-    option: &UtilityOption,
-    analyze: &mut bool,
-    verbose: &mut bool,
-    format: &mut Option<AnalyzeFormatKind>,
-) -> Result<(), Error> {
-    let argument = option
-        .arg
-        .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default()
-        .to_lowercase();
-    let is_on = !matches!(argument.as_str(), "off" | "false" | "0");
-    match option.name.value.to_lowercase().as_str() {
-        "analyze" => *analyze = is_on,
-        "verbose" => *verbose = is_on,
-        "format" if argument == "tree" => {
-            *format = Some(AnalyzeFormatKind::Keyword(AnalyzeFormat::TREE));
-        }
-        "format" if argument == "text" => *format = None,
-        // They only change what PostgreSQL prints beside the plan.
-        "costs" | "buffers" | "timing" | "summary" | "settings" | "wal" => {}
-        other => {
-            return Err(not_supported(format!(
-                "EXPLAIN option {}",
-                other.to_uppercase()
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// Text that is JSON says so in its metadata, under Arrow's name for such columns.
 fn marked_as_json(field: &Field) -> Field {
     let mark = [("ARROW:extension:name", "arrow.json")];
@@ -311,7 +223,7 @@ fn shown_schema(planned: &Schema, names: &[Option<String>]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-fn rows_of(
+pub(super) fn rows_of(
     session: &Arc<Session>,
     mut stream: SendableRecordBatchStream,
     schema: SchemaRef,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::logical_expr::LogicalPlan;
 use quire_engine::iterators::{BuildError, QueryOptions, TupleQuery, TupleQueryError};
 use quire_engine::plan::{Environment, Query};
 use quire_engine::{RowTable, Snapshot};
@@ -54,50 +55,139 @@ pub(super) async fn try_run(
     planned: &PlannedQuery,
     token: &CancelToken,
 ) -> Result<Option<Outcome>, Error> {
-    let optimized = planned.context.state.optimize(&planned.plan)?;
-    let options = planned.context.state.config().options();
     let counts = &session.database.tuple_counts;
-    let Ok(query) = translate(&optimized, options) else {
-        counts.count(true);
+    let options = options_of(session);
+    let translated = translated(planned)?;
+    let started = match &translated {
+        Ok(translated) => started(translated, snapshot, options).await?.ok(),
+        Err(_) => None,
+    };
+    counts.count(started.is_none());
+    let (Ok(translated), Some(mut running)) = (translated, started) else {
         return Ok(None);
     };
+    let compiler = session.database.native_compiler();
+    if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
+        running.running.compile_with(compiler);
+    }
+    let schema = planned.shown_schema_of(&translated.optimized);
+    rows_of(session, running, schema, token).map(Some)
+}
+
+/// The query in the algebra; or why it has no counterpart there.
+pub(super) fn algebra(planned: &PlannedQuery) -> Result<String, Error> {
+    let translated = translated(planned)?;
+    Ok(translated.map_or_else(|reason| reason, |translated| translated.query.to_string()))
+}
+
+/// Its iterators and perhaps their programs, with what is expected of them. Inside, why it leaves the query to batches.
+pub(super) async fn explanation(
+    session: &Session,
+    snapshot: &Snapshot,
+    planned: &PlannedQuery,
+    with_programs: bool,
+) -> Result<Result<String, String>, Error> {
     let options = QueryOptions {
+        is_counted: true,
+        ..options_of(session)
+    };
+    let query = match translated(planned)? {
+        Ok(translated) => translated.query,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let snapshot = snapshot.clone();
+    let built = blocking(move || TupleQuery::unstarted(&query, &tables_of(&snapshot), &options));
+    Ok(left_or(built.await?)?.map(|query| query.explanation(with_programs)))
+}
+
+/// The same of a query that is run, with what they did. Programs are not compiled: machine code does not count what it decodes.
+pub(super) async fn analysis(
+    session: &Session,
+    snapshot: &Snapshot,
+    planned: &PlannedQuery,
+    with_programs: bool,
+    token: &CancelToken,
+) -> Result<Result<String, String>, Error> {
+    let options = QueryOptions {
+        is_counted: true,
+        ..options_of(session)
+    };
+    let started = match translated(planned)? {
+        Ok(translated) => started(&translated, snapshot, options).await?,
+        Err(reason) => Err(reason),
+    };
+    let mut running = match started {
+        Ok(running) => running.running,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let token = token.clone();
+    let run = move || {
+        let mut row_count: usize = 0;
+        while running.next_row()? {
+            row_count += 1;
+            if row_count.is_multiple_of(BATCH_ROWS) && token.is_cancelled() {
+                return Err(Error::cancelled());
+            }
+        }
+        Ok(running.explanation(with_programs))
+    };
+    blocking(run).await?.map(Ok)
+}
+
+fn options_of(session: &Session) -> QueryOptions {
+    QueryOptions {
         memory_bytes: session.database.options.memory_bytes,
         now: Environment::new(&[]).now(),
         ..QueryOptions::default()
-    };
-    let started = started(&query, snapshot.clone(), options).await?;
-    counts.count(started.is_none());
-    match started {
-        Some(mut running) => {
-            let compiler = session.database.native_compiler();
-            if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
-                running.compile_with(compiler);
-            }
-            let schema = planned.shown_schema_of(&optimized);
-            rows_of(session, Running { running, query }, schema, token).map(Some)
-        }
-        None => Ok(None),
     }
 }
 
-/// The query, with its subqueries for single values evaluated; nothing when the iterators do not do what it needs.
+/// A query in the algebra, and the plan that it was made of.
+struct Translated {
+    query: Query,
+    optimized: LogicalPlan,
+}
+
+/// Inside, why it has no counterpart.
+fn translated(planned: &PlannedQuery) -> Result<Result<Translated, String>, Error> {
+    let state = &planned.context.state;
+    let optimized = state.optimize(&planned.plan)?;
+    Ok(match translate(&optimized, state.config().options()) {
+        Ok(query) => Ok(Translated { query, optimized }),
+        Err(reason) => Err(format!("not translated: {reason}")),
+    })
+}
+
+fn tables_of(snapshot: &Snapshot) -> impl Fn(&str) -> Option<Arc<RowTable>> {
+    move |name| snapshot.row_table(name).ok()?
+}
+
+/// The query, with its subqueries for single values evaluated. Inside, why the iterators do not run it.
 async fn started(
-    query: &Query,
-    snapshot: Snapshot,
+    translated: &Translated,
+    snapshot: &Snapshot,
     options: QueryOptions,
-) -> Result<Option<TupleQuery>, Error> {
-    let query = query.clone();
+) -> Result<Result<Running, String>, Error> {
+    let (query, snapshot) = (translated.query.clone(), snapshot.clone());
     let start = move || {
-        let tables = |name: &str| -> Option<Arc<RowTable>> { snapshot.row_table(name).ok()? };
-        TupleQuery::with_options(&query, &tables, &[], &options)
+        let running = TupleQuery::with_options(&query, &tables_of(&snapshot), &[], &options)?;
+        Ok(Running { running, query })
     };
-    let started = tokio::task::spawn_blocking(start).await;
-    match started.map_err(|error| Error::new("XX000", format!("internal error: {error}")))? {
-        Ok(running) => Ok(Some(running)),
+    left_or(blocking(start).await?)
+}
+
+async fn blocking<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> Result<R, Error> {
+    let ended = tokio::task::spawn_blocking(run).await;
+    ended.map_err(|error| Error::new("XX000", format!("internal error: {error}")))
+}
+
+/// What was built; inside, why nothing was, if another engine does it.
+fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Error> {
+    match built {
+        Ok(built) => Ok(Ok(built)),
         Err(TupleQueryError::Build(
-            BuildError::Compile(_) | BuildError::Table(_) | BuildError::Unsupported(_),
-        )) => Ok(None),
+            error @ (BuildError::Compile(_) | BuildError::Table(_) | BuildError::Unsupported(_)),
+        )) => Ok(Err(error.to_string())),
         Err(error) => Err(error.into()),
     }
 }

@@ -5,5 +5,5 @@ mod profile;
 mod rows;
 mod selectivity;
 
-pub(crate) use profile::{ColumnProfile, TableProfile, drawn};
+pub(crate) use profile::{ColumnProfile, TableProfile};
 pub(crate) use selectivity::selectivity;

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::logical_expr::Expr;
-use quire_engine::ColumnTable;
+use quire_engine::{ColumnTable, distinct_drawn};
 
 use super::selectivity::{narrowed, selectivity};
 
@@ -88,7 +88,7 @@ impl TableProfile {
         for (name, index) in positions.iter() {
             let column = &mut columns[*index];
             let left = narrowed(filters, name, column);
-            column.distinct_count = drawn(left, self.row_count, row_count);
+            column.distinct_count = distinct_drawn(left, self.row_count, row_count);
             column.null_count = (column.null_fraction * row_count) as u64;
             column.bounds_are_exact = false;
         }
@@ -154,16 +154,6 @@ impl TableProfile {
     }
 }
 
-/// Distinct values expected among `drawn_rows` of `rows` rows that hold `distinct` of them.
-pub(crate) fn drawn(distinct: f64, rows: f64, drawn_rows: f64) -> f64 {
-    if rows <= 0.0 || distinct <= 1.0 || drawn_rows >= rows {
-        return distinct.min(drawn_rows.max(1.0));
-    }
-    let rows_per_value = rows / distinct;
-    let missed = (1.0 - drawn_rows / rows).powf(rows_per_value);
-    (distinct * (1.0 - missed)).clamp(1.0, drawn_rows.max(1.0))
-}
-
 fn column_profile(
     table: &ColumnTable,
     index: usize,
@@ -211,19 +201,5 @@ pub(super) fn value_bytes(data_type: &DataType, raw_bytes: u64, rows: u64) -> f6
         None if matches!(data_type, DataType::Boolean) => 0.125,
         None if average <= 12.0 => VIEW_BYTES,
         None => VIEW_BYTES + average,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::drawn;
-
-    #[test]
-    fn drawing_all_rows_finds_all_values_and_one_row_finds_one() {
-        assert_eq!(drawn(100.0, 1000.0, 1000.0), 100.0);
-        assert_eq!(drawn(100.0, 1000.0, 1.0), 1.0);
-        let some = drawn(100.0, 1000.0, 100.0);
-        assert!((60.0..70.0).contains(&some), "{some}");
-        assert_eq!(drawn(1000.0, 1000.0, 10.0), 10.0);
     }
 }

@@ -1,39 +1,29 @@
 //! What is known of a row table: its keys, the number of its rows, and the samples of `ANALYZE`.
 
-use std::collections::BTreeSet;
-
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use quire_engine::{ColumnSample, RowTable};
+use quire_engine::{ColumnSample, RowColumnStatistics, RowTable};
 
 use super::profile::{ColumnProfile, TableProfile, value_bytes};
 
 /// Distinct values of a column of which nothing is known.
 const UNKNOWN_DISTINCT: f64 = 200.0;
 
-/// Share of distinct values from which on a column is believed to get new ones with new rows.
-const GROWING_SHARE: f64 = 0.1;
-
 impl TableProfile {
-    /// What keys and samples say. The number of rows is that of today; shares are those of the sample.
-    pub(crate) fn of_rows(table: &RowTable, samples: &[(usize, ColumnSample)]) -> Self {
-        let row_count = table.row_count_estimate().unwrap_or_default() as f64;
-        let unique = unique_columns(table);
+    /// What keys and samples say.
+    pub(crate) fn of_rows(table: &RowTable) -> Self {
+        // Without them a query is planned worse, but answered.
+        let known = table.statistics().ok();
+        let row_count = known.as_ref().map_or(0.0, |known| known.row_count);
         let schema = table.arrow_schema();
         let columns = table.definition().visible_columns().zip(schema.fields());
         let columns = columns.map(|((ordinal, _), field)| {
-            let sample = samples.iter().find(|(known, _)| *known == ordinal);
-            let mut profile = match sample {
-                Some((_, sample)) => of_sample(table, ordinal, sample, field.data_type()),
+            let column = known.as_ref().and_then(|known| known.column(ordinal));
+            let mut profile = match column {
+                Some(column) => of_column(table, ordinal, column, field.data_type()),
                 None => unknown(field.data_type()),
             };
-            let sampled_rows = sample.map_or(row_count, |(_, sample)| sample.row_count as f64);
-            if unique.contains(&ordinal) {
-                profile.distinct_count = row_count;
-            } else if profile.distinct_count > sampled_rows * GROWING_SHARE {
-                profile.distinct_count *= row_count / sampled_rows.max(1.0);
-            }
             profile.distinct_count = profile.distinct_count.min(row_count).max(1.0);
             profile.null_count = (profile.null_fraction * row_count) as u64;
             profile
@@ -42,19 +32,21 @@ impl TableProfile {
     }
 }
 
-/// Columns that have another value in each row.
-fn unique_columns(table: &RowTable) -> BTreeSet<usize> {
-    let definition = table.definition();
-    let indexes = definition.indexes.iter().filter(|index| index.is_unique);
-    let keys = definition
-        .primary_key
-        .iter()
-        .chain(indexes.map(|index| &index.key));
-    keys.filter_map(|key| match key.columns.as_slice() {
-        [part] => Some(part.column),
-        _ => None,
-    })
-    .collect()
+fn of_column(
+    table: &RowTable,
+    ordinal: usize,
+    column: &RowColumnStatistics,
+    data_type: &DataType,
+) -> ColumnProfile {
+    let profile = match &column.sample {
+        Some(sample) => of_sample(table, ordinal, sample, data_type),
+        None => unknown(data_type),
+    };
+    ColumnProfile {
+        distinct_count: column.distinct_count,
+        null_fraction: column.null_share,
+        ..profile
+    }
 }
 
 fn of_sample(
@@ -67,11 +59,8 @@ fn of_sample(
     let scalar = |array: Option<ArrayRef>| ScalarValue::try_from_array(&array?, 0).ok();
     let bound = |bound: &Option<_>| scalar(table.scalar_array(ordinal, bound.as_ref()?));
     ColumnProfile {
-        distinct_count: sample.distinct_estimate as f64,
-        null_fraction: match read {
-            0 => 0.0,
-            _ => sample.zone.null_count as f64 / read as f64,
-        },
+        distinct_count: UNKNOWN_DISTINCT,
+        null_fraction: 0.0,
         null_count: 0,
         min: bound(&sample.zone.min),
         max: bound(&sample.zone.max),

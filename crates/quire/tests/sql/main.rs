@@ -12,3 +12,4 @@ mod points;
 mod prepared;
 mod signatures;
 mod support;
+mod tuple_plans;

@@ -70,7 +70,7 @@ impl<'e> Compiler<'e, '_> {
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
-    pub fn accumulate_when(
+    pub(crate) fn accumulate_when(
         &mut self,
         condition: &'e Expression,
         slot: Slot,
@@ -88,7 +88,11 @@ impl<'e> Compiler<'e, '_> {
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
-    pub fn average_double(&mut self, sum: Slot, count: Slot) -> Result<Register, CompileError> {
+    pub(crate) fn average_double(
+        &mut self,
+        sum: Slot,
+        count: Slot,
+    ) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
         let [left, right, target] = [self.fresh_word()?, self.fresh_word()?, self.fresh_word()?];
@@ -121,7 +125,7 @@ impl<'e> Compiler<'e, '_> {
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
-    pub fn average_decimal(
+    pub(crate) fn average_decimal(
         &mut self,
         (sum, count): (Slot, Slot),
         factor: i128,

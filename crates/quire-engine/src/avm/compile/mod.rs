@@ -127,7 +127,7 @@ impl<'e, 'p> Compiler<'e, 'p> {
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
-    pub fn output_to(
+    pub(crate) fn output_to(
         &mut self,
         expression: &'e Expression,
         register: Register,

@@ -104,8 +104,12 @@ impl Builder<'_> {
         let (outer_later, inner_later) = roles.demands(&pair_demand);
         let asked = outer_later.clone().with(&roles.outer_keys);
         let outer = self.scan_in_order(left, &asked)?;
+        let outer = self.counted(&join.left, outer)?;
         let (outer, left_keys) = self.computed(outer, &roles.outer_keys, &outer_later)?;
-        let side = |builder: &mut Self, asked: &Demand| builder.scan_in_order(right, asked);
+        let side = |builder: &mut Self, asked: &Demand| {
+            let inner = builder.scan_in_order(right, asked)?;
+            builder.counted(&join.right, inner)
+        };
         let InnerSide {
             built: inner,
             keys: right_keys,

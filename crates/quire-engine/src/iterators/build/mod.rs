@@ -14,15 +14,17 @@ mod relation;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use super::counted::Counted;
 use super::{Filter, QueryOptions, RegisterIterator, Workspace};
 use crate::avm::{
     ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
 use crate::plan::{Environment, Expression, Node, Plan};
 use crate::row_table::Value;
-use crate::rows::RowTable;
+use crate::rows::{RowStatistics, RowTable};
 
 pub(super) use demand::Demand;
 use estimate::Estimate;
@@ -82,7 +84,10 @@ pub(super) struct Builder<'a> {
     /// The share of each node that keeps rows.
     workspace: Workspace,
     /// Of the nodes of the plan, by their addresses.
-    estimates: RefCell<HashMap<usize, Estimate>>,
+    estimates: RefCell<HashMap<usize, Rc<Estimate>>>,
+    /// Of tables, by their ids.
+    statistics: RefCell<HashMap<u64, Rc<RowStatistics>>>,
+    is_counted: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -104,11 +109,28 @@ impl<'a> Builder<'a> {
                 is_compressed: false,
             },
             estimates: RefCell::default(),
+            statistics: RefCell::default(),
+            is_counted: options.is_counted,
         }
     }
 
     /// The iterator of a plan, of whose columns those above ask for each so often.
     pub(super) fn plan(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {
+        let built = self.node(plan, demand)?;
+        self.counted(plan, built)
+    }
+
+    /// The same, counted if somebody wants to know.
+    pub(super) fn counted(&self, plan: &Plan, built: Built) -> Result<Built, BuildError> {
+        if !self.is_counted {
+            return Ok(built);
+        }
+        let row_estimate = self.estimate(plan)?.rows;
+        let iterator = Box::new(Counted::new(built.iterator, row_estimate));
+        Ok(Built { iterator, ..built })
+    }
+
+    fn node(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {
         if let Some(base) = BaseScan::of(plan) {
             return self.scan(&base, demand);
         }

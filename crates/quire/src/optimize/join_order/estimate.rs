@@ -9,10 +9,11 @@ use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, FetchType, Join, LogicalPlan, Projection, TableScan,
 };
+use quire_engine::distinct_drawn;
 
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 use crate::statistics::TableProfile;
-use crate::statistics::{ColumnProfile, drawn, selectivity};
+use crate::statistics::{ColumnProfile, selectivity};
 
 /// Rows of a source that says nothing of its size.
 const UNKNOWN_ROWS: f64 = 10_000.0;
@@ -53,7 +54,7 @@ impl Estimate {
     pub(super) fn scaled(mut self, share: f64) -> Self {
         let rows = (self.rows * share).max(1.0).min(self.rows.max(1.0));
         for profile in self.columns.values_mut() {
-            profile.distinct_count = drawn(profile.distinct_count, self.rows, rows);
+            profile.distinct_count = distinct_drawn(profile.distinct_count, self.rows, rows);
         }
         self.rows = rows;
         self

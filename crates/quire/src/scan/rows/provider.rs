@@ -9,7 +9,7 @@ use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use quire_engine::{ColumnSample, RowSource, RowTable};
+use quire_engine::{RowSource, RowTable};
 
 use super::access::{self, Access, external};
 use super::conditions::{conditions, is_useful};
@@ -28,7 +28,6 @@ pub(crate) struct RowTableProvider {
     schema: SchemaRef,
     /// Only these rows.
     only: Option<RowKeys>,
-    samples: Vec<(usize, ColumnSample)>,
     profile: OnceLock<TableProfile>,
 }
 
@@ -48,12 +47,11 @@ impl std::fmt::Debug for RowTableProvider {
 
 impl RowTableProvider {
     /// The table, with what is known of its columns.
-    pub(crate) fn new(table: Arc<RowTable>, samples: Vec<(usize, ColumnSample)>) -> Self {
+    pub(crate) fn new(table: Arc<RowTable>) -> Self {
         Self {
             schema: Arc::clone(table.arrow_schema()),
             table,
             only: None,
-            samples,
             profile: OnceLock::new(),
         }
     }
@@ -61,7 +59,7 @@ impl RowTableProvider {
     /// Rows and columns, as far as they are known.
     pub(crate) fn profile(&self) -> &TableProfile {
         self.profile
-            .get_or_init(|| TableProfile::of_rows(&self.table, &self.samples))
+            .get_or_init(|| TableProfile::of_rows(&self.table))
     }
 
     /// The table with the keys of its rows; `only` restricts it to some.
@@ -70,7 +68,6 @@ impl RowTableProvider {
             schema: with_row_key(table.arrow_schema()),
             table,
             only,
-            samples: Vec::new(),
             profile: OnceLock::new(),
         }
     }

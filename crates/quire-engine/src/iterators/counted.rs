@@ -1,0 +1,57 @@
+//! What an iterator was expected to do, and what it did: `EXPLAIN ANALYZE`.
+
+use std::time::Instant;
+
+use super::{Explanation, RegisterIterator};
+use crate::avm::{RegisterSet, Tally, Trap};
+
+/// An iterator whose rows are counted, and the time and the fields that it, and not its inputs, needs for them.
+pub(super) struct Counted {
+    inner: Box<dyn RegisterIterator>,
+    /// How many rows were expected.
+    row_estimate: f64,
+    row_count: u64,
+    call_count: u64,
+    own: Tally,
+}
+
+impl Counted {
+    pub(super) fn new(inner: Box<dyn RegisterIterator>, row_estimate: f64) -> Self {
+        Self {
+            inner,
+            row_estimate,
+            row_count: 0,
+            call_count: 0,
+            own: Tally::default(),
+        }
+    }
+}
+
+impl RegisterIterator for Counted {
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        let of_siblings = std::mem::take(&mut registers.of_inputs);
+        let (fields_before, started) = (registers.decoded_fields, Instant::now());
+        let has_row = self.inner.next(registers);
+        let all = Tally {
+            decoded_fields: registers.decoded_fields - fields_before,
+            time: started.elapsed(),
+        };
+        self.own.add(all.without(registers.of_inputs));
+        registers.of_inputs = of_siblings;
+        registers.of_inputs.add(all);
+        self.call_count += 1;
+        self.row_count += u64::from(matches!(has_row, Ok(true)));
+        has_row
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        let mut note = format!("about {:.0} rows", self.row_estimate);
+        if self.call_count > 0 {
+            let (rows, fields) = (self.row_count, self.own.decoded_fields);
+            let time_ms = self.own.time.as_secs_f64() * 1e3;
+            note += &format!("; {rows} rows, {fields} fields decoded, {time_ms:.3} ms");
+        }
+        explanation.note(note);
+        self.inner.explain(explanation);
+    }
+}

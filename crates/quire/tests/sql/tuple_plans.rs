@@ -1,0 +1,176 @@
+//! `EXPLAIN` by the tuple engine: what it expects of its iterators, and what they did.
+
+use quire::Connection;
+
+use crate::support::{database, rows, value};
+
+/// 20,000 sales of a day in 2023 (of which 400 have no price), and the 2,000 buyers that half of them name.
+fn shop() -> Connection {
+    let mut connection = database().connect();
+    for sql in [
+        "CREATE TABLE sale (id INTEGER PRIMARY KEY, buyer INTEGER NOT NULL, item INTEGER NOT NULL, \
+         day DATE NOT NULL, price INTEGER, remark TEXT NOT NULL)",
+        "CREATE TABLE buyer (id INTEGER PRIMARY KEY, town INTEGER NOT NULL)",
+        "INSERT INTO sale SELECT i, i * 7919 % 4000, i * 31 % 50, DATE '2023-01-01' + i * 17 % 365, \
+         CASE WHEN i % 50 = 0 THEN NULL ELSE i % 1000 END, 'remark ' || (i * 13 % 90 + 10) \
+         FROM generate_series(1, 20000) AS g(i)",
+        "INSERT INTO buyer SELECT i, i % 20 FROM generate_series(0, 1999) AS g(i)",
+        "SET engine = 'tuple'",
+    ] {
+        rows(&mut connection, sql);
+    }
+    connection
+}
+
+/// An iterator as it was explained.
+struct Line {
+    text: String,
+    expected: f64,
+    counted: f64,
+}
+
+fn analyzed(connection: &mut Connection, sql: &str) -> Vec<Line> {
+    let lines = rows(connection, &format!("EXPLAIN ANALYZE {sql}"));
+    let line = |line: Vec<String>| {
+        let text = line.join("");
+        let (_, note) = text.rsplit_once("(about ").unwrap();
+        let (expected, rest) = note.split_once(" rows; ").unwrap();
+        let (counted, _) = rest.split_once(" rows").unwrap();
+        Line {
+            expected: expected.parse().unwrap(),
+            counted: counted.parse().unwrap(),
+            text,
+        }
+    };
+    let noted = lines.into_iter().filter(|line| line[0].contains("(about "));
+    noted.map(line).collect()
+}
+
+/// With samples, every iterator makes about as many rows as it was expected to.
+#[test]
+fn after_analyze_estimates_are_near_what_comes() {
+    let mut connection = shop();
+    rows(&mut connection, "ANALYZE");
+    for sql in [
+        "SELECT id FROM sale WHERE item = 7",
+        "SELECT id FROM sale WHERE item IN (7, 8, 9)",
+        "SELECT id FROM sale WHERE day >= DATE '2023-03-01' AND day < DATE '2023-04-01'",
+        "SELECT id FROM sale WHERE item = 7 AND day < DATE '2023-07-01'",
+        "SELECT id FROM sale WHERE item < 10 OR item >= 40",
+        "SELECT id FROM sale WHERE price IS NULL",
+        "SELECT id FROM sale WHERE price >= 900",
+        "SELECT id FROM sale WHERE remark >= 'remark 70'",
+        "SELECT id FROM sale WHERE id BETWEEN 1000 AND 2000",
+        "SELECT sale.id FROM sale JOIN buyer ON sale.buyer = buyer.id",
+        "SELECT sale.id FROM sale JOIN buyer ON sale.buyer = buyer.id WHERE buyer.town = 3",
+        "SELECT sale.id FROM sale LEFT JOIN buyer ON sale.buyer = buyer.id WHERE sale.item = 7",
+        "SELECT id FROM sale WHERE buyer IN (SELECT id FROM buyer)",
+        "SELECT id FROM sale WHERE NOT EXISTS (SELECT * FROM buyer WHERE buyer.id = sale.buyer)",
+        "SELECT item, count(*) FROM sale GROUP BY item",
+        "SELECT item, price, count(*) FROM sale WHERE day < DATE '2023-01-10' GROUP BY item, price",
+        "SELECT DISTINCT day FROM sale",
+        "SELECT id FROM sale ORDER BY price LIMIT 10",
+    ] {
+        for line in analyzed(&mut connection, sql) {
+            let near = line.counted / 2.0..=line.counted * 2.0;
+            assert!(near.contains(&line.expected), "{sql}\n{}", line.text);
+        }
+    }
+}
+
+/// Only what a query asks for is decoded, and once; a condition that is false ends the row.
+#[test]
+fn decoded_fields_are_counted() {
+    let mut connection = shop();
+    let fields = |connection: &mut Connection, sql: &str| -> u64 {
+        let lines = analyzed(connection, sql).into_iter();
+        let of_line = |line: Line| {
+            let (_, note) = line.text.rsplit_once("rows, ").unwrap();
+            note.split_once(" fields")
+                .unwrap()
+                .0
+                .parse::<u64>()
+                .unwrap()
+        };
+        lines.map(of_line).sum()
+    };
+    assert_eq!(fields(&mut connection, "SELECT count(*) FROM sale"), 0);
+    assert_eq!(
+        fields(&mut connection, "SELECT sum(item) FROM sale"),
+        20_000
+    );
+    // 400 of the rows have the item.
+    let sql = "SELECT sum(price + price) FROM sale WHERE item = 7";
+    assert_eq!(
+        value(&mut connection, "SELECT count(*) FROM sale WHERE item = 7"),
+        "400"
+    );
+    assert_eq!(fields(&mut connection, sql), 20_000 + 400);
+    assert_eq!(
+        fields(&mut connection, "SELECT id, price FROM sale WHERE item = 7"),
+        20_000 + 2 * 400
+    );
+}
+
+#[test]
+fn what_was_read_is_told() {
+    let mut connection = shop();
+    // Nothing is known of prices: a third of them is expected to be greater than something.
+    let lines = rows(
+        &mut connection,
+        "EXPLAIN SELECT id FROM sale WHERE price > 5 AND id <= 300",
+    );
+    let lines = lines.concat();
+    let beginnings = [
+        "filter (about ",
+        "  scan of sale by sale_pkey to t0, 1 range, reads about ",
+    ];
+    assert_eq!(lines.len(), beginnings.len(), "{lines:?}");
+    for (line, beginning) in lines.iter().zip(beginnings) {
+        assert!(line.starts_with(beginning), "{lines:?}");
+    }
+    // The pages tell about 300 rows.
+    let expected = lines[0].strip_prefix(beginnings[0]).unwrap();
+    let expected: f64 = expected.strip_suffix(" rows)").unwrap().parse().unwrap();
+    assert!((80.0..120.0).contains(&expected), "{lines:?}");
+    let lines = rows(
+        &mut connection,
+        "EXPLAIN ANALYZE SELECT sum(price) FROM sale WHERE id <= 100",
+    );
+    let lines = lines.concat();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("has read 100 rows of ")),
+        "{lines:?}"
+    );
+    let unread = rows(
+        &mut connection,
+        "EXPLAIN SELECT sum(price) FROM sale WHERE id <= 100",
+    )
+    .concat();
+    assert!(
+        unread.iter().all(|line| !line.contains("has read")),
+        "{unread:?}"
+    );
+    assert!(
+        unread.iter().all(|line| !line.contains("fields decoded")),
+        "{unread:?}"
+    );
+}
+
+#[test]
+fn what_is_left_to_batches_is_told() {
+    let mut connection = shop();
+    let sql = "EXPLAIN SELECT id, row_number() OVER (ORDER BY id) FROM sale";
+    let lines = rows(&mut connection, sql);
+    assert_eq!(lines[0][0], "engine");
+    assert!(
+        lines[0][1].starts_with("left to batches: not translated"),
+        "{lines:?}"
+    );
+    assert!(lines.len() > 1);
+    rows(&mut connection, "SET engine = 'auto'");
+    let lines = rows(&mut connection, sql);
+    assert!(lines.iter().all(|line| line[0] != "engine"), "{lines:?}");
+}
