@@ -29,6 +29,9 @@ setup: .venv/ready
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
 	@command -v cc >/dev/null && command -v pkg-config >/dev/null \
 		|| { apt-get update && apt-get install -y --no-install-recommends build-essential pkg-config; }
+# A browser for the pages of `quire inspect`. Where it cannot be had its test is skipped, and says so.
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+		|| { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true
 
 .venv/ready: requirements-dev.txt
 	@python3 -m venv .venv || { apt-get update && apt-get install -y python3-venv && python3 -m venv .venv; }

@@ -13,7 +13,7 @@ use crate::shell::{Location, Resources, Settings, parse_bytes};
 ///
 /// With neither SQL nor -c nor -f, statements are read from the terminal, or from the standard
 /// input when that is no terminal. Exit codes: 0 all went well; 1 a statement or command failed, or
-/// `check` found something; 2 wrong usage, or `check` or `lab` could not look; 130 interrupted; 141
+/// `check` found something; 2 wrong usage, or `check`, `inspect` or `lab` could not look; 130 interrupted; 141
 /// nobody reads the output.
 #[derive(Debug, Parser)]
 #[command(
@@ -106,6 +106,19 @@ pub enum Action {
         /// Write to this new file what can be saved of a broken one, then check that
         #[arg(long, value_name = "COPY")]
         rebuild: Option<PathBuf>,
+    },
+
+    /// Show where the bytes of a database file went
+    ///
+    /// By table, column or tree, and codec: bytes in the file beside those that they stand for.
+    /// Exit codes: 0 shown; 2 the file could not be examined.
+    Inspect {
+        /// The database file; it is not changed
+        file: PathBuf,
+
+        /// Write one page of HTML with a treemap, which needs no network, to this file instead
+        #[arg(long, value_name = "OUT")]
+        html: Option<PathBuf>,
     },
 
     /// Serve a database to clients of PostgreSQL, until interrupted

@@ -8,6 +8,7 @@ mod arguments;
 mod check;
 mod commands;
 mod editor;
+mod inspect;
 mod interactive;
 mod keywords;
 mod lab;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
                 None => check::run(file),
             };
         }
+        Some(Action::Inspect { file, html }) => return inspect::run(file, html.as_deref()),
         Some(Action::Lab {
             topic,
             out,

@@ -4,6 +4,7 @@
 mod bytes;
 mod checked_arithmetic;
 mod decimal_digits;
+mod file;
 mod rounding;
 mod sequences;
 mod storage;
@@ -12,6 +13,7 @@ mod sum;
 pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
+pub(crate) use file::FileFunction;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};

@@ -143,14 +143,7 @@ impl TableFunctionImpl for PoolFunction {
             ("decode_ns", stats.decode_ns),
             ("encode_ns", stats.encode_ns),
         ];
-        let names = figures.iter().map(|(name, _)| Some(*name));
-        table_of(vec![
-            ("name", Arc::new(names.collect::<StringViewArray>())),
-            (
-                "value",
-                integers(figures.iter().map(|(_, value)| integer(*value))),
-            ),
-        ])
+        figures_of(&figures)
     }
 }
 
@@ -309,6 +302,16 @@ fn integer(value: u64) -> Option<i64> {
 
 fn integers(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Int64Array>())
+}
+
+/// Names and values.
+pub(super) fn figures_of(figures: &[(&str, u64)]) -> Result<Arc<dyn TableProvider>> {
+    let names = figures.iter().map(|(name, _)| Some(*name));
+    let values = figures.iter().map(|(_, value)| integer(*value));
+    table_of(vec![
+        ("name", Arc::new(names.collect::<StringViewArray>())),
+        ("value", integers(values)),
+    ])
 }
 
 fn table_of(columns: Vec<(&str, ArrayRef)>) -> Result<Arc<dyn TableProvider>> {

@@ -19,7 +19,8 @@ use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
 use crate::functions::{
-    self, EngineFunction, PoolFunction, SequenceValues, StorageFunction, TablesFunction,
+    self, EngineFunction, FileFunction, PoolFunction, SequenceValues, StorageFunction,
+    TablesFunction,
 };
 use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
@@ -127,6 +128,8 @@ impl Session {
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
+        let file = FileFunction(self.database.engine.clone());
+        state.register_udtf("quire_file", Arc::new(file));
         let (asked, left) = self.database.tuple_counts.asked_and_left();
         state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
