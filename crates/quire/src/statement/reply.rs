@@ -59,14 +59,12 @@ enum Source {
 }
 
 impl Reply {
-    pub(super) fn of_answer(answer: Answer) -> Self {
-        let (schema, source, command, rows_affected) = match answer {
-            Answer::Rows(schema, rows, tag) => (Some(schema), Source::Values(rows, 0), tag, 0),
-            Answer::Done(tag, count) => {
-                let rows_affected = count.unwrap_or(0);
-                (None, Source::Done(tag, count), tag, rows_affected)
-            }
-        };
+    fn new(
+        schema: Option<SchemaRef>,
+        command: &'static str,
+        source: Source,
+        rows_affected: u64,
+    ) -> Self {
         Self {
             schema,
             command,
@@ -75,6 +73,17 @@ impl Reply {
             row: Vec::new(),
             spare: None,
         }
+    }
+
+    pub(super) fn of_answer(answer: Answer) -> Self {
+        let (schema, source, command, rows_affected) = match answer {
+            Answer::Rows(schema, rows, tag) => (Some(schema), Source::Values(rows, 0), tag, 0),
+            Answer::Done(tag, count) => {
+                let rows_affected = count.unwrap_or(0);
+                (None, Source::Done(tag, count), tag, rows_affected)
+            }
+        };
+        Self::new(schema, command, source, rows_affected)
     }
 
     /// The memory of its rows goes there when they are not wanted any more.
@@ -100,14 +109,7 @@ impl Reply {
                 (None, "", rows_affected, Source::Completed(completion))
             }
         };
-        Self {
-            schema,
-            command,
-            source,
-            rows_affected,
-            row: Vec::new(),
-            spare: None,
-        }
+        Self::new(schema, command, source, rows_affected)
     }
 
     /// Names and types of the columns, if the statement returns rows. Integers, dates (days since 1970) and timestamps
