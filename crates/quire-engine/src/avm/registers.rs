@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use quire_format::tuple::TupleLayout;
 
+use super::cancellation::Cancellation;
 use super::native::{NativeCounts, ProgramCompiler};
 use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
 use super::tally::Tally;
@@ -125,6 +126,7 @@ pub struct RegisterSet {
     pub(crate) decoded_fields: u64,
     /// What the inputs of the iterator that runs have done since it was asked for a row.
     pub(crate) of_inputs: Tally,
+    pub(crate) cancellation: Cancellation,
 }
 
 /// What the aggregates of groups know. The states of one group follow each other.
@@ -329,6 +331,7 @@ impl RegisterSet {
             native_counts: NativeCounts::default(),
             decoded_fields: 0,
             of_inputs: Tally::default(),
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -519,14 +522,14 @@ impl RegisterSet {
     /// Whether the value of a register is NULL.
     #[inline(always)]
     #[must_use]
-    pub fn is_null_wide(&self, register: Wide) -> bool {
+    pub(crate) fn is_null_wide(&self, register: Wide) -> bool {
         self.banks.wide_nulls[usize::from(register.0)]
     }
 
     /// Whether the value of a register is NULL.
     #[inline(always)]
     #[must_use]
-    pub fn is_null_text(&self, register: Text) -> bool {
+    pub(crate) fn is_null_text(&self, register: Text) -> bool {
         self.banks.text_nulls[usize::from(register.0)]
     }
 }

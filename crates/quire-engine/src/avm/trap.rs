@@ -29,6 +29,9 @@ pub enum TrapReason {
         "the temporary file of a query: {0}; free space where temporary files are, or let the query use more memory"
     )]
     TemporaryFile(Box<dyn std::error::Error + Send + Sync>),
+    /// The query is not wanted any more: SQLSTATE 57014.
+    #[error("canceled")]
+    Cancelled,
     /// The program does not fit the tuples that it was given.
     #[error("internal error: t{tuple}.{ordinal} has no value of that type", tuple = .0.tuple.0, ordinal = .0.ordinal)]
     Operand(Attribute),

@@ -34,7 +34,7 @@ impl BTree {
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
+    pub(crate) fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
         let entries = self.estimate_all_entries()?;
         let first = match low {
             [] => 0.0,

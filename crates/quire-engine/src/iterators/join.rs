@@ -262,6 +262,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
 
     /// Reads the next left row: true if it comes out as it is.
     fn next_left(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        registers.cancellation.check()?;
         if self.sides.is_null_aware && self.has_null_key {
             self.state = State::End;
             return Ok(false);

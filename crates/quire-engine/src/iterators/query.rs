@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::build::{BuildError, Builder, Demand, all_columns};
 use super::{Explanation, RegisterIterator};
-use crate::avm::{NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
+use crate::avm::{Cancellation, NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
 use crate::row_table::Value;
 use crate::rows::RowTable;
@@ -23,6 +23,8 @@ pub struct QueryOptions {
     pub now: i64,
     /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`]. Costs some time for each row.
     pub is_counted: bool,
+    /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
+    pub cancellation: Cancellation,
 }
 
 impl Default for QueryOptions {
@@ -32,6 +34,7 @@ impl Default for QueryOptions {
             directory: None,
             now: 0,
             is_counted: false,
+            cancellation: Cancellation::default(),
         }
     }
 }

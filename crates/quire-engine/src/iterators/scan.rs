@@ -117,6 +117,7 @@ impl TableScan {
         values: &[Register],
         registers: &mut RegisterSet,
     ) -> Result<(), Trap> {
+        registers.cancellation.check()?;
         self.look_up_nothing();
         let found = self.found_by(values, registers)?;
         match found {
@@ -217,6 +218,7 @@ impl TableScan {
 
     /// Copies the next rows, of a leaf or of some entries of an index; false behind the last.
     fn read_rows(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        registers.cancellation.check()?;
         loop {
             let Some(scan) = &mut self.scan else {
                 let Some(range) = self.ranges.find(|range| !range.is_empty()) else {

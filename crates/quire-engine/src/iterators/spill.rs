@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use quire_codec::Corrupt;
 use quire_store::{Disk, FileDisk};
 
-use crate::avm::Trap;
+use crate::avm::{Cancellation, Trap};
 
 /// How much memory an iterator may use for the rows that it keeps, and what becomes of the others.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Workspace {
     pub directory: Option<PathBuf>,
     /// Whether rows are kept null-suppressed: smaller, and dearer to write.
     pub is_compressed: bool,
+    /// Whether the query goes on.
+    pub cancellation: Cancellation,
 }
 
 impl Default for Workspace {
@@ -35,6 +37,7 @@ impl Default for Workspace {
             memory_bytes: 256 << 20,
             directory: None,
             is_compressed: false,
+            cancellation: Cancellation::default(),
         }
     }
 }
@@ -61,6 +64,7 @@ impl Workspace {
             end: 0,
             // All blocks that are in memory together take a quarter of it.
             block_bytes: (self.memory_bytes / 4 / STREAMS).clamp(64, BLOCK_BYTES),
+            cancellation: self.cancellation.clone(),
         })
     }
 }
@@ -70,6 +74,7 @@ pub(super) struct SpillFile {
     disk: FileDisk,
     end: u64,
     block_bytes: usize,
+    cancellation: Cancellation,
 }
 
 /// Records in the order in which they were written.
@@ -107,6 +112,7 @@ impl Stream {
         if block.is_empty() {
             return Ok(());
         }
+        file.cancellation.check()?;
         let start = file.end;
         let written = file.disk.write_at(&block, start);
         written.map_err(Trap::temporary_file)?;
@@ -153,6 +159,7 @@ impl StreamReader {
             let Some(range) = self.blocks.next() else {
                 return Ok(false);
             };
+            file.cancellation.check()?;
             // It was in memory when it was written.
             self.block.resize((range.end - range.start) as usize, 0);
             let read = file.disk.read_at(&mut self.block, range.start);

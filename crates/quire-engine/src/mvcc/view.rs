@@ -101,7 +101,7 @@ impl ReadView {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn estimate_entries(
+    pub(crate) fn estimate_entries(
         &self,
         tree: TreeId,
         low: &[u8],

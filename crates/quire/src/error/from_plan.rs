@@ -50,6 +50,7 @@ impl From<Trap> for Error {
         let sqlstate = match trap.into_reason() {
             TrapReason::Evaluation(error) => return error.into(),
             TrapReason::Row(error) => return error.into(),
+            TrapReason::Cancelled => return Error::cancelled(),
             reason => (sqlstate_of(&reason), reason.to_string()),
         };
         Error::new(sqlstate.0, sqlstate.1)

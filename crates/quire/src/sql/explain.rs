@@ -117,7 +117,7 @@ async fn iterators(
 ) -> Result<Result<String, String>, Error> {
     let planned = plan(session, snapshot.clone(), query, token).await?;
     match is_analyzed {
-        false => tuple_engine::explanation(session, snapshot, &planned, with_programs).await,
+        false => tuple_engine::explanation(session, snapshot, &planned, with_programs, token).await,
         true => tuple_engine::analysis(session, snapshot, &planned, with_programs, token).await,
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
+use quire_engine::avm::Cancellation;
 use quire_engine::iterators::{BuildError, QueryOptions, TupleQuery, TupleQueryError};
 use quire_engine::plan::{Environment, Query};
 use quire_engine::{RowTable, Snapshot};
@@ -56,7 +57,7 @@ pub(super) async fn try_run(
     token: &CancelToken,
 ) -> Result<Option<Outcome>, Error> {
     let counts = &session.database.tuple_counts;
-    let options = options_of(session);
+    let options = options_of(session, token);
     let translated = translated(planned)?;
     let started = match &translated {
         Ok(translated) => started(translated, snapshot, options).await?.ok(),
@@ -86,10 +87,11 @@ pub(super) async fn explanation(
     snapshot: &Snapshot,
     planned: &PlannedQuery,
     with_programs: bool,
+    token: &CancelToken,
 ) -> Result<Result<String, String>, Error> {
     let options = QueryOptions {
         is_counted: true,
-        ..options_of(session)
+        ..options_of(session, token)
     };
     let query = match translated(planned)? {
         Ok(translated) => translated.query,
@@ -110,7 +112,7 @@ pub(super) async fn analysis(
 ) -> Result<Result<String, String>, Error> {
     let options = QueryOptions {
         is_counted: true,
-        ..options_of(session)
+        ..options_of(session, token)
     };
     let started = match translated(planned)? {
         Ok(translated) => started(&translated, snapshot, options).await?,
@@ -134,10 +136,11 @@ pub(super) async fn analysis(
     blocking(run).await?.map(Ok)
 }
 
-fn options_of(session: &Session) -> QueryOptions {
+fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
         memory_bytes: session.database.options.memory_bytes,
         now: Environment::new(&[]).now(),
+        cancellation: Cancellation(Some(token.question())),
         ..QueryOptions::default()
     }
 }

@@ -1,8 +1,10 @@
 //! `EXPLAIN` by the tuple engine: what it expects of its iterators, and what they did.
 
+use std::time::Duration;
+
 use quire::Connection;
 
-use crate::support::{database, rows, value};
+use crate::support::{database, error, rows, value};
 
 /// 20,000 sales of a day in 2023 (of which 400 have no price), and the 2,000 buyers that half of them name.
 fn shop() -> Connection {
@@ -173,4 +175,30 @@ fn what_is_left_to_batches_is_told() {
     rows(&mut connection, "SET engine = 'auto'");
     let lines = rows(&mut connection, sql);
     assert!(lines.iter().all(|line| line[0] != "engine"), "{lines:?}");
+}
+
+/// What has no rows to give still hears of its cancellation: 400 million pairs are tried here, which takes longer than a moment.
+#[test]
+fn a_query_without_rows_can_be_cancelled() {
+    let mut connection = shop();
+    let handle = connection.cancel_handle();
+    let sql = "SELECT count(*) FROM sale AS a, sale AS b WHERE a.price + b.price < 0";
+    let explained = rows(&mut connection, &format!("EXPLAIN {sql}")).concat();
+    assert!(
+        explained[0].starts_with("groups by hashing"),
+        "{explained:?}"
+    );
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Until the statement has begun there is nothing to cancel.
+            while ended.recv_timeout(Duration::from_millis(20)).is_err() {
+                handle.cancel();
+            }
+        });
+        let failed = error(&mut connection, sql);
+        sender.send(()).unwrap();
+        assert_eq!(failed.sqlstate(), "57014");
+    });
+    assert_eq!(value(&mut connection, "SELECT count(*) FROM buyer"), "2000");
 }

@@ -97,9 +97,11 @@ impl<'a> Builder<'a> {
         parameters: &'a [Value],
         options: &'a QueryOptions,
     ) -> Self {
+        let mut registers = RegisterSet::new();
+        registers.cancellation = options.cancellation.clone();
         Self {
             pool: RegisterPool::default(),
-            registers: RegisterSet::new(),
+            registers,
             tuples: Vec::new(),
             tables,
             environment: Environment::at(parameters, options.now),
@@ -107,6 +109,7 @@ impl<'a> Builder<'a> {
                 memory_bytes: options.memory_bytes / keeping_nodes(plan).max(1),
                 directory: options.directory.clone(),
                 is_compressed: false,
+                cancellation: options.cancellation.clone(),
             },
             estimates: RefCell::default(),
             statistics: RefCell::default(),
