@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::lab::Topic;
+use crate::lab::{Benchmark, Topic};
 use crate::render::Mode;
 use crate::shell::{Location, Resources, Settings, parse_bytes};
 
@@ -175,6 +175,9 @@ pub enum Action {
         /// Small samples and few rounds: the values mean little
         #[arg(long)]
         quick: bool,
+
+        #[command(flatten)]
+        benchmark: Benchmark,
     },
 }
 
@@ -336,6 +339,7 @@ mod tests {
             file,
             out,
             quick,
+            ..
         }) = arguments.action
         else {
             panic!("no laboratory");

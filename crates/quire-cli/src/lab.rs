@@ -1,12 +1,14 @@
 //! `quire lab EXPERIMENT`: the figures of the papers, measured again on this machine.
 
+use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use quire_lab::{Effort, Experiment, Figure, Lab, render};
+use quire_tpcd::{Device, Setup};
 
 use crate::NOBODY_READS_EXIT_CODE;
 use crate::shell::describe_plain;
@@ -25,21 +27,108 @@ pub enum Topic {
     DualFormat,
     /// Inverted files: table 6.2 of Zukowski and the query of its §6.4
     Postings,
+    /// Decoding tables of compressed tuples: §3.3.3 of Westmann et al.
+    LengthDecoding,
+    /// Classic and extended iterators: §4.1.1 of Westmann et al.
+    IteratorModels,
+    /// TPC-D over compressed and uncompressed tables: tables 3, 4 and 5 of Westmann et al.
+    Tpcd,
+}
+
+/// How `tpcd` is run.
+#[derive(Debug, Args)]
+pub struct Benchmark {
+    /// tpcd: size of the tables; 1 is the paper's gigabyte
+    #[arg(long, default_value = "0.1", value_parser = parse_scale)]
+    scale: f64,
+
+    /// tpcd: the machine whose processor and disk decide the times
+    #[arg(long, value_enum, default_value = "paper")]
+    machine: MachineName,
+
+    /// tpcd: run the queries of TPC-H, too
+    #[arg(long)]
+    tpch: bool,
+
+    /// tpcd: give the tables primary keys and indexes
+    #[arg(long)]
+    keys: bool,
+
+    /// tpcd: how often each query is run; the middle of its times counts
+    #[arg(long, default_value = "3", value_name = "COUNT")]
+    rounds: usize,
+
+    /// tpcd: keep rows, databases and answers in this folder [default: a temporary one]
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+}
+
+/// On what `tpcd` is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MachineName {
+    /// A processor and a disk as slow as the paper's
+    Paper,
+    /// This machine's processor and disk
+    Own,
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(scale) if (0.001..=1_000.0).contains(&scale) => Ok(scale),
+        _ => Err(format!("{text} is no number from 0.001 to 1000")),
+    }
 }
 
 impl Topic {
-    fn experiment(self) -> Experiment {
+    /// The experiment of the laboratory; none of what needs databases.
+    fn experiment(self) -> Option<Experiment> {
         match self {
-            Self::Codecs => Experiment::Codecs,
-            Self::Transforms => Experiment::Transforms,
-            Self::DualFormat => Experiment::DualFormat,
-            Self::Postings => Experiment::Postings,
+            Self::Codecs => Some(Experiment::Codecs),
+            Self::Transforms => Some(Experiment::Transforms),
+            Self::DualFormat => Some(Experiment::DualFormat),
+            Self::Postings => Some(Experiment::Postings),
+            Self::LengthDecoding => Some(Experiment::LengthDecoding),
+            Self::IteratorModels => Some(Experiment::IteratorModels),
+            Self::Tpcd => None,
         }
     }
 }
 
+impl Benchmark {
+    /// Runs it. Without a folder of the user's its files are removed.
+    fn figures(&self, quick: bool) -> Result<Vec<Figure>, quire_tpcd::Failure> {
+        let temporary = env::temp_dir().join(format!("quire-tpcd-{}", process::id()));
+        let setup = Setup {
+            scale: self.scale,
+            device: match self.machine {
+                MachineName::Paper => Device::Paper,
+                MachineName::Own => Device::Own,
+            },
+            with_tpch: self.tpch,
+            has_keys: self.keys,
+            rounds: if quick { 1 } else { self.rounds },
+            folder: self.work.clone().unwrap_or_else(|| temporary.clone()),
+        };
+        let figures = quire_tpcd::figures(&setup, &mut |next| {
+            // Nobody needs to know.
+            let _ = writeln!(io::stderr(), "{next}");
+        });
+        if self.work.is_none() {
+            // What is left of it is in the folder for temporary files.
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        figures
+    }
+}
+
 /// Measures, and prints the figures or writes them into a folder.
-pub fn run(topic: Topic, out: Option<&Path>, quick: bool, file: Option<&Path>) -> ExitCode {
+pub fn run(
+    topic: Topic,
+    out: Option<&Path>,
+    quick: bool,
+    file: Option<&Path>,
+    benchmark: &Benchmark,
+) -> ExitCode {
     let text = match file.map(fs::read).transpose() {
         Ok(text) => text,
         Err(error) => {
@@ -51,10 +140,15 @@ pub fn run(topic: Topic, out: Option<&Path>, quick: bool, file: Option<&Path>) -
         }
     };
     let effort = if quick { Effort::Quick } else { Effort::Full };
-    let lab = Lab::new(effort);
-    let figures = match topic.experiment().run(&lab, text.as_deref()) {
+    let figures = match topic.experiment() {
+        Some(experiment) => experiment
+            .run(&Lab::new(effort), text.as_deref())
+            .map_err(|error| error.to_string()),
+        None => benchmark.figures(quick).map_err(|error| error.to_string()),
+    };
+    let figures = match figures {
         Ok(figures) => figures,
-        Err(error) => return trouble(&error.to_string()),
+        Err(message) => return trouble(&message),
     };
     let written = match out {
         Some(folder) => match write_files(&figures, folder) {

@@ -52,7 +52,8 @@ fn main() -> ExitCode {
             out,
             quick,
             file,
-        }) => return lab::run(*topic, out.as_deref(), *quick, file.as_deref()),
+            benchmark,
+        }) => return lab::run(*topic, out.as_deref(), *quick, file.as_deref(), benchmark),
         Some(Action::Serve {
             file,
             listen,

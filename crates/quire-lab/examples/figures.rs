@@ -1,6 +1,6 @@
 //! The laboratory without the shell and all that it needs.
 //!
-//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings [--quick] [FILE]` prints what
+//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings|length-decoding|iterator-models [--quick] [FILE]` prints what
 //! `quire lab` prints.
 
 use quire_lab::{Effort, Experiment, Lab, render};
@@ -13,11 +13,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "transforms" => experiment = Some(Experiment::Transforms),
             "dual-format" => experiment = Some(Experiment::DualFormat),
             "postings" => experiment = Some(Experiment::Postings),
+            "length-decoding" => experiment = Some(Experiment::LengthDecoding),
+            "iterator-models" => experiment = Some(Experiment::IteratorModels),
             "--quick" => effort = Effort::Quick,
             file => text = Some(std::fs::read(file)?),
         }
     }
-    let experiment = experiment.ok_or("name codecs, transforms, dual-format or postings")?;
+    let experiment = experiment.ok_or(
+        "name codecs, transforms, dual-format, postings, length-decoding or iterator-models",
+    )?;
     for figure in experiment.run(&Lab::new(effort), text.as_deref())? {
         println!("{}", render::text(&figure));
     }

@@ -3,6 +3,8 @@
 /// The paper a figure is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {
+    /// T. Westmann, D. Kossmann, S. Helmer, G. Moerkotte, *The Implementation and Performance of Compressed Databases*.
+    CompressedDatabases,
     /// M. Zukowski, *Balancing Vectorized Query Execution with Bandwidth-Optimized Storage*, chapter 6.
     SuperScalarCompression,
     /// Y. Qiao et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in
@@ -14,6 +16,9 @@ impl Paper {
     /// Author and short title.
     pub fn citation(self) -> &'static str {
         match self {
+            Self::CompressedDatabases => {
+                "T. Westmann et al., The Implementation and Performance of Compressed Databases"
+            }
             Self::SuperScalarCompression => {
                 "M. Zukowski, Balancing Vectorized Query Execution with Bandwidth-Optimized Storage"
             }

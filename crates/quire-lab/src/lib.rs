@@ -18,6 +18,8 @@ mod clock;
 pub mod codecs;
 pub mod dual_format;
 mod figure;
+mod iterator_models;
+mod length_decoding;
 mod machine;
 pub mod postings;
 mod random;
@@ -48,17 +50,24 @@ pub enum Experiment {
     DualFormat,
     /// Paper 2: table 6.2 and the query of §6.4.
     Postings,
+    /// Paper 1: decoding tables, §3.3.3.
+    LengthDecoding,
+    /// Paper 1: classic and extended iterators, §4.1.1.
+    IteratorModels,
 }
 
 impl Experiment {
     /// Measures all figures. `text` is a text of the user's: the strings of figure 9, the words of figure 11, or the documents of the
-    /// inverted file, one on each line; without it a text is made up. [`Experiment::Codecs`] needs none.
+    /// inverted file, one on each line; without it a text is made up. Those of paper 1 and
+    /// [`Experiment::Codecs`] need none.
     pub fn run(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
         match self {
             Self::Codecs => codecs::figures(lab),
             Self::Transforms => transforms::figures(lab, text),
             Self::DualFormat => dual_format::figures(lab, text),
             Self::Postings => postings::figures(lab, text),
+            Self::LengthDecoding => length_decoding::figures(lab),
+            Self::IteratorModels => iterator_models::figures(lab),
         }
     }
 }

@@ -192,3 +192,17 @@ fn pages_by_columns_are_the_better_the_more_they_move() {
     let lab = Lab::new(Effort::Quick);
     assert!(Experiment::DualFormat.run(&lab, Some(b"12 34")).is_err());
 }
+
+#[test]
+fn length_decoding_measures_both_ways() {
+    let figures = run(Experiment::LengthDecoding, None);
+    assert_eq!(stems(&figures), ["length-decoding"]);
+    assert_eq!(value(&figures[0], "the paper's ratio", "fields of Q1"), 3.0);
+}
+
+#[test]
+fn iterator_models_measure_both() {
+    let figures = run(Experiment::IteratorModels, None);
+    assert_eq!(stems(&figures), ["iterator-models"]);
+    assert!(value(&figures[0], "extended", "compressed tuples") > 0.0);
+}

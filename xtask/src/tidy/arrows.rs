@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -27,8 +27,22 @@ const ARROWS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("quire-lab", &["quire-codec", "quire-format"]),
+    (
+        "quire-tpcd",
+        &[
+            "quire",
+            "quire-lab",
+            "quire-native",
+            "quire-engine",
+            "quire-store",
+            "quire-format",
+        ],
+    ),
     ("quire-server", &["quire"]),
-    ("quire-cli", &["quire", "quire-server", "quire-lab"]),
+    (
+        "quire-cli",
+        &["quire", "quire-server", "quire-lab", "quire-tpcd"],
+    ),
     (
         "quire-testkit",
         &["quire-engine", "quire-store", "quire-format", "quire-codec"],

@@ -1,0 +1,73 @@
+//! Tuples of five columns of `lineitem`.
+
+use std::sync::Arc;
+
+use quire_engine::row_table::TupleValue;
+use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
+
+use super::ExpressionFailure;
+
+pub(crate) const ROWS: usize = 20_000;
+
+/// Quantity, price, discount, tax, date of shipment.
+pub(crate) const QUANTITY: usize = 0;
+pub(crate) const PRICE: usize = 1;
+pub(crate) const DISCOUNT: usize = 2;
+pub(crate) const TAX: usize = 3;
+pub(crate) const SHIPDATE: usize = 4;
+
+/// Tuples behind each other, and where each ends.
+pub(crate) struct Tuples {
+    pub(crate) layout: Arc<TupleLayout>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ends: Vec<usize>,
+}
+
+/// The same rows in tuples that are null-suppressed, or not.
+pub(crate) fn tuples(is_compressed: bool) -> Result<Tuples, ExpressionFailure> {
+    let compression = match is_compressed {
+        true => TupleCompression::NullSuppressed,
+        false => TupleCompression::None,
+    };
+    let money = TupleType::Int128 { digits: 15 };
+    let date = TupleType::Date { base_days: 8_000 };
+    let columns = [money, money, money, money, date].map(|column_type| TupleColumn {
+        column_type,
+        nullable: false,
+        compression: compression.clone(),
+    });
+    let layout = TupleLayout::new(&columns)?;
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    let mut seed: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut below = |limit: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        i128::from(seed % limit)
+    };
+    for _ in 0..ROWS {
+        let row = [
+            TupleValue::Wide(100 * (1 + below(50))),
+            TupleValue::Wide(90_000 + below(10_000_000)),
+            TupleValue::Wide(below(11)),
+            TupleValue::Wide(below(9)),
+            TupleValue::Integer(8_036 + below(2_526) as i64),
+        ];
+        layout.encode(&row, &mut bytes)?;
+        ends.push(bytes.len());
+    }
+    Ok(Tuples {
+        layout: Arc::new(layout),
+        bytes,
+        ends,
+    })
+}
+
+impl Tuples {
+    /// Where each begins and ends.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        std::iter::once(0)
+            .chain(self.ends.iter().copied())
+            .zip(self.ends.iter().copied())
+    }
+}
