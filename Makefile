@@ -25,10 +25,16 @@ help:
 	@echo "make bench-bits  flip every bit of a small database"
 	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks"
 
+# What the tests of the server run: PostgreSQL's own clients, sysbench.
+CLIENTS := psql pgbench sysbench
+CLIENT_PACKAGES := postgresql-client postgresql-contrib sysbench
+
 setup: .venv/ready
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
 	@command -v cc >/dev/null && command -v pkg-config >/dev/null \
 		|| { apt-get update && apt-get install -y --no-install-recommends build-essential pkg-config; }
+	@for client in $(CLIENTS); do command -v $$client >/dev/null || missing=1; done; test -z "$$missing" \
+		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(CLIENT_PACKAGES); }
 # A browser for the pages of `quire inspect`. Where it cannot be had its test is skipped, and says so.
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 		|| { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true

@@ -1,0 +1,194 @@
+"""Clients that die, crowd, lie or dawdle: `quire serve` goes on, and within bounded memory."""
+
+import concurrent.futures
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import unittest
+
+import psycopg
+
+from quire_server import USER, ServerTest, resident_bytes
+
+TLS_REQUEST = struct.pack("!ii", 8, 80877103)
+ANSWER_SECONDS_MAX = 60
+# What a server may hold more than before, whatever one client sends.
+GROWTH_BYTES_MAX = 512 << 20
+
+DYING_CLIENT = """
+import os, signal, sys, psycopg
+connection = psycopg.connect(sys.argv[1])
+connection.execute("UPDATE account SET balance = balance - 1")
+connection.execute("INSERT INTO account SELECT id + 1000, 0 FROM account")
+print("changed", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+class BadClients(ServerTest):
+    options = ("--connections", "300")
+
+    def connected(self):
+        return psycopg.connect(self.conninfo(), autocommit=True)
+
+    def raw(self):
+        connection = socket.create_connection(("127.0.0.1", self.port))
+        connection.settimeout(ANSWER_SECONDS_MAX)
+        self.addCleanup(connection.close)
+        return connection
+
+    def assert_alive(self):
+        with self.connected() as connection:
+            self.assertEqual(connection.execute("SELECT 40 + 2").fetchone(), (42,))
+
+    def said_until_the_end(self, connection):
+        """What the server says before it hangs up; that it hangs up with bytes unread is no matter."""
+        said = b""
+        try:
+            while piece := connection.recv(65536):
+                said += piece
+        except ConnectionResetError:
+            pass
+        return said
+
+    def test_a_client_killed_in_its_transaction_leaves_nothing(self):
+        with self.connected() as connection:
+            connection.execute("CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER)")
+            connection.execute("INSERT INTO account SELECT i, 10 FROM generate_series(1, 100) AS s(i)")
+            for _ in range(3):
+                client = subprocess.run(
+                    [sys.executable, "-c", DYING_CLIENT, self.conninfo()], capture_output=True, text=True,
+                    timeout=ANSWER_SECONDS_MAX,
+                )
+                self.assertEqual((client.stdout, client.returncode), ("changed\n", -signal.SIGKILL), client.stderr)
+                # It waits for the locks of the dead, and no longer than they are held.
+                connection.execute("UPDATE account SET balance = balance + 0")
+                found = connection.execute("SELECT count(*), sum(balance) FROM account").fetchone()
+                self.assertEqual(found, (100, 1000))
+
+    def test_many_idle_and_some_busy_connections(self):
+        with self.connected() as connection:
+            connection.execute("CREATE TABLE counter (id INTEGER PRIMARY KEY, n INTEGER)")
+            connection.execute("INSERT INTO counter SELECT i, 0 FROM generate_series(0, 31) AS s(i)")
+        idle = [self.connected() for _ in range(200)]
+
+        def work(number):
+            with self.connected() as connection:
+                for _ in range(20):
+                    connection.execute("UPDATE counter SET n = n + 1 WHERE id = %s", [number])
+                    connection.execute("SELECT sum(n) FROM counter").fetchone()
+
+        with concurrent.futures.ThreadPoolExecutor(32) as pool:
+            list(pool.map(work, range(32)))
+        for connection in idle:
+            self.assertEqual(connection.execute("SELECT sum(n) FROM counter").fetchone(), (640,))
+            connection.close()
+
+    def test_too_many_connections_are_told_so(self):
+        kept = []
+        with self.assertRaises(psycopg.OperationalError) as refused:
+            for _ in range(301):
+                kept.append(psycopg.connect(self.conninfo(sslmode="disable"), autocommit=True))
+        for connection in kept:
+            connection.close()
+        self.assertIn("too many clients", str(refused.exception))
+
+    def test_first_packets_that_are_none(self):
+        before = resident_bytes(self.server)
+        for packet in [
+            struct.pack("!i", 2**31 - 1) + b"x" * 1000,
+            struct.pack("!ii", 10_001, 196608) + b"u" * 10_000,
+            struct.pack("!ii", -5, 196608),
+            struct.pack("!ii", 4, 0),
+            b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n",
+            bytes(64),
+        ]:
+            connection = self.raw()
+            connection.sendall(packet)
+            said = self.said_until_the_end(connection)
+            self.assertTrue(said == b"" or said.startswith(b"E"), said)
+        self.assertLess(resident_bytes(self.server) - before, GROWTH_BYTES_MAX)
+        self.assert_alive()
+
+    def test_bytes_before_tls_are_refused(self):
+        connection = self.raw()
+        startup = struct.pack("!i", 196608) + f"user\0{USER}\0\0".encode()
+        connection.sendall(TLS_REQUEST + struct.pack("!i", len(startup) + 4) + startup)
+        said = self.said_until_the_end(connection)
+        self.assertNotIn(b"R\0\0\0\x08\0\0\0\0", said, "what came before the encryption was believed")
+        self.assert_alive()
+
+    def test_announced_lengths_cost_nothing(self):
+        before = resident_bytes(self.server)
+        startup = struct.pack("!i", 196608) + f"user\0{USER}\0\0".encode()
+        connections = []
+        for _ in range(50):
+            connection = self.raw()
+            # 60 MB are announced, and do not come.
+            connection.sendall(struct.pack("!i", len(startup) + 4) + startup + b"Q" + struct.pack("!i", 60_000_000))
+            connections.append(connection)
+        self.assert_alive()
+        self.assertLess(resident_bytes(self.server) - before, GROWTH_BYTES_MAX)
+        connection = self.raw()
+        connection.sendall(struct.pack("!i", len(startup) + 4) + startup + b"Q" + struct.pack("!i", 2**31 - 1))
+        self.assertIn(b"C54000\0", self.said_until_the_end(connection))
+
+    def test_a_slow_client_keeps_nobody_waiting(self):
+        before = resident_bytes(self.server)
+        slow = self.raw()
+        startup = struct.pack("!i", 196608) + f"user\0{USER}\0\0".encode()
+        query = b"SELECT repeat('x', 1000) FROM generate_series(1, 1000000)\0"
+        slow.sendall(struct.pack("!i", len(startup) + 4) + startup)
+        slow.sendall(b"Q" + struct.pack("!i", len(query) + 4) + query)
+        slow.recv(1)
+        trickle = self.raw()
+        stopped = threading.Event()
+
+        def send_slowly():
+            for byte in struct.pack("!i", len(startup) + 4) + startup:
+                if stopped.wait(0.05):
+                    return
+                trickle.send(bytes([byte]))
+
+        sender = threading.Thread(target=send_slowly)
+        sender.start()
+        try:
+            for _ in range(20):
+                self.assert_alive()
+            # A gigabyte of rows waits, and not in memory.
+            self.assertLess(resident_bytes(self.server) - before, GROWTH_BYTES_MAX)
+        finally:
+            stopped.set()
+            sender.join()
+
+
+class Limits(ServerTest):
+    options = ("--statement-timeout", "3000", "--memory", "64MB")
+
+    def test_a_statement_has_its_time(self):
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            with self.assertRaises(psycopg.errors.QueryCanceled):
+                connection.execute("SELECT count(*) FROM generate_series(1, 50000) a, generate_series(1, 50000) b, generate_series(1, 3) c")
+            # A join may hear of it late, and what follows waits for that.
+            connection.execute("SET statement_timeout = 0")
+            self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+
+    def test_a_statement_has_its_memory(self):
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute("SET statement_timeout = '100s'")
+            before = resident_bytes(self.server)
+            try:
+                connection.execute(
+                    "SELECT count(*) FROM (SELECT i, array_agg(i) FROM generate_series(1, 3000000) AS s(i) GROUP BY i) t"
+                ).fetchone()
+            except psycopg.errors.OutOfMemory:
+                pass
+            self.assertLess(resident_bytes(self.server) - before, GROWTH_BYTES_MAX)
+            self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+
+
+if __name__ == "__main__":
+    unittest.main()
