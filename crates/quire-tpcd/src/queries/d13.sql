@@ -1,4 +1,4 @@
--- TPC-D Q13: performance of a clerk, by year, in orders that were returned (parameter as for TPC-D's validation: clerk 88)
+-- TPC-D Q13: performance of a clerk, by year, in orders that were returned (ours after the subject of TPC-D's; the clerk is any)
 select o_year, sum(volume) as revenue
 from (
     select extract(year from o_orderdate) as o_year, l_extendedprice * (1 - l_discount) as volume
