@@ -136,6 +136,25 @@ class BadClients(ServerTest):
         connection.sendall(struct.pack("!i", len(startup) + 4) + startup + b"Q" + struct.pack("!i", 2**31 - 1))
         self.assertIn(b"C54000\0", self.said_until_the_end(connection))
 
+    def test_statements_nested_deeply_are_refused(self):
+        depth = 10_000
+        with self.connected() as connection:
+            for sql in [
+                "SELECT " + "(" * depth + "1" + ")" * depth,
+                "SELECT " + "NOT " * depth + "true",
+                "SELECT " + "(SELECT " * depth + "1" + ")" * depth,
+                "SELECT " + "abs(" * depth + "1" + ")" * depth,
+                "SELECT 1" + " + 1" * depth,
+                "SELECT 1 WHERE 1 = 2" + " OR 1 = 3" * depth,
+                "SELECT 1" + " UNION ALL SELECT 1" * depth,
+                "SELECT 'x'" + " || 'x'" * 1_000_000,
+                "SELECT " + "CASE WHEN true THEN " * depth + "1" + " END" * depth,
+            ]:
+                with self.assertRaises(psycopg.errors.DatabaseError) as refused:
+                    connection.execute(sql)
+                self.assertIn(refused.exception.sqlstate, ("54001", "42601"), sql[:40])
+        self.assert_alive()
+
     def test_a_slow_client_keeps_nobody_waiting(self):
         before = resident_bytes(self.server)
         slow = self.raw()

@@ -89,6 +89,32 @@ class Psycopg(DriverTest):
                         found = [row[1] for row in copy.rows()]
                     self.assert_came_back(sql_type, values, found)
 
+    def test_arrays_are_parameters(self):
+        with psycopg.connect(self.conninfo()) as connection:
+            connection.execute("CREATE TABLE word (id BIGINT PRIMARY KEY, text TEXT)")
+            connection.cursor().executemany("INSERT INTO word VALUES (%s, %s)", [(1, "a"), (2, 'b "c"'), (3, None)])
+            for sql, array, expected in [
+                ("id = ANY(%s)", [1, 3, 9], [1, 3]),
+                ("id = ANY(%s)", [], []),
+                ("id = ANY(%s::bigint[])", [2, None], [2]),
+                ("text = ANY(%s)", ['b "c"', "x"], [2]),
+                ("id <> ALL(%s)", [1, 2], [3]),
+                ("id <> ALL(%s)", [1, None], []),
+            ]:
+                for binary in (False, True):
+                    marked = sql.replace("%s", "%b" if binary else "%t")
+                    found = connection.execute(f"SELECT id FROM word WHERE {marked} ORDER BY id", [array]).fetchall()
+                    self.assertEqual([row[0] for row in found], expected, (sql, array, binary))
+            self.assertEqual(connection.execute("DELETE FROM word WHERE id = ANY(%s)", [[1, 2]]).rowcount, 2)
+
+    def test_cursors_of_the_server_come_in_pieces(self):
+        with psycopg.connect(self.conninfo()) as connection:
+            with connection.cursor("pieces") as cursor:
+                cursor.itersize = 7
+                cursor.execute("SELECT * FROM generate_series(1, %s::bigint)", [100])
+                self.assertEqual(cursor.fetchmany(3), [(1,), (2,), (3,)])
+                self.assertEqual([row[0] for row in cursor], list(range(4, 101)))
+
     def test_a_pipeline_and_its_error(self):
         with psycopg.connect(self.conninfo(), autocommit=True) as connection:
             with connection.pipeline():
@@ -132,6 +158,21 @@ class Asyncpg(DriverTest):
 
         self.run_with(work)
 
+    def test_arrays_are_parameters(self):
+        async def work(connection):
+            await connection.execute("CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT)")
+            await connection.executemany("INSERT INTO word VALUES ($1, $2)", [(1, "a"), (2, "b, c"), (3, None)])
+            for sql, array, expected in [
+                ("id = ANY($1)", [1, 3, 9], [1, 3]),
+                ("id = ANY($1::bigint[])", [2, None], [2]),
+                ("text = ANY($1)", ["b, c", "x"], [2]),
+                ("id <> ALL($1)", [], [1, 2, 3]),
+            ]:
+                found = await connection.fetch(f"SELECT id FROM word WHERE {sql} ORDER BY id", array)
+                self.assertEqual([row["id"] for row in found], expected, (sql, array))
+
+        self.run_with(work)
+
     def test_cursors_and_savepoints(self):
         async def work(connection):
             async with connection.transaction():
@@ -143,6 +184,17 @@ class Asyncpg(DriverTest):
                 self.assertEqual(await connection.fetchval("SELECT 1"), 1)
 
         self.run_with(work)
+
+    def test_a_pool_resets_its_connections(self):
+        async def work():
+            address = {"host": "127.0.0.1", "port": self.port, "user": USER, "database": NAME}
+            async with asyncpg.create_pool(**address, min_size=1, max_size=1) as pool:
+                async with pool.acquire() as connection:
+                    await connection.execute("SET application_name = 'once'")
+                async with pool.acquire() as connection:
+                    return await connection.fetchval("SHOW application_name")
+
+        self.assertEqual(asyncio.run(work()), "")
 
 
 class SqlAlchemy(ServerTest):

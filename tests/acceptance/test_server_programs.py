@@ -39,20 +39,33 @@ class PsqlScript(ServerTest):
             \\set ON_ERROR_STOP 1
             CREATE TABLE line (id INTEGER PRIMARY KEY, word TEXT);
             BEGIN;
-            COPY line FROM STDIN;
-1	one
-2	two, three
+            COPY line FROM STDIN WITH (FORMAT csv);
+1,one
+2,"two, three"
 \\.
             SAVEPOINT here;
             DELETE FROM line;
             ROLLBACK TO here;
             COMMIT;
             \\copy (SELECT * FROM line ORDER BY id) TO STDOUT
-            SELECT word FROM line WHERE id = 2;
+            PREPARE by_id (integer) AS SELECT word FROM line WHERE id = $1;
+            EXECUTE by_id (2);
+            DEALLOCATE by_id;
+            BEGIN;
+            DECLARE c CURSOR FOR SELECT id FROM line ORDER BY id;
+            FETCH 1 FROM c;
+            MOVE 1 IN c;
+            FETCH ALL c;
+            CLOSE c;
+            COMMIT;
+            SELECT count(*) FROM line WHERE id = ANY ('{1,2,7}');
+            \\set FETCH_COUNT 1
+            SELECT id FROM line ORDER BY id;
+            DISCARD ALL;
         """
         printed = self.run_client("psql", "-X", "-q", "-A", "-t", "-f", "-", stdin=script)
         self.assertEqual(
-            printed.splitlines(), ["1\tone", "2\ttwo, three", "two, three"]
+            printed.splitlines(), ["1\tone", "2\ttwo, three", "two, three", "1", "2", "1", "2"]
         )
 
 

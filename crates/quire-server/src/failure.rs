@@ -62,6 +62,11 @@ impl Failure {
         self
     }
 
+    pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
     /// An error of the statement `sql`, which stands in what the client sent behind so many characters.
     pub(crate) fn of_statement(error: &quire::Error, sql: &str, characters_before: usize) -> Self {
         Self {

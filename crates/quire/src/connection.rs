@@ -114,6 +114,11 @@ impl Connection {
         self.session.settings().set(name, value)
     }
 
+    /// Makes the settings as they are now those that `RESET` goes back to.
+    pub fn keep_settings(&mut self) {
+        self.session.keep_settings();
+    }
+
     /// The value of a setting, as `SHOW name` says it.
     ///
     /// # Errors

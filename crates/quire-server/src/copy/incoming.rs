@@ -14,7 +14,7 @@ const ROW_BYTES_MAX: usize = 64 << 20;
 /// Makes CSV of what comes, piece by piece; pieces end anywhere.
 pub(crate) enum Translator {
     /// It is CSV.
-    Csv,
+    Csv(CsvEnd),
     Text(TextLines),
     Binary(BinaryRows),
 }
@@ -22,7 +22,7 @@ pub(crate) enum Translator {
 impl Translator {
     pub(crate) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
         match format.kind {
-            CopyKind::Csv => Self::Csv,
+            CopyKind::Csv => Self::Csv(CsvEnd::default()),
             CopyKind::Text => Self::Text(TextLines {
                 delimiter: format.delimiter,
                 null: format.null.clone().into_bytes(),
@@ -50,8 +50,8 @@ impl Translator {
     /// Appends the rows that have come in full.
     pub(crate) fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
         match self {
-            Self::Csv => {
-                csv.extend_from_slice(bytes);
+            Self::Csv(end) => {
+                end.translate(bytes, csv);
                 Ok(())
             }
             Self::Text(lines) => lines.translate(bytes, csv),
@@ -62,7 +62,10 @@ impl Translator {
     /// Nothing more comes.
     pub(crate) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), Failure> {
         match self {
-            Self::Csv => Ok(()),
+            Self::Csv(end) => {
+                end.finish(csv);
+                Ok(())
+            }
             Self::Text(lines) => {
                 if !lines.is_over && !lines.waiting.is_empty() {
                     let line = std::mem::take(&mut lines.waiting);
@@ -94,6 +97,39 @@ fn push_quoted(csv: &mut Vec<u8>, value: &[u8]) {
 }
 
 const NULL: &[u8] = b"\\N";
+
+/// `\.` in a line of its own at the end: psql before 18 sends it with the rows, and servers before 18 left it out.
+#[derive(Default)]
+pub(crate) struct CsvEnd {
+    /// The last bytes, as long as they may be that line and the one that ends before it.
+    held: Vec<u8>,
+    /// Something was sent before them.
+    is_begun: bool,
+}
+
+impl CsvEnd {
+    /// The longest end: of the line before, the mark, and the line end.
+    const BYTES_MAX: usize = 5;
+
+    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) {
+        self.held.extend_from_slice(bytes);
+        let ready = self.held.len().saturating_sub(Self::BYTES_MAX);
+        self.is_begun |= ready > 0;
+        csv.extend(self.held.drain(..ready));
+    }
+
+    fn finish(&mut self, csv: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let line = held.strip_suffix(b"\n").unwrap_or(&held);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let before = line.strip_suffix(b"\\.");
+        let is_alone = |before: &&[u8]| match before {
+            [] => !self.is_begun,
+            [.., last] => *last == b'\n',
+        };
+        csv.extend_from_slice(before.filter(is_alone).unwrap_or(&held));
+    }
+}
 
 /// A line for each row.
 pub(crate) struct TextLines {
@@ -363,6 +399,28 @@ mod tests {
     use quire::arrow::datatypes::{DataType, Field, Schema};
 
     use super::*;
+
+    #[test]
+    fn csv_may_end_with_the_mark_of_old_clients() {
+        let translated = |pieces: &[&[u8]]| {
+            let (mut end, mut csv) = (CsvEnd::default(), Vec::new());
+            pieces
+                .iter()
+                .for_each(|piece| end.translate(piece, &mut csv));
+            end.finish(&mut csv);
+            String::from_utf8(csv).unwrap()
+        };
+        for whole in ["1,one\n\\.\n", "1,one\n\\.\r\n", "1,one\n\\."] {
+            for at in 0..=whole.len() {
+                let (left, right) = whole.as_bytes().split_at(at);
+                assert_eq!(translated(&[left, right]), "1,one\n", "{whole:?} {at}");
+            }
+        }
+        assert_eq!(translated(&[b"\\.\n"]), "");
+        for kept in ["1,x\\.\n", "1,one\n", "abcdef\\.", "", "\\.x\n"] {
+            assert_eq!(translated(&[kept.as_bytes()]), kept);
+        }
+    }
 
     fn text_lines() -> Translator {
         Translator::Text(TextLines {

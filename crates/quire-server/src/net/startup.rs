@@ -105,6 +105,7 @@ fn start(
             failure
         })?;
     }
+    connection.keep_settings();
     let unknown = packet.parameters.iter().map(|(name, _)| *name);
     let unknown: Vec<&str> = unknown.filter(|name| name.starts_with("_pq_.")).collect();
     if packet.minor > NEWEST_MINOR || !unknown.is_empty() {

@@ -108,19 +108,18 @@ impl Session {
         sender: &mut Sender,
     ) -> Result<(), Stop> {
         match ended {
-            Ok(completion) => {
-                for notice in completion.notices {
-                    sender.output.notice(&Failure::notice(notice));
-                }
-                sender.output.command_complete(&completion.tag);
-            }
+            Ok(completion) => Self::complete(completion, sender),
             Err(failure) => {
                 self.fail(&failure, sender);
                 self.is_skipping = !is_simple;
+                self.script = None;
             }
         }
         if is_simple {
-            self.sync(sender)?;
+            match self.script.take() {
+                Some(script) => self.run_script(script, sender)?,
+                None => self.sync(sender)?,
+            }
         }
         Ok(sender.flush()?)
     }

@@ -1,10 +1,12 @@
 //! `Parse`, `Bind`, `Describe`, `Execute` and `Close`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use quire::{Completion, Outcome, Reply, Value};
 
+use super::commands::SessionCommand;
 use super::copying::may_copy;
+use super::introspection::in_other_words;
 use super::portal::{Portal, State};
 use super::rows::{Columns, Source, tag_of};
 use super::statement::{SharedStatement, Statement, unknown_statement};
@@ -25,16 +27,7 @@ impl Session {
         oids: &[u32],
         sender: &mut Sender,
     ) -> Result<(), Stop> {
-        if !name.is_empty() && self.statements.contains_key(name) {
-            let text = format!("prepared statement \"{name}\" already exists");
-            return Err(Failure::error("42P05", text).into());
-        }
-        check_room(self.statements.len())?;
-        let prepared = self.connection.prepare(sql);
-        let prepared = prepared.map_err(|error| Failure::of_statement(&error, sql, 0))?;
-        let statement = Statement::new(prepared, sql, oids);
-        self.statements
-            .insert(name.to_owned(), Arc::new(Mutex::new(statement)));
+        self.keep_statement(name, sql, oids)?;
         sender.output.parse_complete();
         Ok(())
     }
@@ -44,34 +37,13 @@ impl Session {
             let text = format!("cursor \"{}\" already exists", bind.portal);
             return Err(Failure::error("42P03", text).into());
         }
-        check_room(self.portals.len())?;
+        self.check_room(self.portals.len())?;
         let shared = Arc::clone(self.statement(bind.statement)?);
         let portal = {
             let statement = Statement::locked(&shared);
             check_counts(bind, &statement.parameters)?;
-            let mut types = Arc::clone(&statement.types);
-            let mut values = Vec::with_capacity(bind.parameters.len());
-            let given = statement
-                .parameters
-                .iter()
-                .zip(&bind.parameters)
-                .enumerate();
-            for (index, (parameter, bytes)) in given {
-                let format = Format::at(&bind.parameter_formats, index);
-                let decoded = parameter.decode(format, *bytes);
-                let (value, data_type) = decoded.map_err(|error| {
-                    Failure::error(
-                        error.sqlstate(),
-                        format!("{error} (parameter ${})", index + 1),
-                    )
-                })?;
-                values.push(value);
-                if data_type.is_some()
-                    && let Some(place) = Arc::make_mut(&mut types).get_mut(index)
-                {
-                    *place = data_type;
-                }
-            }
+            let given = bind.parameters.iter().copied();
+            let (values, types) = statement.decoded(&bind.parameter_formats, given)?;
             Portal {
                 statement: Arc::clone(&shared),
                 values,
@@ -83,6 +55,32 @@ impl Session {
         self.portals.insert(bind.portal.to_owned(), portal);
         sender.output.bind_complete();
         Ok(())
+    }
+
+    /// A session has room for so many names.
+    pub(super) fn check_room(&self, names: usize) -> Result<(), Failure> {
+        if names < NAMES_MAX {
+            return Ok(());
+        }
+        let text =
+            format!("a session keeps at most {NAMES_MAX} prepared statements and as many portals");
+        Err(Failure::error("54000", text).with_hint("Close those that are not needed."))
+    }
+
+    /// Prepares a statement, or what a command has within.
+    pub(super) fn prepared_statement(
+        &mut self,
+        sql: &str,
+        oids: &[u32],
+    ) -> Result<Statement, Stop> {
+        let command = SessionCommand::of(sql)?;
+        let text = match &command {
+            Some(command) => command.inner().unwrap_or_default(),
+            None => in_other_words(sql),
+        };
+        let prepared = self.connection.prepare(text);
+        let prepared = prepared.map_err(|error| Failure::of_statement(&error, text, 0))?;
+        Ok(Statement::new(prepared, sql, oids, command))
     }
 
     fn statement(&self, name: &str) -> Result<&SharedStatement, Failure> {
@@ -101,8 +99,8 @@ impl Session {
         match target {
             Target::Statement(name) => {
                 let shared = Arc::clone(self.statement(name)?);
+                let columns = self.columns_of(&shared)?;
                 let mut statement = Statement::locked(&shared);
-                let columns = columns_of(&mut statement)?;
                 let oids = statement.parameters.iter().map(Parameter::oid);
                 sender.output.parameter_description(oids);
                 describe_rows(&mut statement, columns.as_deref(), &[], sender);
@@ -117,15 +115,35 @@ impl Session {
         }
     }
 
+    /// The columns of a statement's rows, if it gives any.
+    fn columns_of(&mut self, shared: &SharedStatement) -> Result<Option<Arc<Columns>>, Stop> {
+        let command = {
+            let mut statement = Statement::locked(shared);
+            if statement.is_empty {
+                return Ok(None);
+            }
+            let Some(command) = statement.command.clone() else {
+                let found = statement.find_columns();
+                let found = found.map_err(|error| Failure::of_statement(&error, &statement.sql, 0));
+                return Ok(found?);
+            };
+            command
+        };
+        self.command_columns(&command)
+    }
+
     fn describe_portal(&mut self, portal: &mut Portal, sender: &mut Sender) -> Result<(), Stop> {
         let shared = Arc::clone(&portal.statement);
-        let mut statement = Statement::locked(&shared);
-        let is_new = matches!(portal.state, State::Bound) && statement.columns.is_none();
-        if is_new && statement.prepared.is_query() && !statement.is_empty {
-            // Nothing else tells the columns of a query sooner than to begin it, and it changes nothing.
-            self.start(portal, &mut statement)?;
+        {
+            let mut statement = Statement::locked(&shared);
+            let is_new = matches!(portal.state, State::Bound) && statement.columns.is_none();
+            if is_new && statement.is_plain_query() {
+                // Nothing else tells the columns of a query sooner than to begin it, and it changes nothing.
+                self.start(portal, &mut statement)?;
+            }
         }
-        let columns = columns_of(&mut statement)?;
+        let columns = self.columns_of(&shared)?;
+        let mut statement = Statement::locked(&shared);
         if let Some(columns) = &columns {
             columns.check_formats(&portal.formats)?;
         }
@@ -144,6 +162,17 @@ impl Session {
         let mut portal = self.take_portal(name)?;
         let shared = Arc::clone(&portal.statement);
         let mut statement = Statement::locked(&shared);
+        if let Some(command) = statement.command.clone() {
+            // It may be about the very statement that is locked.
+            let sets = statement.sets;
+            drop(statement);
+            self.execute_command(&mut portal, &command, is_last, sender)?;
+            if sets {
+                self.announce_settings(sender);
+            }
+            self.portals.insert(name.to_owned(), portal);
+            return Ok(());
+        }
         if statement.is_empty {
             sender.output.empty_query();
         } else {
@@ -184,10 +213,7 @@ impl Session {
         if let State::Bound = portal.state
             && let Some(outcome) = self.start(portal, statement)?
         {
-            for notice in outcome.notices {
-                sender.output.notice(&Failure::notice(notice));
-            }
-            sender.output.command_complete(&outcome.tag);
+            Self::complete(outcome, sender);
             return Ok(());
         }
         let most = match row_count_max {
@@ -206,11 +232,12 @@ impl Session {
                     sender.output.portal_suspended();
                 } else {
                     sender.output.command_complete(&tag_of(command, count));
-                    portal.state = State::Exhausted { command };
+                    let columns = Arc::clone(columns);
+                    portal.state = State::Exhausted { columns, command };
                 }
                 Ok(())
             }
-            State::Exhausted { command } => {
+            State::Exhausted { command, .. } => {
                 sender.output.command_complete(&tag_of(command, 0));
                 Ok(())
             }
@@ -222,19 +249,11 @@ impl Session {
     }
 
     /// Begins a portal: its rows are there to be sent, or it is done, with what is to be said then.
-    fn start(
+    pub(super) fn start(
         &mut self,
         portal: &mut Portal,
         statement: &mut Statement,
     ) -> Result<Option<Completion>, Stop> {
-        if let Some(tag) = self.deallocate(&statement.sql)? {
-            portal.state = State::Done;
-            return Ok(Some(Completion {
-                tag: tag.to_owned(),
-                row_count: None,
-                notices: Vec::new(),
-            }));
-        }
         let reply = statement.prepared.execute_as(&portal.values, &portal.types);
         let reply = reply.map_err(|error| Failure::of_statement(&error, &statement.sql, 0))?;
         let Some(schema) = reply.schema() else {
@@ -295,14 +314,6 @@ fn source_of(reply: Reply) -> Result<Source, quire::Error> {
     }
 }
 
-fn columns_of(statement: &mut Statement) -> Result<Option<Arc<Columns>>, Failure> {
-    if statement.is_empty {
-        return Ok(None);
-    }
-    let found = statement.find_columns();
-    found.map_err(|error| Failure::of_statement(&error, &statement.sql, 0))
-}
-
 fn describe_rows(
     statement: &mut Statement,
     columns: Option<&Columns>,
@@ -313,15 +324,6 @@ fn describe_rows(
         Some(columns) => statement.describe(columns, formats, &mut sender.output),
         None => sender.output.no_data(),
     }
-}
-
-fn check_room(names: usize) -> Result<(), Failure> {
-    if names < NAMES_MAX {
-        return Ok(());
-    }
-    let text =
-        format!("a session keeps at most {NAMES_MAX} prepared statements and as many portals");
-    Err(Failure::error("54000", text).with_hint("Close those that are not needed."))
 }
 
 fn check_counts(bind: &Bind<'_>, parameters: &[Parameter]) -> Result<(), Failure> {

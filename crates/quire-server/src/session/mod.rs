@@ -5,13 +5,17 @@
 //! | `simple` | `Query`: several statements in one text |
 //! | `extended` | `Parse`, `Bind`, `Describe`, `Execute`, `Close`, `Sync` |
 //! | `copying` | `COPY` with the client |
+//! | `commands` | statements about the session: prepared statements, cursors |
 //! | `statement`, `portal` | what is kept under a name |
 //! | `rows` | rows of either kind of answer as messages |
 //! | `settings` | what clients are told of settings, and limits of time |
+//! | `introspection` | a question of a driver that is asked otherwise |
 //! | `words` | what the first words of a statement tell |
 
+mod commands;
 mod copying;
 mod extended;
+mod introspection;
 mod portal;
 mod rows;
 mod settings;
@@ -33,6 +37,7 @@ use crate::wire::{Frontend, Malformed};
 use copying::Copying;
 use portal::Portal;
 use settings::SessionSettings;
+use simple::Script;
 use statement::SharedStatement;
 
 /// Why a message was not answered as it wanted.
@@ -83,6 +88,8 @@ pub(crate) struct Session {
     is_implicit: bool,
     /// Rows come that the client copies.
     copying: Option<Copying>,
+    /// What follows that `COPY` in its `Query`.
+    script: Option<Script>,
 }
 
 impl Session {
@@ -103,6 +110,7 @@ impl Session {
             is_skipping: false,
             is_implicit: false,
             copying: None,
+            script: None,
         };
         session.settings.announce_fixed(sender);
         session.announce_settings(sender);

@@ -30,6 +30,7 @@ pub(super) enum State {
     },
     /// All rows have come.
     Exhausted {
+        columns: Arc<Columns>,
         command: &'static str,
     },
     /// It gave none, and cannot run again.

@@ -1,5 +1,6 @@
 //! Rows as messages.
 
+use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::{Schema, SchemaRef};
 use quire::{Reply, Rows};
 
@@ -110,18 +111,13 @@ impl Source {
                         break true;
                     }
                     match rows.next_batch()? {
-                        Some(more) => {
-                            let arrays = more.columns().iter().map(Column::new);
-                            let arrays = arrays.collect::<Result<Vec<_>, _>>();
-                            let arrays = arrays
-                                .map_err(|error| Failure::error("22000", error.to_string()))?;
-                            (*batch, *next) = (Some((arrays, more.num_rows())), 0);
-                        }
+                        Some(more) => (*batch, *next) = (Some(batch_of(&more)?), 0),
                         None => break false,
                     }
                 },
             };
             if !is_sent {
+                *self = Self::Nothing;
                 break;
             }
             sent += 1;
@@ -129,6 +125,43 @@ impl Source {
         }
         Ok(sent)
     }
+
+    /// Passes at most so many rows by; returns how many.
+    pub(super) fn skip(&mut self, most: u64) -> Result<u64, Stop> {
+        let mut skipped = 0;
+        while skipped < most {
+            let is_skipped = match self {
+                Self::Nothing => false,
+                Self::Values(reply) => reply.next_row()?.is_some(),
+                Self::Batches { rows, batch, next } => loop {
+                    if let Some((_, count)) = batch
+                        && *next < *count
+                    {
+                        *next += 1;
+                        break true;
+                    }
+                    match rows.next_batch()? {
+                        Some(more) => (*batch, *next) = (Some(batch_of(&more)?), 0),
+                        None => break false,
+                    }
+                },
+            };
+            if !is_skipped {
+                *self = Self::Nothing;
+                break;
+            }
+            skipped += 1;
+        }
+        Ok(skipped)
+    }
+}
+
+/// Columns of a batch, and the number of its rows.
+fn batch_of(batch: &RecordBatch) -> Result<(Vec<Column>, usize), Failure> {
+    let columns = batch.columns().iter().map(Column::new);
+    let columns = columns.collect::<Result<Vec<_>, _>>();
+    let columns = columns.map_err(|error| Failure::error("22000", error.to_string()))?;
+    Ok((columns, batch.num_rows()))
 }
 
 fn write_row<'a>(

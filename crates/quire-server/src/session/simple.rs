@@ -1,14 +1,43 @@
 //! `Query`: statements in one text, run one after the other.
 
+use std::collections::VecDeque;
+
 use quire::{Connection, Outcome, TransactionStatus};
 
+use super::commands::SessionCommand;
 use super::copying::may_copy;
 use super::rows::{Columns, Source, tag_of};
-use super::statement::unknown_statement;
-use super::words::{Control, deallocated, first_word};
+use super::words::{Control, first_word};
 use super::{Session, Stop};
 use crate::failure::Failure;
 use crate::net::Sender;
+
+/// Statements of a `Query` that have not run yet, with the number of characters before each.
+pub(super) struct Script {
+    rest: VecDeque<(String, usize)>,
+    /// There were several, which are one transaction unless they say otherwise.
+    is_one_of_several: bool,
+}
+
+impl Script {
+    fn of(sql: &str) -> Result<Self, quire::Error> {
+        let statements = Connection::statements(sql)?;
+        let is_one_of_several = statements.len() > 1;
+        let (mut behind, mut characters) = (0, 0);
+        let placed = statements.into_iter().map(|statement| {
+            let rest = sql.get(behind..).unwrap_or_default();
+            let start = rest.find(statement.as_str()).unwrap_or(0);
+            let before = characters + rest.get(..start).unwrap_or_default().chars().count();
+            behind += start + statement.len();
+            characters = before + statement.chars().count();
+            (statement, before)
+        });
+        Ok(Self {
+            rest: placed.collect(),
+            is_one_of_several,
+        })
+    }
+}
 
 impl Session {
     /// Runs the statements of a text. Several are one transaction, unless they say otherwise themselves.
@@ -16,69 +45,76 @@ impl Session {
         // A statement of the simple protocol takes the place of the unnamed one.
         self.statements.remove("");
         self.portals.remove("");
-        match self.run_all(sql, sender) {
-            Err(Stop::Failed(failure)) => self.fail(&failure, sender),
-            other => other?,
+        match Script::of(sql) {
+            Ok(script) => {
+                if script.rest.is_empty() {
+                    sender.output.empty_query();
+                }
+                self.run_script(script, sender)
+            }
+            Err(error) => {
+                self.fail(&Failure::of_statement(&error, sql, 0), sender);
+                self.sync(sender)
+            }
         }
-        if self.copying.is_some() {
-            // What it answers, and that it is ready, follows the rows.
-            return Ok(());
-        }
-        self.sync(sender)
     }
 
-    fn run_all(&mut self, sql: &str, sender: &mut Sender) -> Result<(), Stop> {
-        let statements =
-            Connection::statements(sql).map_err(|error| Failure::of_statement(&error, sql, 0))?;
-        if statements.is_empty() {
-            sender.output.empty_query();
-            return Ok(());
-        }
-        let (mut behind, mut characters) = (0, 0);
-        for (index, statement) in statements.iter().enumerate() {
-            let rest = sql.get(behind..).unwrap_or_default();
-            let start = rest.find(statement.as_str()).unwrap_or(0);
-            characters += rest.get(..start).unwrap_or_default().chars().count();
-            let control = Control::of(statement);
-            if statements.len() > 1 && control.is_none() {
-                self.begin_implicit()?;
+    /// Runs what is left of a `Query`. It rests while rows come that a statement of it copies.
+    pub(super) fn run_script(
+        &mut self,
+        mut script: Script,
+        sender: &mut Sender,
+    ) -> Result<(), Stop> {
+        while let Some((statement, characters_before)) = script.rest.pop_front() {
+            let ran = self.run_one(
+                &statement,
+                script.is_one_of_several,
+                characters_before,
+                sender,
+            );
+            match ran {
+                Err(Stop::Failed(failure)) => {
+                    self.fail(&failure, sender);
+                    break;
+                }
+                other => other?,
             }
-            self.run_one(statement, control, characters, sender)?;
-            if self.copying.is_some() && index + 1 < statements.len() {
-                self.copying = None;
-                let text = "COPY FROM STDIN must be the last statement of its message";
-                return Err(Failure::error("0A000", text).into());
+            if self.copying.is_some() {
+                self.script = Some(script);
+                return Ok(());
             }
-            behind += start + statement.len();
-            characters += statement.chars().count();
         }
-        Ok(())
+        self.sync(sender)
     }
 
     fn run_one(
         &mut self,
         sql: &str,
-        control: Option<Control>,
+        is_one_of_several: bool,
         characters_before: usize,
         sender: &mut Sender,
     ) -> Result<(), Stop> {
         let place = |error: quire::Error| Failure::of_statement(&error, sql, characters_before);
+        let control = Control::of(sql);
         if control.is_some() {
             self.warn_of(control, sender);
-        }
-        if let Some(tag) = self.deallocate(sql)? {
-            sender.output.command_complete(tag);
-            return Ok(());
+        } else if is_one_of_several {
+            self.begin_implicit()?;
         }
         if may_copy(sql) && self.copy(sql, true, sender)? {
             return Ok(());
         }
+        let command = SessionCommand::of(sql)?;
         self.begin_timed();
-        let ran = self.connection.execute(sql).map_err(place);
-        let sent = ran
-            .map_err(Stop::from)
-            .and_then(|outcome| Self::send_outcome(outcome, sender));
-        self.end_timed(sent)?;
+        let ran = match &command {
+            Some(command) => self.run_command(command, sender),
+            None => {
+                let ran = self.connection.execute(sql).map_err(place);
+                ran.map_err(Stop::from)
+                    .and_then(|outcome| Self::send_outcome(outcome, sender))
+            }
+        };
+        self.end_timed(ran)?;
         if control.is_some() {
             // Whatever it was, the client has taken the transaction into its own hands.
             self.is_implicit = false;
@@ -98,32 +134,9 @@ impl Session {
                 let count = Source::of_rows(rows).send(&columns, &[], u64::MAX, sender)?;
                 sender.output.command_complete(&tag_of(command, count));
             }
-            Outcome::Done(completion) => {
-                for notice in completion.notices {
-                    sender.output.notice(&Failure::notice(notice));
-                }
-                sender.output.command_complete(&completion.tag);
-            }
+            Outcome::Done(completion) => Self::complete(completion, sender),
         }
         Ok(())
-    }
-
-    /// Runs `DEALLOCATE`, which is about what only the session knows; returns its tag.
-    pub(super) fn deallocate(&mut self, sql: &str) -> Result<Option<&'static str>, Failure> {
-        if self.connection.transaction_status() == TransactionStatus::Failed {
-            return Ok(None);
-        }
-        match deallocated(sql) {
-            None => Ok(None),
-            Some(None) => {
-                self.statements.clear();
-                Ok(Some("DEALLOCATE ALL"))
-            }
-            Some(Some(name)) => match self.statements.remove(&name) {
-                Some(_) => Ok(Some("DEALLOCATE")),
-                None => Err(unknown_statement(&name)),
-            },
-        }
     }
 
     /// What PostgreSQL warns of: a transaction in a transaction, and the end of none.

@@ -2,14 +2,18 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quire::Prepared;
 use quire::arrow::datatypes::DataType;
+use quire::{Prepared, Value};
 
+use super::commands::SessionCommand;
 use super::rows::Columns;
 use super::words::{Control, first_word};
 use crate::failure::Failure;
 use crate::types::Parameter;
 use crate::wire::{Format, Output};
+
+/// The types of parameters, shared between a statement and its portals.
+pub(super) type ParameterTypes = Arc<[Option<DataType>]>;
 
 /// A statement that its name and its portals share; portals keep it when the name is given to another.
 pub(super) type SharedStatement = Arc<Mutex<Statement>>;
@@ -29,8 +33,10 @@ pub(super) struct Statement {
     pub(super) sql: String,
     pub(super) parameters: Vec<Parameter>,
     /// The types of the parameters, shared with portals.
-    pub(super) types: Arc<[Option<DataType>]>,
+    pub(super) types: ParameterTypes,
     pub(super) control: Option<Control>,
+    /// It is about the session; `prepared` is what it has within.
+    pub(super) command: Option<SessionCommand>,
     pub(super) is_empty: bool,
     /// It may have changed a setting.
     pub(super) sets: bool,
@@ -41,7 +47,12 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    pub(super) fn new(prepared: Prepared, sql: &str, oids: &[u32]) -> Self {
+    pub(super) fn new(
+        prepared: Prepared,
+        sql: &str,
+        oids: &[u32],
+        command: Option<SessionCommand>,
+    ) -> Self {
         let told = prepared.parameter_types();
         let count = told.len().max(oids.len());
         let parameter = |index: usize| {
@@ -57,6 +68,7 @@ impl Statement {
                 .collect(),
             parameters,
             control: Control::of(sql),
+            command,
             is_empty: word.is_empty() && sql.trim().trim_matches(';').trim().is_empty(),
             sets: matches!(word.as_str(), "set" | "reset" | "discard"),
             sql: sql.to_owned(),
@@ -64,6 +76,35 @@ impl Statement {
             columns: None,
             description: None,
         }
+    }
+
+    /// Values for its parameters, and their types.
+    pub(super) fn decoded<'b>(
+        &self,
+        formats: &[Format],
+        given: impl Iterator<Item = Option<&'b [u8]>>,
+    ) -> Result<(Vec<Value>, ParameterTypes), Failure> {
+        let mut types = Arc::clone(&self.types);
+        let mut values = Vec::with_capacity(self.parameters.len());
+        for (index, (parameter, bytes)) in self.parameters.iter().zip(given).enumerate() {
+            let decoded = parameter.decode(Format::at(formats, index), bytes);
+            let (value, data_type) = decoded.map_err(|error| {
+                let text = format!("{error} (parameter ${})", index + 1);
+                Failure::error(error.sqlstate(), text)
+            })?;
+            values.push(value);
+            if data_type.is_some()
+                && let Some(place) = Arc::make_mut(&mut types).get_mut(index)
+            {
+                *place = data_type;
+            }
+        }
+        Ok((values, types))
+    }
+
+    /// Whether it is a query of tables that changes nothing.
+    pub(super) fn is_plain_query(&self) -> bool {
+        self.command.is_none() && !self.is_empty && self.prepared.is_query()
     }
 
     pub(super) fn locked(shared: &SharedStatement) -> MutexGuard<'_, Self> {

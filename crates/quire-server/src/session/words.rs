@@ -24,29 +24,6 @@ impl Control {
     }
 }
 
-/// The name behind `DEALLOCATE`, if that is the statement; none for all.
-pub(super) fn deallocated(sql: &str) -> Option<Option<String>> {
-    let rest = without_comments(sql);
-    let (word, mut rest) = rest.split_once(char::is_whitespace)?;
-    if !word.eq_ignore_ascii_case("deallocate") {
-        return None;
-    }
-    if let Some((word, behind)) = rest.trim_start().split_once(char::is_whitespace)
-        && word.eq_ignore_ascii_case("prepare")
-    {
-        rest = behind;
-    }
-    let name = rest.trim().trim_end_matches(';').trim_end();
-    let quoted = name
-        .strip_prefix('"')
-        .and_then(|name| name.strip_suffix('"'));
-    Some(match quoted {
-        Some(quoted) => Some(quoted.replace("\"\"", "\"")),
-        None if name.eq_ignore_ascii_case("all") => None,
-        None => Some(name.to_ascii_lowercase()),
-    })
-}
-
 fn words(sql: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     without_comments(sql)
@@ -55,7 +32,7 @@ fn words(sql: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The text behind the comments and blanks at its start.
-fn without_comments(sql: &str) -> &str {
+pub(super) fn without_comments(sql: &str) -> &str {
     let mut rest = sql.trim_start();
     loop {
         let comment_end = if rest.starts_with("--") {
@@ -96,15 +73,5 @@ mod tests {
             assert_eq!(Control::of(sql), expected, "{sql}");
         }
         assert_eq!(first_word(" Select*from t"), "select");
-    }
-
-    #[test]
-    fn deallocate_has_a_name_or_means_all() {
-        assert_eq!(deallocated("DEALLOCATE ALL;"), Some(None));
-        let named = |name: &str| Some(Some(name.to_owned()));
-        assert_eq!(deallocated("deallocate prepare S1"), named("s1"));
-        assert_eq!(deallocated("deallocate \"a\"\"B\" ;"), named("a\"B"));
-        assert_eq!(deallocated("deallocate"), None);
-        assert_eq!(deallocated("select 1"), None);
     }
 }

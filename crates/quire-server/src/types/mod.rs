@@ -6,11 +6,12 @@
 //! | `cell` | one value, whether it stands in an Arrow array or was computed for itself |
 //! | `text`, `binary` | how a value is written |
 //! | `float`, `calendar`, `numeric` | digits of floats, days and times, decimals |
-//! | `parameter` | what a client's bytes for a parameter mean |
+//! | `parameter`, `array_parameter` | what a client's bytes for a parameter mean |
 //!
 //! Formats are those of PostgreSQL 15 with `DateStyle` ISO, `IntervalStyle` postgres, `bytea_output` hex and
 //! `extra_float_digits` 1; timestamps with time zone are shown in UTC, with their offset.
 
+mod array_parameter;
 mod binary;
 mod calendar;
 mod cell;

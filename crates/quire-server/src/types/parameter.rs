@@ -4,6 +4,7 @@ use quire::arrow::datatypes::DataType;
 use quire::{Value, temporal};
 use thiserror::Error;
 
+use super::array_parameter::array_text;
 use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
 use super::numeric::{Decimal, NumericError, parse_numeric, read_numeric};
 use super::{PgType, calendar, float};
@@ -216,11 +217,12 @@ fn from_text(text: &str, wire: &PgType) -> Decoded {
         | PgType::Json
         | PgType::Time
         | PgType::Interval
+        // The statement reads its elements.
         | PgType::Array(_) => Value::Text(text.into()),
     })
 }
 
-fn from_binary(bytes: &[u8], wire: &PgType) -> Decoded {
+pub(super) fn from_binary(bytes: &[u8], wire: &PgType) -> Decoded {
     let wrong = || ParameterError::Binary(wire.sql_name());
     let out_of_range = || ParameterError::OutOfRange(wire.sql_name());
     Ok(match wire {
@@ -264,11 +266,12 @@ fn from_binary(bytes: &[u8], wire: &PgType) -> Decoded {
             Value::Text(calendar::interval_text(months, days, micros).into())
         }
         PgType::Text | PgType::Json => Value::Text(utf8(bytes)?.into()),
-        PgType::Numeric { .. } | PgType::Array(_) => return Err(wrong()),
+        PgType::Array(element) => Value::Text(array_text(bytes, element)?.into()),
+        PgType::Numeric { .. } => return Err(wrong()),
     })
 }
 
-fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+pub(super) fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
 }
 

@@ -1,5 +1,7 @@
 //! Types of PostgreSQL, and which one an Arrow type is.
 
+use std::sync::Arc;
+
 use quire::arrow::datatypes::{DataType, Field, TimeUnit};
 
 /// A type as clients know it.
@@ -102,7 +104,7 @@ impl PgType {
                 precision: 38,
                 scale: 10,
             },
-            _ => return None,
+            oid => Self::Array(Box::new(Self::of_oid(element_oid(oid)?)?)),
         })
     }
 
@@ -182,8 +184,9 @@ impl PgType {
             Self::Date => DataType::Date32,
             Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
             Self::TimestampTz => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
-            Self::Text | Self::Json | Self::Time | Self::Interval | Self::Array(_) => {
-                DataType::Utf8
+            Self::Text | Self::Json | Self::Time | Self::Interval => DataType::Utf8,
+            Self::Array(element) => {
+                DataType::List(Arc::new(Field::new_list_field(element.data_type(), true)))
             }
         }
     }
@@ -227,4 +230,31 @@ impl PgType {
             Self::Array(_) => "array",
         }
     }
+}
+
+/// The number of the type of the elements of an array type with this number.
+fn element_oid(array_oid: u32) -> Option<u32> {
+    Some(match array_oid {
+        1000 => 16,
+        1001 => 17,
+        1002 => 18,
+        1003 => 19,
+        1005 => 21,
+        1007 => 23,
+        1009 => 25,
+        1014 => 1042,
+        1015 => 1043,
+        1016 => 20,
+        1021 => 700,
+        1022 => 701,
+        1028 => 26,
+        1115 => 1114,
+        1182 => 1082,
+        1183 => 1083,
+        1185 => 1184,
+        1187 => 1186,
+        1231 => 1700,
+        199 => 114,
+        _ => return None,
+    })
 }

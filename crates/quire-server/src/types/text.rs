@@ -72,20 +72,29 @@ fn write_array(out: &mut Vec<u8>, column: &Column, count: usize) {
         let mut element = Vec::new();
         if !write_text(&mut element, &cell) {
             out.extend(b"NULL");
-        } else if matches!(cell, Cell::Array(_)) || !needs_quotes(&element) {
+        } else if matches!(cell, Cell::Array(_)) {
             out.extend(element);
         } else {
-            out.push(b'"');
-            for byte in element {
-                if matches!(byte, b'"' | b'\\') {
-                    out.push(b'\\');
-                }
-                out.push(byte);
-            }
-            out.push(b'"');
+            write_element(out, &element);
         }
     }
     out.push(b'}');
+}
+
+/// The text of an element, with quotes if it needs them.
+pub(super) fn write_element(out: &mut Vec<u8>, element: &[u8]) {
+    if !needs_quotes(element) {
+        out.extend(element);
+        return;
+    }
+    out.push(b'"');
+    for byte in element {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
 }
 
 fn needs_quotes(element: &[u8]) -> bool {

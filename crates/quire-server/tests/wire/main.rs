@@ -3,6 +3,7 @@
 
 mod catalog;
 mod client;
+mod commands;
 mod copy;
 mod extended;
 mod limits;

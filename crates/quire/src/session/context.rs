@@ -33,6 +33,8 @@ use crate::transaction::Transaction;
 pub(crate) struct Session {
     pub(crate) database: Arc<Opened>,
     settings: Arc<Mutex<Settings>>,
+    /// What `RESET` goes back to.
+    defaults: Mutex<Settings>,
     observer: Mutex<Option<ProgressObserver>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
@@ -48,6 +50,7 @@ impl Session {
         let settings = Settings::new(&database.options);
         Self {
             database,
+            defaults: Mutex::new(settings.clone()),
             settings: Arc::new(Mutex::new(settings)),
             observer: Mutex::new(None),
             sequence_values: Arc::default(),
@@ -57,6 +60,22 @@ impl Session {
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         locked(&self.settings)
+    }
+
+    /// Makes the settings as they are what `RESET` goes back to.
+    pub(crate) fn keep_settings(&self) {
+        let settings = self.settings().clone();
+        *locked(&self.defaults) = settings;
+    }
+
+    /// `RESET name`, or of all settings.
+    pub(crate) fn reset(&self, name: Option<&str>) -> Result<(), Error> {
+        let defaults = locked(&self.defaults).clone();
+        match name {
+            None => *self.settings() = defaults,
+            Some(name) => self.settings().set(name, &defaults.show(name)?)?,
+        }
+        Ok(())
     }
 
     /// The settings, to be kept by what changes them while a statement runs.

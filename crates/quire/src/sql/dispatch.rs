@@ -148,6 +148,7 @@ async fn execute_statement(
         } => ddl::drop_objects(session, object_type, &names, if_exists, cascade, token).await,
         Statement::Truncate(truncate) => ddl::truncate(session, &truncate, token).await,
         Statement::Set(set) => settings::set(session, set).await,
+        Statement::Reset(reset) => settings::reset(session, &reset.reset),
         Statement::ShowVariable { variable } => settings::show(session, &variable).await,
         Statement::StartTransaction { modes, .. } => {
             settings::start_transaction(session, &modes).await

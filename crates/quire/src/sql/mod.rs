@@ -1,8 +1,10 @@
 //! From the text of a statement to what it does.
 
+mod arrays;
 mod copy_statement;
 mod ddl;
 mod definition_text;
+mod depth;
 mod describe;
 mod dispatch;
 mod dml;
@@ -28,12 +30,13 @@ mod views;
 pub(crate) mod walk;
 mod write;
 
+pub(crate) use arrays::{array_parameters, parse_array};
 pub(crate) use definition_text::{create_statement, foreign_key_text, key_columns, table_details};
 pub(crate) use dispatch::run;
 pub(crate) use dml::stored_value;
 pub(crate) use names::last_part;
 pub(crate) use output_columns::exists_to_count;
-pub(crate) use signature::{parameter_types, result_schema};
+pub(crate) use signature::{make_arrays, parameter_types, result_schema};
 pub(crate) use split::{parameters, split};
 pub(crate) use tuple_engine::TupleCounts;
 pub(crate) use types::SpelledTypes;

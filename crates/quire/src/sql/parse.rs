@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::copy_statement::{self, CopyStatement};
+use super::depth;
 use super::maintenance::{self, Maintenance};
 use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
@@ -74,12 +75,16 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
         .map_err(|error| syntax_error(error.message, position(error.location)))?;
+    let may_be_deep = depth::check_tokens(&tokens)?;
     let clauses = table_clauses::take(&mut tokens)?;
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens);
     while parser.consume_token(&Token::SemiColon) {}
     let command = parse_command(&mut parser, clauses).map_err(from_parser)?;
+    if let (Command::Statement(statement, _), true) = (&command, may_be_deep) {
+        depth::check_tree(statement.as_ref())?;
+    }
     while parser.consume_token(&Token::SemiColon) {}
     match parser.peek_token() {
         TokenWithSpan {

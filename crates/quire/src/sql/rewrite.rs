@@ -5,7 +5,8 @@
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
-//! 4. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 4. Comparisons with arrays become lists ([`super::arrays`]).
+//! 5. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::walk::walk_mut;
-use super::{names, output_columns};
+use super::{arrays, names, output_columns};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -64,6 +65,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        arrays::rewrite(expr);
         cut_to_length(expr);
         exponent_to_double(expr);
         mod_to_operator(expr);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Set, TransactionAccessMode, TransactionIsolationLevel, TransactionMode, Value,
+    Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
+    Value,
 };
 
 use quire_engine::Isolation;
@@ -25,8 +26,16 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
             hivevar: false,
             ..
         } => {
-            let value = values.iter().map(text_of).collect::<Vec<_>>().join(", ");
-            session.settings().set(&variable.to_string(), &value)?;
+            let name = variable.to_string();
+            if let [Expr::Identifier(word)] = values.as_slice()
+                && word.quote_style.is_none()
+                && word.value.eq_ignore_ascii_case("default")
+            {
+                session.reset(Some(&name))?;
+            } else {
+                let value = values.iter().map(text_of).collect::<Vec<_>>().join(", ");
+                session.settings().set(&name, &value)?;
+            }
         }
         Set::SetTimeZone { value, .. } => session.settings().set("timezone", &text_of(&value))?,
         Set::SetNames { charset_name, .. } => {
@@ -54,6 +63,15 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
         other => return Err(not_supported(other)),
     }
     Ok(Outcome::Done(Completion::tag("SET")))
+}
+
+/// `RESET name` and `RESET ALL`
+pub(super) fn reset(session: &Session, reset: &Reset) -> Result<Outcome, Error> {
+    match reset {
+        Reset::ALL => session.reset(None)?,
+        Reset::ConfigurationParameter(name) => session.reset(Some(&name.to_string()))?,
+    }
+    Ok(Outcome::Done(Completion::tag("RESET")))
 }
 
 /// The plain text of a setting's value: `off`, `'off'` and `"off"` are the same.

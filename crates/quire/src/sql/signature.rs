@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement, TableObject,
-    UpdateTableFromKind, Value,
+    DataType as SpelledType, Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement,
+    TableObject, UpdateTableFromKind, Value,
 };
 
+use super::arrays::{array_parameters, element_of};
+use super::names::last_part;
 use super::parse::{Command, parse, parse_query};
 use super::query::PlannedQuery;
 use super::walk::for_each_expression;
@@ -22,10 +24,11 @@ pub(crate) async fn parameter_types(
     session: Arc<Session>,
     sql: String,
 ) -> Result<Vec<Option<DataType>>, Error> {
-    let Command::Statement(statement, _) = parse(&sql)? else {
+    let Command::Statement(mut statement, _) = parse(&sql)? else {
         return Ok(Vec::new());
     };
     let mut types = cast_parameters(&statement);
+    let arrays = array_parameters(&mut statement);
     let query = match *statement {
         Statement::Query(query) => query,
         Statement::Insert(Insert {
@@ -42,7 +45,21 @@ pub(crate) async fn parameter_types(
             set(&mut types, index, data_type);
         }
     }
+    make_arrays(&mut types, &arrays);
     Ok(types)
+}
+
+/// What was found of parameters with these numbers is the type of their elements.
+pub(crate) fn make_arrays(types: &mut [Option<DataType>], numbers: &[usize]) {
+    for number in numbers {
+        if let Some(place) = number.checked_sub(1).and_then(|index| types.get_mut(index))
+            && let Some(element) = place.take()
+        {
+            *place = Some(DataType::List(Arc::new(Field::new_list_field(
+                element, true,
+            ))));
+        }
+    }
 }
 
 /// Parameters that are cast are of the type that they are cast to.
@@ -59,12 +76,29 @@ fn cast_parameters(statement: &Statement) -> Vec<Option<DataType>> {
                 .and_then(|digits| digits.parse().ok())
             && let Some(index) = usize::checked_sub(number, 1)
             && index < usize::from(u16::MAX)
-            && let Ok(Some(sql_type)) = types::from_spelling(data_type)
+            && let Some(data_type) = arrow_type(data_type)
         {
-            set(&mut types, index, Some(sql_type.arrow_type()));
+            set(&mut types, index, Some(data_type));
         }
     });
     types
+}
+
+fn arrow_type(spelled: &SpelledType) -> Option<DataType> {
+    if let SpelledType::Array(array) = spelled {
+        let element = match element_of(array)? {
+            // Numbers of the catalog, of which drivers ask for several at a time.
+            SpelledType::Custom(name, _) if last_part(name).is_some_and(|name| name == "oid") => {
+                DataType::UInt32
+            }
+            element => arrow_type(element)?,
+        };
+        return Some(DataType::List(Arc::new(Field::new_list_field(
+            element, true,
+        ))));
+    }
+    let sql_type = types::from_spelling(spelled).ok()??;
+    Some(sql_type.arrow_type())
 }
 
 fn set(types: &mut Vec<Option<DataType>>, index: usize, data_type: Option<DataType>) {

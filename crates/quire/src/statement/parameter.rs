@@ -11,6 +11,7 @@ use quire_engine::row_table::Value;
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
 use crate::copy::sql_type_name;
 use crate::error::Error;
+use crate::sql::parse_array;
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
 pub(super) fn natural_type(value: &Value) -> Option<DataType> {
@@ -44,6 +45,8 @@ pub(super) fn is_of(value: &Value, data_type: &DataType) -> bool {
                 .unwrap_or(u128::MAX);
             i128::from(*value).unsigned_abs() < limit
         }
+        // An array is its text until it is written into the statement.
+        (Value::Text(_), DataType::List(_)) => true,
         (Value::Text(_), data_type) => is_text(data_type),
         (Value::Bytes(_), data_type) => is_binary(data_type),
         _ => false,
@@ -91,6 +94,13 @@ pub(super) fn written(
             }
         };
     };
+    if let DataType::List(element) = data_type {
+        return match element.data_type() {
+            // Numbers of the catalog.
+            DataType::UInt32 => written_array(value, &DataType::Int64, number),
+            element => written_array(value, element, number),
+        };
+    }
     let value = converted(value, data_type, number)?;
     let scalar = to_planned(&Scalar::from(value.as_tuple_value()), data_type)?;
     if let ScalarValue::Int64(Some(number @ 0..)) = scalar {
@@ -108,6 +118,31 @@ pub(super) fn written(
         _ => quoted(&text_of(&scalar)?),
     };
     Ok(format!("CAST({text} AS {})", spelled(data_type)))
+}
+
+/// An array, whose value is its text, with each element as a value of the type.
+fn written_array(value: &Value, element_type: &DataType, number: usize) -> Result<String, Error> {
+    let text = match value {
+        Value::Null => return Ok("NULL".to_owned()),
+        Value::Text(text) => text.to_string(),
+        _ => {
+            let text = format!("the value for parameter ${} is no array", number + 1);
+            return Err(Error::new("22P02", text));
+        }
+    };
+    let elements = parse_array(&text).ok_or_else(|| {
+        let message = format!("malformed array literal: \"{text}\"");
+        Error::new("22P02", message).with_hint("Arrays have one dimension here: {1,2,NULL}.")
+    })?;
+    let elements = elements.into_iter().map(|element| match element {
+        Some(text) => written(&Value::Text(text.into()), Some(element_type), number),
+        None => Ok("NULL".to_owned()),
+    });
+    let elements = elements.collect::<Result<Vec<_>, Error>>()?.join(", ");
+    Ok(match elements.is_empty() {
+        true => format!("CAST(ARRAY[] AS {}[])", spelled(element_type)),
+        false => format!("ARRAY[{elements}]"),
+    })
 }
 
 fn text_of(scalar: &ScalarValue) -> Result<String, Error> {

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
 use crate::sql::parse::{Command, parse};
+use crate::sql::{array_parameters, make_arrays};
 use crate::transaction::{Modes, Writer};
 use crate::wait::wait;
 
@@ -135,9 +136,10 @@ pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataTy
     if !is_shallow(sql) {
         return None;
     }
-    let Command::Statement(statement, _) = parse(sql).ok()? else {
+    let Command::Statement(mut statement, _) = parse(sql).ok()? else {
         return None;
     };
+    let arrays = array_parameters(&mut statement);
     let snapshot = wait(session.snapshot()).ok()?;
     let definition = snapshot.definition(&TableName::of(&statement)?.name)?;
     let table = Table::of(definition);
@@ -146,7 +148,9 @@ pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataTy
     let types = fields
         .into_iter()
         .map(|field| field.map(|field| field.data_type().clone()));
-    Some(types.collect())
+    let mut types: Vec<_> = types.collect();
+    make_arrays(&mut types, &arrays);
+    Some(types)
 }
 
 /// Statements that begin with another word are never covered.

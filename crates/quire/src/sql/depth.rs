@@ -1,0 +1,117 @@
+//! How deep expressions may be.
+//!
+//! The parser counts parentheses. A chain, `1 + 1 + 1 …`, it reads in a loop, but the tree that comes of it is as deep as the chain is
+//! long, and everything that walks over trees goes down as far: planning, and even giving the tree back. A statement must not end
+//! the process, so long chains are refused: first by their tokens, before there is a tree, then by the tree.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{Expr, Visit, Visitor};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::parse::word;
+use super::walk::walk;
+use crate::error::Error;
+
+/// Levels of an expression.
+const LEVELS_MAX: usize = 2000;
+/// Operators between two commas: a tree of so many levels can be given back on any of our stacks.
+const OPERATORS_MAX: usize = 10_000;
+/// `UNION`, `INTERSECT` and `EXCEPT` of a statement.
+const SET_OPERATORS_MAX: usize = 500;
+
+fn too_deep() -> Error {
+    Error::new("54001", "the statement is nested too deeply").with_hint(format!(
+        "An expression has at most {LEVELS_MAX} levels, and a statement {SET_OPERATORS_MAX} UNIONs. \
+         Say IN (…) in place of a chain of ORs."
+    ))
+}
+
+/// Refuses statements whose tree might be too deep to have; says whether there may be too many levels in it.
+pub(super) fn check_tokens(tokens: &[TokenWithSpan]) -> Result<bool, Error> {
+    let (mut operators, mut set_operators, mut most) = (0_usize, 0_usize, 0);
+    for token in tokens {
+        match &token.token {
+            Token::Comma | Token::SemiColon => operators = 0,
+            Token::Whitespace(_)
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::Placeholder(_)
+            | Token::LParen
+            | Token::RParen
+            | Token::Period => {}
+            token @ Token::Word(_) => match word(token).as_str() {
+                "and" | "or" | "not" | "is" | "like" | "ilike" | "between" | "collate" => {
+                    operators += 1;
+                }
+                "union" | "intersect" | "except" => set_operators += 1,
+                _ => {}
+            },
+            _ => operators += 1,
+        }
+        most = most.max(operators);
+        if operators > OPERATORS_MAX || set_operators > SET_OPERATORS_MAX {
+            return Err(too_deep());
+        }
+    }
+    // Parentheses and calls add levels of their own, but the parser counts those.
+    Ok(most > LEVELS_MAX / 2)
+}
+
+/// Refuses statements with an expression of too many levels.
+pub(super) fn check_tree(tree: &impl Visit) -> Result<(), Error> {
+    match walk(tree, &mut Depth(0)) {
+        ControlFlow::Break(()) => Err(too_deep()),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+struct Depth(usize);
+
+impl Visitor for Depth {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.0 += 1;
+        match self.0 > LEVELS_MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.0 -= 1;
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::sql::parse::parse;
+
+    #[test]
+    fn long_chains_are_refused_and_long_lists_are_not() {
+        for (link, count) in [
+            (" + 1", 9000),
+            (" OR 1 = 3", 4000),
+            (" || 'x'", 1_000_000),
+            ("::int", 100_000),
+            (" UNION ALL SELECT 1", 501),
+        ] {
+            let sql = format!("SELECT 1{}", link.repeat(count));
+            assert_eq!(parse(&sql).unwrap_err().sqlstate(), "54001", "{link}");
+        }
+        parse(&format!("SELECT 1{}", " + 1".repeat(1000))).unwrap();
+        parse(&format!(
+            "SELECT 1 WHERE 1 IN (1{})",
+            ", 1 + 2".repeat(50_000)
+        ))
+        .unwrap();
+        parse(&format!(
+            "INSERT INTO t VALUES (1, 2){}",
+            ", (-1, 2)".repeat(50_000)
+        ))
+        .unwrap();
+    }
+}
