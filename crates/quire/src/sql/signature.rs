@@ -41,7 +41,9 @@ pub(crate) async fn parameter_types(
     // What is wrong with the statement is said when it runs.
     let planned = planned.and_then(|planned| planned.parameter_types());
     for (index, data_type) in planned.unwrap_or_default().into_iter().enumerate() {
-        if data_type.is_some() {
+        // Of what is cast to an array the planner takes something else.
+        let is_array = matches!(types.get(index), Some(Some(DataType::List(_))));
+        if data_type.is_some() && !is_array {
             set(&mut types, index, data_type);
         }
     }

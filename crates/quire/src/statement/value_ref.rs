@@ -33,7 +33,7 @@ impl<'a> ValueRef<'a> {
 
     /// The value, owned.
     #[must_use]
-    pub fn to_value(self) -> Value {
+    pub(crate) fn to_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
             Self::Boolean(value) => Value::Boolean(value),
