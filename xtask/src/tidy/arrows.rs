@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -39,6 +39,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
         ],
     ),
     ("quire-server", &["quire"]),
+    ("quire-python", &["quire"]),
     (
         "quire-cli",
         &["quire", "quire-server", "quire-lab", "quire-tpcd"],
@@ -67,7 +68,9 @@ const ARROWS: [(&str, &[&str]); 15] = [
 ];
 
 /// Dependencies (by the start of their name) that only the named rooms may have.
-const FENCED: [(&str, &[&str]); 6] = [
+const FENCED: [(&str, &[&str]); 8] = [
+    ("pyo3", &["quire-python"]),
+    ("rustls", &["quire-server"]),
     ("cranelift", &["quire-native"]),
     ("datafusion", &["quire", "quire-acceptance"]),
     ("parquet", &["quire", "quire-acceptance"]),
@@ -80,6 +83,7 @@ const FENCED: [(&str, &[&str]); 6] = [
             "quire-engine",
             "quire-cli",
             "quire-acceptance",
+            "quire-python",
             "quire-testkit",
         ],
     ),

@@ -1,0 +1,2 @@
+//! The Python package of the Quire database.
+#![forbid(unsafe_code)]
