@@ -15,6 +15,9 @@ use crate::rows::{
     FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
 };
 
+/// A table that is filled with so many rows is sampled as by `ANALYZE`.
+const SAMPLED_ROWS_MIN: u64 = 1000;
+
 impl Transaction {
     /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
     /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
@@ -93,11 +96,16 @@ impl Transaction {
         let entry = tables.catalog_now().row_tables.get(&name);
         let trees = entry
             .map(|entry| entry.trees.clone())
-            .ok_or(TransactionError::TableNotFound(name))?;
+            .ok_or_else(|| TransactionError::TableNotFound(name.clone()))?;
         let (filled, row_count) = fill.finish(&trees)?;
         self.add_filled_trees(&filled)?;
         self.add_new_trees()?;
         self.begin_statement();
+        if row_count >= SAMPLED_ROWS_MIN {
+            // Its pages are at hand, and without samples a join of it may be planned as if every column were a key.
+            self.analyze(&name)?;
+            self.begin_statement();
+        }
         Ok(row_count)
     }
 
