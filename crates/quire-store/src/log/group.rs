@@ -1,17 +1,18 @@
 //! Group commit: one batch and one sync for all that wait.
 //!
 //! The first to join a group leads it. It asks the volume for its turn, and as long as the group before is being synced,
-//! others join. With the turn it closes the group, writes the log page and commits, and tells the others. So groups
+//! others join. With the turn it waits a moment for those of that group (`crowd`), closes its own, writes the log page and commits, and tells the others. So groups
 //! are as large as the disk is slow; there is no thread of the log's own and no timer. Commits that nobody waits for
 //! (`later`) are written in front of the next group.
 
 use std::mem;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use quire_format::log::{LogContent, LogEntry, LogPage, RECORDS_BYTES_MAX, push_entry};
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 
+use super::crowd::Crowd;
 use super::live::LivePage;
 use super::{LogInner, LogSequence};
 use crate::error::{CommitError, WriteError};
@@ -32,6 +33,7 @@ pub(super) struct Filling {
     pub(super) later: Group,
     /// How many of these have a sequence and are not in the volume, with those that are being written.
     pub(super) unwritten_count: u64,
+    crowd: Crowd,
 }
 
 /// Commits that are written together.
@@ -142,7 +144,12 @@ impl LogInner {
             filling.waiting_count += 1;
             let group = &mut filling.waiting;
             group.push(records, ends, durability, makes_room);
-            (group.commits.len() - 1, Arc::clone(&group.outcome))
+            let count = group.commits.len();
+            let outcome = Arc::clone(&group.outcome);
+            if filling.crowd.is_complete(count) {
+                self.gathered.notify_one();
+            }
+            (count - 1, outcome)
         };
         if index == 0 {
             self.lead(Arc::clone(&outcome));
@@ -156,7 +163,11 @@ impl LogInner {
             std::thread::sleep(Duration::from_micros(self.options.commit_delay_us.into()));
         }
         let batch = self.volume.begin();
+        if batch.is_ok() {
+            self.gather();
+        }
         let group = mem::take(&mut self.lock_filling().waiting);
+        let start = Instant::now();
         let written = match batch {
             Ok(batch) => self.write_group(batch, &group),
             Err(error) => {
@@ -166,12 +177,38 @@ impl LogInner {
         };
         match written {
             Ok((first, batch)) => {
+                if group.is_synced {
+                    let mut filling = self.lock_filling();
+                    let waiting = filling.waiting.commits.len();
+                    let took = start.elapsed();
+                    filling.crowd.note(group.commits.len(), waiting, took);
+                }
                 leading.outcome.tell(Ok(first));
                 // A checkpoint of the volume may be due: the others need not wait for it.
                 batch.tidy_up();
             }
             Err(error) => leading.outcome.tell(Err(error)),
         }
+    }
+
+    /// With the turn: waits a moment for those that are about to commit, if the group is to be synced.
+    fn gather(&self) {
+        let mut filling = self.lock_filling();
+        if !filling.waiting.is_synced {
+            return;
+        }
+        let before = filling.waiting.commits.len();
+        let Some(pause) = filling.crowd.begin_pause(before) else {
+            return;
+        };
+        let is_short = |filling: &mut Filling| {
+            let count = filling.waiting.commits.len();
+            !filling.crowd.is_complete(count)
+        };
+        let waited = self.gathered.wait_timeout_while(filling, pause, is_short);
+        let (mut filling, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let after = filling.waiting.commits.len();
+        filling.crowd.end_pause(before, after);
     }
 
     /// Writes and commits what nobody waits for, and a group behind it. Returns the first sequence of the group, and the batch,

@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod crowd;
 mod error;
 mod group;
 mod large;
@@ -46,7 +47,7 @@ mod replay;
 mod truncate;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 pub use error::{LogError, ReplayError};
 pub use large::LargeCommit;
@@ -85,7 +86,7 @@ impl fmt::Display for LogSequence {
 #[derive(Clone, Debug, Default)]
 pub struct LogOptions {
     /// The first of a group waits this long for others before it asks for its turn to write. Without it, a group is
-    /// what came while the one before was being synced.
+    /// what came while the one before was being synced, and those of that one who come again within an eighth of the time of a sync.
     pub commit_delay_us: u32,
 }
 
@@ -100,6 +101,8 @@ struct LogInner {
     options: LogOptions,
     /// What is not in the volume. Locked before `live`.
     filling: Mutex<Filling>,
+    /// As many have joined as a group that pauses waits for.
+    gathered: Condvar,
     /// Changed only by who has the volume's turn.
     live: Mutex<LivePages>,
 }

@@ -1,7 +1,7 @@
 //! Finding the pages of the log when a volume is opened.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use quire_format::log::{LogContent, LogEntries, LogPage, LogRoot};
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
@@ -24,6 +24,7 @@ impl Log {
                 volume: volume.clone(),
                 options,
                 filling: Mutex::default(),
+                gathered: Condvar::new(),
                 live: Mutex::new(live),
             }),
         })
