@@ -59,6 +59,11 @@ impl Snapshot {
         }
     }
 
+    /// Whether its tables are those of this catalog, the same in memory.
+    pub(crate) fn has_catalog(&self, catalog: &Catalog) -> bool {
+        std::ptr::eq(self.catalog(), catalog)
+    }
+
     /// See [`ReadView::forget_changes`].
     pub(crate) fn forget_changes(&mut self) {
         if let Some(rows) = &mut self.rows {

@@ -63,5 +63,5 @@ pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
 pub(crate) use levels::TreeLevels;
 pub(crate) use stored::{add_stored_pages, stored_dictionaries};
-pub(crate) use tree::check_size;
 pub use tree::{BTree, TreeOptions};
+pub(crate) use tree::{NearLeaf, check_size};

@@ -12,7 +12,7 @@ use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
 use super::counters::{Counters, TreeStatistics};
 use super::descend::{Descent, FREE_DESCENTS, Target};
 use super::error::TreeError;
-use super::pages::{Pages, write};
+use super::pages::{Pages, read, write};
 use super::shrink::is_worth_a_look;
 
 /// What the pages of a tree have in common.
@@ -60,6 +60,10 @@ pub(super) enum Origin {
     /// The log has it; perhaps the page too.
     Log,
 }
+
+/// A leaf that may have the next key as well: if it does, nothing has to be looked up. It is a frame of one tree.
+#[derive(Default)]
+pub(crate) struct NearLeaf(Option<Arc<Frame>>);
 
 /// What became of an operation at a leaf.
 pub(super) enum AtLeaf {
@@ -270,20 +274,21 @@ impl BTree {
         lsn: u64,
         guard: &ChangeGuard<'_>,
     ) -> Result<Applied, TreeError> {
-        let applied = self.change(op, lsn, Origin::Now, &mut |_| {}, guard)?;
-        applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
+        self.apply_seeing(op, lsn, &mut |_| {}, &mut NearLeaf::default(), guard)
     }
 
     /// As [`apply`](Self::apply); under the latch of the leaf, before the leaf is changed, `before` is shown the value that is there.
-    /// It may be shown it more than once, when the leaf has to be split.
+    /// It may be shown it more than once, when the leaf has to be split. `near` is where the operation before was carried out: of
+    /// ascending keys most are in the same leaf.
     pub(crate) fn apply_seeing(
         &self,
         op: &PageOp<'_>,
         lsn: u64,
         before: &mut dyn FnMut(Option<&[u8]>),
+        near: &mut NearLeaf,
         guard: &ChangeGuard<'_>,
     ) -> Result<Applied, TreeError> {
-        let applied = self.change(op, lsn, Origin::Now, before, guard)?;
+        let applied = self.change(op, lsn, Origin::Now, before, near, guard)?;
         applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
     }
 
@@ -301,7 +306,8 @@ impl BTree {
         lsn: u64,
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
-        self.change(op, lsn, Origin::Log, &mut |_| {}, guard)
+        let mut near = NearLeaf::default();
+        self.change(op, lsn, Origin::Log, &mut |_| {}, &mut near, guard)
     }
 
     fn change(
@@ -310,11 +316,17 @@ impl BTree {
         lsn: u64,
         origin: Origin,
         before: &mut dyn FnMut(Option<&[u8]>),
+        near: &mut NearLeaf,
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         self.check_size(op)?;
         for _ in 0..FREE_DESCENTS {
-            let Descent::Arrived(leaf) = self.leaf_of(op.key())? else {
+            let near_leaf = near.take_for(op.key())?;
+            let leaf = match near_leaf {
+                Some(leaf) => Descent::Arrived(leaf),
+                None => self.leaf_of(op.key())?,
+            };
+            let Descent::Arrived(leaf) = leaf else {
                 self.counters.restarts.add_one();
                 continue;
             };
@@ -322,6 +334,8 @@ impl BTree {
                 Some(AtLeaf::Applied(applied)) => {
                     if leaf.wants_split() {
                         self.relieve(vec![leaf], guard);
+                    } else {
+                        near.0 = Some(leaf);
                     }
                     return Ok(Some(applied));
                 }
@@ -353,6 +367,17 @@ impl BTree {
 
     pub(crate) fn check_size(&self, op: &PageOp<'_>) -> Result<(), TreeError> {
         check_size(op, self.page_bytes)
+    }
+}
+
+impl NearLeaf {
+    /// The leaf, if it has the key, or had it a moment ago.
+    fn take_for(&mut self, key: &[u8]) -> Result<Option<Arc<Frame>>, TreeError> {
+        let Some(leaf) = self.0.take() else {
+            return Ok(None);
+        };
+        let is_there = read(&leaf, |page| page.covers(key))?;
+        Ok(Some(leaf).filter(|_| is_there == Some(true)))
     }
 }
 

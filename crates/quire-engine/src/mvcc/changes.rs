@@ -1,15 +1,12 @@
 //! What is changed in one tree: in memory, and, below that, in files.
 
-use std::collections::{BTreeMap, btree_map};
 use std::iter::Peekable;
 use std::sync::Arc;
 
+use super::ordered::{Changes, Iter};
 use super::spill::{OwnedChange, Spilled, SpilledRange};
 use super::trees::OpenTree;
 use crate::btree::TreeError;
-
-/// New values by key; `None`: the key is removed.
-pub(super) type Changes = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
 
 /// What is changed in one tree.
 #[derive(Clone)]
@@ -24,7 +21,7 @@ impl TreeChanges {
     pub(super) fn new(tree: &Arc<OpenTree>) -> Self {
         Self {
             tree: Arc::clone(tree),
-            changes: Changes::new(),
+            changes: Changes::default(),
             spilled: Vec::new(),
         }
     }
@@ -36,7 +33,7 @@ impl TreeChanges {
     ) -> Result<(), E> {
         if self.spilled.is_empty() {
             let mut changes = self.changes.iter();
-            return changes.try_for_each(|(key, value)| visit(key, value.as_deref()));
+            return changes.try_for_each(|(key, value)| visit(key, value));
         }
         let mut merged = Merged::new(self)?;
         while let Some((key, value)) = merged.next()? {
@@ -49,10 +46,10 @@ impl TreeChanges {
     pub(super) fn absorb(&mut self, above: Self) -> Result<(), TreeError> {
         if !above.spilled.is_empty() {
             let mut hidden = Vec::new();
-            for key in self.changes.keys() {
+            for (key, _) in self.changes.iter() {
                 for spilled in &above.spilled {
                     if spilled.contains(key)? {
-                        hidden.push(key.clone());
+                        hidden.push(key.to_vec());
                         break;
                     }
                 }
@@ -67,27 +64,25 @@ impl TreeChanges {
     }
 }
 
+/// The fewer go to the more.
 fn absorb(below: &mut Changes, above: Changes) {
-    let (mut large, small, is_above_large) = if above.len() > below.len() {
-        (above, std::mem::take(below), true)
-    } else {
-        (std::mem::take(below), above, false)
-    };
-    for (key, value) in small {
-        match large.entry(key) {
-            btree_map::Entry::Vacant(vacant) => drop(vacant.insert(value)),
-            btree_map::Entry::Occupied(mut newer) if !is_above_large => drop(newer.insert(value)),
-            btree_map::Entry::Occupied(_) => {}
+    if above.len() <= below.len() {
+        for (key, value) in above.iter() {
+            below.set(key, value);
+        }
+        return;
+    }
+    let older = std::mem::replace(below, above);
+    for (key, value) in older.iter() {
+        if below.get(key).is_none() {
+            below.set(key, value);
         }
     }
-    *below = large;
 }
-
-type InMemory<'a> = btree_map::Iter<'a, Box<[u8]>, Option<Box<[u8]>>>;
 
 /// Changes in memory and in files in their common order.
 struct Merged<'a> {
-    memory: Peekable<InMemory<'a>>,
+    memory: Peekable<Iter<'a>>,
     /// The oldest first, each with what comes next.
     files: Vec<(SpilledRange<'a>, Option<OwnedChange>)>,
 }
@@ -110,9 +105,9 @@ impl<'a> Merged<'a> {
         let in_files = self.files.iter().filter_map(|(_, next)| next.as_ref());
         let lowest = in_files.map(|(key, _)| key).min();
         let lowest = match (lowest, self.memory.peek()) {
-            (Some(one), Some((other, _))) => one.min(other).clone(),
+            (Some(one), Some((other, _))) => (&**one).min(*other).into(),
             (Some(key), None) => key.clone(),
-            (None, Some((key, _))) => (*key).clone(),
+            (None, Some((key, _))) => (*key).into(),
             (None, None) => return Ok(None),
         };
         let mut newest = None;
@@ -122,8 +117,8 @@ impl<'a> Merged<'a> {
                 *next = range.next()?;
             }
         }
-        if let Some((_, value)) = self.memory.next_if(|(key, _)| **key == lowest) {
-            newest = Some(value.clone());
+        if let Some((_, value)) = self.memory.next_if(|(key, _)| **key == *lowest) {
+            newest = Some(value.map(Into::into));
         }
         Ok(newest.map(|value| (lowest, value)))
     }

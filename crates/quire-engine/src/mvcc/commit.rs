@@ -22,11 +22,12 @@ use quire_store::pool::ChangeGuard;
 use super::changes::TreeChanges;
 use super::error::CommitError;
 use super::manager::Shared;
+use super::ordered::Change;
 use super::redo::Redo;
 use super::transaction::Transaction;
 use super::trees::OpenTree;
 use super::write_set::WriteSet;
-use crate::btree::TreeError;
+use crate::btree::{NearLeaf, TreeError};
 
 /// Redo records are cut into parts of about this length, or that of a large write set.
 const REDO_PART_BYTES: usize = 1 << 20;
@@ -191,12 +192,14 @@ impl Shared {
         // After a flush that failed the next is one of twice as many pages.
         let mut untried_bytes = 0;
         for of_tree in changes {
+            let mut near = NearLeaf::default();
             of_tree
                 .try_for_each(|key, value| {
                     step += 1;
                     let is_due = step % STEP == 0 && self.pool.needs_flush();
                     if is_due || self.is_flush_due() && self.pool.flush_bytes() > untried_bytes {
                         guard = None;
+                        near = NearLeaf::default();
                         let changed_bytes = self.pool.flush_bytes();
                         untried_bytes = match self.flush_before(sequence) {
                             true => 0,
@@ -204,7 +207,7 @@ impl Shared {
                         };
                     }
                     let guard = guard.get_or_insert_with(|| self.pool.begin_change());
-                    apply_one(&of_tree.tree, key, value, sequence, guard)
+                    apply_one(&of_tree.tree, (key, value), sequence, &mut near, guard)
                 })
                 .map_err(|error: TreeError| error.to_string())?;
         }
@@ -245,17 +248,18 @@ impl Drop for Logged<'_> {
 
 fn apply(changes: &[TreeChanges], sequence: u64, guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
     for of_tree in changes {
-        let tree = &of_tree.tree;
-        of_tree.try_for_each(|key, value| apply_one(tree, key, value, sequence, guard))?;
+        let (tree, mut near) = (&of_tree.tree, NearLeaf::default());
+        of_tree
+            .try_for_each(|key, value| apply_one(tree, (key, value), sequence, &mut near, guard))?;
     }
     Ok(())
 }
 
 fn apply_one(
     tree: &OpenTree,
-    key: &[u8],
-    value: Option<&[u8]>,
+    (key, value): Change<'_>,
     sequence: u64,
+    near: &mut NearLeaf,
     guard: &ChangeGuard<'_>,
 ) -> Result<(), TreeError> {
     let op = match value {
@@ -267,7 +271,10 @@ fn apply_one(
         None => PageOp::Remove { key },
     };
     let mut note = |superseded: Option<&[u8]>| tree.versions.note(key, sequence, superseded);
-    match tree.btree.apply_seeing(&op, sequence, &mut note, guard) {
+    match tree
+        .btree
+        .apply_seeing(&op, sequence, &mut note, near, guard)
+    {
         // It was added and removed again, or was never there.
         Ok(_) | Err(TreeError::Entry(ApplyError::NoSuchKey)) => Ok(()),
         Err(error) => Err(error),

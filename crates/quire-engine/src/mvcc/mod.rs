@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `manager` | the door |
 //! | `transaction`, `write_set` | what a transaction sees, changes, and takes back |
-//! | `changes`, `spill` | what is changed in one tree, in memory and in a file |
+//! | `changes`, `ordered`, `spill` | what is changed in one tree, in memory and in a file |
 //! | `view`, `scan` | what one statement reads |
 //! | `versions`, `snapshots` | what keys had before, and who still needs it |
 //! | `locks` | who may change which row or table; who waits; deadlocks |
@@ -61,6 +61,7 @@ mod error;
 mod locks;
 mod manager;
 mod options;
+mod ordered;
 mod recovery;
 mod redo;
 mod room;

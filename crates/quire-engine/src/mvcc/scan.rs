@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
 use quire_format::row_page::Entry;
 
-use super::changes::Changes;
 use super::error::ReadError;
 use super::spill::{OwnedChange, Spilled};
 use super::trees::OpenTree;
@@ -149,7 +148,7 @@ fn show_leaf<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
         let older = spilled.get(index).into_iter().flatten();
         overlay.extend(older.map(|(key, value)| (&**key, value.as_deref())));
         if let Some(of_tree) = of_tree {
-            overlay.extend(own_range(&of_tree.changes, part.low, part.high));
+            overlay.extend(of_tree.changes.range(part.low, part.high));
         }
     }
     let entries = part.entries;
@@ -194,19 +193,6 @@ fn spilled_in(
         all.push(found);
     }
     Ok(all)
-}
-
-fn own_range<'a>(
-    changes: &'a Changes,
-    low: &[u8],
-    high: &[u8],
-) -> impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)> {
-    let high = match high {
-        [] => Bound::Unbounded,
-        _ => Bound::Excluded(high),
-    };
-    let range = changes.range::<[u8], _>((Bound::Included(low), high));
-    range.map(|(key, value)| (&**key, value.as_deref()))
 }
 
 fn show_entries<'a, V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(

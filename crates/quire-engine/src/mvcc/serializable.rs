@@ -142,7 +142,7 @@ impl ReadSet {
             // What is in a file is not looked through: anything could be there.
             let has_file = !changes.spilled.is_empty();
             of(changes.tree.id()).is_some_and(|reads| {
-                has_file || changes.changes.keys().any(|key| reads.contain(key))
+                has_file || changes.changes.iter().any(|(key, _)| reads.contain(key))
             })
         })
     }

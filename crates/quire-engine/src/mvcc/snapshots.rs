@@ -102,19 +102,20 @@ impl Snapshots {
     pub(super) fn collect(&self, until: u64, changes: &[TreeChanges]) -> Result<(), TreeError> {
         for of_tree in changes {
             if of_tree.spilled.is_empty() {
-                self.collect_keys(until, &of_tree.tree, of_tree.changes.keys());
+                let keys = of_tree.changes.iter().map(|(key, _)| key);
+                self.collect_keys(until, &of_tree.tree, keys);
                 continue;
             }
             let mut keys: Vec<Box<[u8]>> = Vec::with_capacity(STEP);
             of_tree.try_for_each(|key, _| {
                 keys.push(key.into());
                 if keys.len() == STEP {
-                    self.collect_keys(until, &of_tree.tree, keys.iter());
+                    self.collect_keys(until, &of_tree.tree, keys.iter().map(|key| &**key));
                     keys.clear();
                 }
                 Ok::<(), TreeError>(())
             })?;
-            self.collect_keys(until, &of_tree.tree, keys.iter());
+            self.collect_keys(until, &of_tree.tree, keys.iter().map(|key| &**key));
         }
         Ok(())
     }
@@ -123,12 +124,15 @@ impl Snapshots {
         &self,
         until: u64,
         tree: &Arc<OpenTree>,
-        keys: impl Iterator<Item = &'k Box<[u8]>>,
+        keys: impl Iterator<Item = &'k [u8]>,
     ) {
         let mut slots = self.lock();
         let place = slots.partition_point(|slot| slot.at < until);
         let mut newest_before = place.checked_sub(1).and_then(|place| slots.get_mut(place));
-        let notes = keys.map(|key| (&**key, until, &**key));
+        if newest_before.is_none() {
+            return tree.versions.forget(keys, until);
+        }
+        let notes = keys.map(|key| (key, until, key));
         tree.versions.review(notes, |key, since, until| {
             let slot = newest_before.as_mut().filter(|slot| slot.at >= since);
             let kept = slot.map(|slot| {

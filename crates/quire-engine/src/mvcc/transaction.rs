@@ -156,6 +156,27 @@ impl Transaction {
         self.change(tree, &op, Some(value))
     }
 
+    /// As [`put`](Self::put), of a row that the caller has locked.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub(crate) fn put_locked(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), WriteError> {
+        let open = self.shared.trees.get(tree);
+        let open = open.ok_or(LockError::UnknownTree { tree })?;
+        let overflow = false;
+        open.btree.check_size(&PageOp::Put {
+            key,
+            value,
+            overflow,
+        })?;
+        Ok(self.writes.set(&open, key, Some(value))?)
+    }
+
     /// Removes an entry, if there is one. Takes the lock of the row, if the transaction does not have it.
     ///
     /// # Errors

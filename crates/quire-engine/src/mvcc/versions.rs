@@ -144,6 +144,21 @@ impl Versions {
         self.key_count.store(map.len(), Ordering::Release);
     }
 
+    /// Forgets the notes of these keys until commit `at`.
+    pub(super) fn forget<'k>(&self, keys: impl Iterator<Item = &'k [u8]>, at: u64) {
+        let mut map = self.write();
+        for key in keys {
+            // Mostly there is no other note of the key.
+            let Some((key, mut chain)) = map.remove_entry(key) else {
+                continue;
+            };
+            if !chain.forget(at) {
+                map.insert(key, chain);
+            }
+        }
+        self.key_count.store(map.len(), Ordering::Release);
+    }
+
     /// Keys of which older values are kept.
     pub(super) fn key_count(&self) -> usize {
         self.key_count.load(Ordering::Acquire)

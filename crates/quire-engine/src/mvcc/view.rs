@@ -124,6 +124,11 @@ impl ReadView {
         Ok(self.tree(tree)?.btree.separators(low, high, part_count)?)
     }
 
+    /// Whether no commit has become visible since it was made.
+    pub(crate) fn is_newest(&self) -> bool {
+        self.snapshot.at == self.snapshot.shared.clock.visible()
+    }
+
     /// It shows nothing that its transaction has changed any more, and no longer keeps that apart from later changes.
     pub(crate) fn forget_changes(&mut self) {
         self.layers = Arc::default();

@@ -51,7 +51,7 @@ impl Layer {
             return Ok(Found::Nothing(visit));
         };
         if let Some(value) = of_tree.changes.get(key) {
-            return Ok(Found::Shown(visit(value.as_deref())));
+            return Ok(Found::Shown(visit(value)));
         }
         let mut visit = Some(visit);
         for spilled in of_tree.spilled.iter().rev() {
@@ -68,12 +68,7 @@ impl Layer {
 
     fn set(&mut self, tree: &Arc<OpenTree>, key: &[u8], value: Option<&[u8]>) {
         self.bytes += key.len() + value.map_or(0, <[u8]>::len) + ENTRY_BYTES;
-        let value = value.map(Into::into);
-        let changes = &mut self.changes_of(tree).changes;
-        match changes.get_mut(key) {
-            Some(place) => *place = value,
-            None => drop(changes.insert(key.into(), value)),
-        }
+        self.changes_of(tree).changes.set(key, value);
     }
 
     fn changes_of(&mut self, tree: &Arc<OpenTree>) -> &mut TreeChanges {
@@ -114,9 +109,9 @@ impl Layer {
                 }
             };
             let mut kept = Vec::new();
-            for (key, value) in &of_tree.changes {
-                if !last.put(key, value.as_deref())? {
-                    kept.push((key.clone(), value.clone()));
+            for (key, value) in of_tree.changes.iter() {
+                if !last.put(key, value)? {
+                    kept.push((key, value));
                 }
             }
             of_tree.changes = kept.into_iter().collect();

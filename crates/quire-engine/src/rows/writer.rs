@@ -158,7 +158,13 @@ impl<'t> RowWriter<'t> {
                 }
             }
         }
-        self.put_row()?;
+        let (tree, key, tuple) = (parts.rows, &self.row.key, &self.row.tuple);
+        match parts.layout.is_numbered() {
+            true => self.rows.put(tree, key, tuple)?,
+            // It was locked to be looked for.
+            false => self.rows.put_locked(tree, key, tuple)?,
+        }
+        self.put_chunks()?;
         for index in &parts.indexes {
             self.entry.fill(index, values, &self.row.key)?;
             self.rows
@@ -232,7 +238,8 @@ impl<'t> RowWriter<'t> {
         if has_moved {
             self.rows.remove(parts.rows, row_key)?;
         }
-        self.put_row()
+        self.rows.put(parts.rows, &self.row.key, &self.row.tuple)?;
+        self.put_chunks()
     }
 
     /// Deletes the row with that key, which is locked. Returns its values; none for a row of a row group.
@@ -332,9 +339,7 @@ impl<'t> RowWriter<'t> {
         Ok(self.rows.get_latest(tree, key, |value| value.into())?)
     }
 
-    fn put_row(&mut self) -> Result<(), RowWriteError> {
-        self.rows
-            .put(self.parts.rows, &self.row.key, &self.row.tuple)?;
+    fn put_chunks(&mut self) -> Result<(), RowWriteError> {
         if let Some(tree) = self.parts.overflow {
             for chunk in &self.row.chunks {
                 self.rows.put(tree, &chunk.key, &chunk.bytes)?;

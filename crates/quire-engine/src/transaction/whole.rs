@@ -34,8 +34,8 @@ pub struct Transaction {
     pub(super) filled_trees: Vec<TreeRecord>,
     /// Trees that there were when its half for tables began.
     old_trees: Vec<TreeRecord>,
-    /// What the current statement reads.
-    view: ReadView,
+    /// What the current statement reads; nothing once it is being committed.
+    view: Option<ReadView>,
     /// Column tables that it has read; only at SERIALIZABLE.
     column_reads: Arc<ColumnReads>,
     /// The catalog of the current statement, unless the transaction has one of its own.
@@ -62,7 +62,7 @@ impl Transaction {
             filled_trees: Vec::new(),
             old_trees: Vec::new(),
             column_reads: Arc::default(),
-            view,
+            view: Some(view),
             snapshot,
         }
     }
@@ -71,27 +71,52 @@ impl Transaction {
     /// is committed now.
     pub fn begin_statement(&mut self) {
         // Otherwise the changes of every statement would be kept apart.
-        self.view.forget_changes();
-        self.snapshot.forget_changes();
+        self.forget_changes();
         let (mut view, snapshot) = self.engine.view_of(&mut self.rows);
         if self.rows.options().isolation == Isolation::ReadCommitted {
             self.snapshot = snapshot;
         } else {
-            view.keep_trees_of(&self.view);
+            if let Some(older) = &self.view {
+                view.keep_trees_of(older);
+            }
             self.snapshot = self
                 .snapshot
                 .with_rows(self.engine.row_half(), view.clone());
         }
-        self.view = view;
+        self.view = Some(view);
+    }
+
+    fn forget_changes(&mut self) {
+        if let Some(view) = &mut self.view {
+            view.forget_changes();
+        }
+        self.snapshot.forget_changes();
+    }
+
+    /// A statement begins that reads nothing but the newest state of rows that it locks. At READ COMMITTED it is spared a view: that of
+    /// the statement before stays, without what the transaction has changed, as long as nobody has committed anything since.
+    pub fn begin_newest(&mut self) {
+        let is_spared = self.tables.is_none()
+            && self.rows.options().isolation == Isolation::ReadCommitted
+            && self.view.as_ref().is_some_and(ReadView::is_newest)
+            && self
+                .engine
+                .with_newest_catalog(|newest| self.snapshot.has_catalog(newest));
+        if is_spared {
+            // Otherwise the changes of every statement would be kept apart.
+            self.forget_changes();
+        } else {
+            self.begin_statement();
+        }
     }
 
     /// What the current statement sees.
     pub fn snapshot(&self) -> Snapshot {
-        let snapshot = match &self.tables {
-            Some(tables) => tables
+        let snapshot = match (&self.tables, &self.view) {
+            (Some(tables), Some(view)) => tables
                 .snapshot()
-                .with_rows(self.engine.row_half(), self.view.clone()),
-            None => self.snapshot.clone(),
+                .with_rows(self.engine.row_half(), view.clone()),
+            _ => self.snapshot.clone(),
         };
         match self.isolation() {
             Isolation::Serializable => snapshot.noting(&self.column_reads),
@@ -299,6 +324,8 @@ impl Transaction {
         // What it has read must not keep space from being cleaned for its own commit.
         let released = PageSource::Released(self.engine.volume().clone());
         self.snapshot = self.snapshot.pinned_as(released);
+        // Nor must what it overwrites be kept for it.
+        self.view = None;
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
         let Some(mut tables) = self.tables.take() else {
             rows.commit()?;
@@ -330,8 +357,6 @@ impl Transaction {
         for tree in trees.filter(|tree| !live.contains(tree)) {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
-        // It must not keep the trees that it has removed.
-        self.view = self.engine.mvcc().view();
         self.engine.mvcc().make_room_if_full();
         Ok(())
     }
@@ -439,7 +464,8 @@ impl Drop for Transaction {
             }
             // This transaction is not to be who still has them.
             self.rows = self.engine.mvcc().begin(Default::default());
-            (self.view, self.snapshot) = self.engine.view_of(&mut self.rows);
+            let (view, snapshot) = self.engine.view_of(&mut self.rows);
+            (self.view, self.snapshot) = (Some(view), snapshot);
             let are_freed = self.engine.free_trees(&self.new_trees);
             // Pages that are in the file, or come there because somebody reads these trees, must not lose the mark that covers them.
             if let Some(tables) = &mut self.tables
