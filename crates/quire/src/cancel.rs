@@ -1,5 +1,6 @@
 //! Stopping a running statement from another thread.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,19 +44,48 @@ pub(crate) struct CancelToken {
     inner: Arc<TokenState>,
 }
 
-#[derive(Debug, Default)]
 struct TokenState {
     /// Shared with loops that cannot wait, such as a load's reader threads.
     is_cancelled: Arc<AtomicBool>,
+    /// Whether it is set.
+    question: Question,
     notify: Notify,
+}
+
+type Question = Arc<dyn Fn() -> bool + Send + Sync>;
+
+impl Default for TokenState {
+    fn default() -> Self {
+        let is_cancelled = Arc::<AtomicBool>::default();
+        let flag = Arc::clone(&is_cancelled);
+        Self {
+            is_cancelled,
+            question: Arc::new(move || flag.load(Ordering::Relaxed)),
+            notify: Notify::new(),
+        }
+    }
+}
+
+impl fmt::Debug for TokenState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("TokenState");
+        shown.field("is_cancelled", &self.is_cancelled);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl CancelToken {
     /// Whether nobody else has it, or has had to do with its cancellation.
     fn is_fresh(&self) -> bool {
-        let TokenState { is_cancelled, .. } = &*self.inner;
+        let TokenState {
+            is_cancelled,
+            question,
+            ..
+        } = &*self.inner;
+        // The question has the flag as well.
         Arc::strong_count(&self.inner) == 1
-            && Arc::strong_count(is_cancelled) == 1
+            && Arc::strong_count(is_cancelled) == 2
+            && Arc::strong_count(question) == 1
             && !is_cancelled.load(Ordering::Relaxed)
     }
 
@@ -65,9 +95,8 @@ impl CancelToken {
     }
 
     /// The question whether it has been cancelled, as waits of the engine ask it.
-    pub(crate) fn question(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
-        let flag = self.flag();
-        Arc::new(move || flag.load(Ordering::Relaxed))
+    pub(crate) fn question(&self) -> Question {
+        Arc::clone(&self.inner.question)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

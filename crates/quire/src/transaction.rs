@@ -313,11 +313,27 @@ pub(crate) struct Writer<'s> {
 impl<'s> Writer<'s> {
     /// Continues the connection's transaction, or begins one for this statement.
     pub(crate) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
+        Self::begin_with(session, token, EngineTransaction::begin_statement).await
+    }
+
+    /// The same for a statement that asks for no snapshot: all that it reads is the newest state of rows.
+    pub(crate) async fn begin_newest(
+        session: &'s Session,
+        token: &CancelToken,
+    ) -> Result<Self, Error> {
+        Self::begin_with(session, token, EngineTransaction::begin_newest).await
+    }
+
+    async fn begin_with(
+        session: &'s Session,
+        token: &CancelToken,
+        begin_statement: impl FnOnce(&mut EngineTransaction),
+    ) -> Result<Self, Error> {
         let mut slot = session.transaction.lock().await;
         let is_explicit = !matches!(*slot, Transaction::Idle);
         let mut open = match mem::take(&mut *slot) {
             Transaction::Open(mut open) => {
-                open.engine.begin_statement();
+                begin_statement(&mut open.engine);
                 open
             }
             Transaction::Aborted(open) => {
@@ -364,10 +380,12 @@ impl<'s> Writer<'s> {
 
     /// Keeps the changes: durable now, or with the explicit transaction's `COMMIT`.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        let Some(open) = self.open.take() else {
+        let Some(mut open) = self.open.take() else {
             return Ok(());
         };
         if self.is_explicit {
+            // The next statement has a token of its own, or this one again if nobody has it any more.
+            open.engine.options_mut().cancel = None;
             *self.slot = Transaction::Open(open);
         } else {
             block_in_place(|| open.commit(self.session))?;

@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 
 use quire_engine::plan::{Environment, Row};
 use quire_engine::row_table::{TupleValue, Value};
-use quire_engine::{Isolation, LockWait, ReferenceChecks, RowLockMode};
+use quire_engine::{LockWait, ReferenceChecks, RowLockMode};
 
 use super::cache::CompiledStatement;
-use super::compiled::{Change, Compiled, Select};
+use super::compiled::{Change, Compiled, Insert, NewValue, Select};
 use super::execute::ResultRows;
 use super::execute::passes;
 use super::run::Answer;
-use super::storage::Changes;
+use super::storage::{AddedRows, Changes};
 use crate::error::Error;
 use crate::session::Session;
 use crate::transaction::{Transaction, Writer};
@@ -81,15 +81,37 @@ impl CompiledStatement {
 }
 
 impl CompiledStatement {
-    /// The change, if it is of one row by its primary key, and what becomes of the row is decided by its newest state alone: no
-    /// snapshot is needed then.
-    pub(super) fn change_of_point(&self, isolation: Isolation) -> Option<&Change> {
+    /// Whether, at READ COMMITTED, the newest state of rows alone decides what becomes of them, and no snapshot is needed: one row is
+    /// changed that is found by its primary key, or rows are added.
+    pub(super) fn is_of_newest(&self) -> bool {
         match &self.compiled {
-            Compiled::Change(change) => (isolation == Isolation::ReadCommitted
-                && change.access.is_point())
-            .then_some(change),
-            _ => None,
+            Compiled::Change(change) => change.access.is_point(),
+            Compiled::Insert(insert) => !insert.asks_sequences(),
+            Compiled::Select(_) => false,
         }
+    }
+
+    /// Adds rows. The table is locked, and what the statement was compiled for.
+    pub(super) fn add_rows(
+        &self,
+        insert: &Insert,
+        writer: &mut Writer<'_>,
+        parameters: &[Value],
+    ) -> Result<Answer, Error> {
+        let (parts, transaction) = (&self.parts, writer.transaction()?);
+        let is_referenced =
+            self.compiled.changes_rows_that_are_there() && transaction.is_referenced(&self.name);
+        let changes = Changes {
+            is_referenced,
+            transaction,
+            sequences: None,
+            references: ReferenceChecks::default(),
+        };
+        let mut rows = AddedRows { parts, changes };
+        let executed = insert.execute(&mut rows, &Environment::new(parameters))?;
+        let changes = rows.changes;
+        changes.transaction.check_references(changes.references)?;
+        Ok(self.executed(executed))
     }
 
     /// Locks the row, and changes it if it is there. The table is locked, and what the statement was compiled for.
@@ -132,6 +154,14 @@ impl CompiledStatement {
             changes.transaction.check_references(changes.references)?;
         }
         Ok(self.changed(count, returned))
+    }
+}
+
+impl Insert {
+    /// Whether it gives columns the next value of a sequence, which a snapshot knows.
+    fn asks_sequences(&self) -> bool {
+        let mut values = self.rows.iter().flatten();
+        values.any(|value| matches!(value, NewValue::Next(_)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use quire_engine::row_table::Value;
-use quire_engine::{LockWait, RowTable, Snapshot, TableLockMode};
+use quire_engine::{Isolation, LockWait, RowTable, Snapshot, TableLockMode};
 
 use super::bind::{TableName, compile, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};
@@ -318,15 +318,24 @@ impl CompiledStatement {
         parameters: &[Value],
         token: &CancelToken,
     ) -> Result<Option<Answer>, Error> {
-        let mut writer = Writer::begin(session, token).await?;
+        let is_of_newest = self.is_of_newest();
+        let mut writer = match is_of_newest {
+            true => Writer::begin_newest(session, token).await?,
+            false => Writer::begin(session, token).await?,
+        };
         let transaction = writer.transaction()?;
         transaction.lock_table(self.parts.id(), self.lock_mode(), LockWait::Wait)?;
-        let answer = if !transaction.is_current(&self.parts) {
-            None
-        } else if let Some(change) = self.change_of_point(transaction.isolation()) {
-            Some(self.change_point(change, &mut writer, parameters)?)
-        } else {
-            self.change_rows(session, &mut writer, parameters, token)?
+        let is_current = transaction.is_current(&self.parts);
+        let is_of_newest = is_of_newest && transaction.isolation() == Isolation::ReadCommitted;
+        let answer = match &self.compiled {
+            _ if !is_current => None,
+            Compiled::Change(change) if is_of_newest => {
+                Some(self.change_point(change, &mut writer, parameters)?)
+            }
+            Compiled::Insert(insert) if is_of_newest => {
+                Some(self.add_rows(insert, &mut writer, parameters)?)
+            }
+            _ => self.change_rows(session, &mut writer, parameters, token)?,
         };
         writer.finish()?;
         Ok(answer)
@@ -376,10 +385,14 @@ impl CompiledStatement {
     }
 
     fn execute(&self, rows: &mut dyn TableRows, parameters: &[Value]) -> Result<Answer, Error> {
-        Ok(match self.compiled.execute(rows, parameters)? {
+        Ok(self.executed(self.compiled.execute(rows, parameters)?))
+    }
+
+    pub(super) fn executed(&self, executed: Executed) -> Answer {
+        match executed {
             Executed::Rows(rows) => self.answer(rows),
             Executed::Changed(count, returned) => self.changed(count, returned),
-        })
+        }
     }
 
     pub(super) fn changed(&self, count: u64, returned: Option<ResultRows>) -> Answer {

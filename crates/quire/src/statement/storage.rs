@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use quire_engine::plan::Row;
 use quire_engine::row_table::{ColumnRange, KeyRange, RowBuffer, TupleValue, Value};
 use quire_engine::{
     Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowParts, RowTable,
@@ -13,7 +14,7 @@ use quire_engine::{
 use super::access::KeyBounds;
 use super::bind::LockMode;
 use super::compiled::Conflict;
-use super::execute::{Decide, Inserted, NewRow, Range, TableRows, Test, Visit};
+use super::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
 use super::table::{Key, KeyKind};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -226,31 +227,70 @@ impl TableRows for StoredRows<'_> {
         }
         Ok(count)
     }
+}
 
+impl NewRows for StoredRows<'_> {
     fn next_value(&mut self, sequence: u64) -> Result<i64, Error> {
-        let sequences = self.changes.as_ref().and_then(|changes| changes.sequences);
-        let (snapshot, values) = sequences.ok_or_else(read_only)?;
+        let changes = self.changes.as_ref().ok_or_else(read_only)?;
+        changes.next_value(sequence)
+    }
+
+    fn insert(
+        &mut self,
+        row: Row<'_>,
+        conflict: &Conflict,
+        decide: Decide<'_>,
+    ) -> Result<Inserted, Error> {
+        let changes = self.changes.as_mut().ok_or_else(read_only)?;
+        changes.insert(self.table.parts(), row, conflict, decide)
+    }
+}
+
+/// A row table as a statement sees it that only adds rows.
+pub(super) struct AddedRows<'s> {
+    pub(super) parts: &'s Arc<RowParts>,
+    pub(super) changes: Changes<'s>,
+}
+
+impl NewRows for AddedRows<'_> {
+    fn next_value(&mut self, sequence: u64) -> Result<i64, Error> {
+        self.changes.next_value(sequence)
+    }
+
+    fn insert(
+        &mut self,
+        row: Row<'_>,
+        conflict: &Conflict,
+        decide: Decide<'_>,
+    ) -> Result<Inserted, Error> {
+        self.changes.insert(self.parts, row, conflict, decide)
+    }
+}
+
+impl Changes<'_> {
+    fn next_value(&self, sequence: u64) -> Result<i64, Error> {
+        let (snapshot, values) = self.sequences.ok_or_else(read_only)?;
         values.next_by_id(snapshot, sequence)
     }
 
     fn insert(
         &mut self,
-        row: &[Value],
+        parts: &Arc<RowParts>,
+        row: Row<'_>,
         conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
-        let definition = self.table.definition();
+        let definition = parts.definition();
         let mut values = vec![TupleValue::Null; definition.columns.len()];
-        for (ordinal, value) in self.table.layout().live_ordinals().iter().zip(row) {
+        for (ordinal, value) in parts.layout().live_ordinals().iter().zip(row) {
             if let Some(place) = values.get_mut(*ordinal) {
-                *place = stored_value(definition, *ordinal, value.as_tuple_value())?;
+                *place = stored_value(definition, *ordinal, *value)?;
             }
         }
-        let changes = self.changes.as_mut().ok_or_else(read_only)?;
-        let mut writer = changes.writer(self.table);
+        let mut writer = self.transaction.row_writer(parts);
         match writer.insert(&values)? {
             Insertion::Inserted(_) => {
-                changes.references.inserted(self.table.parts(), &values);
+                self.references.inserted(parts, &values);
                 Ok(Inserted::New)
             }
             Insertion::Conflict(found) => {
@@ -262,8 +302,7 @@ impl TableRows for StoredRows<'_> {
                         Ok(Inserted::LeftOut)
                     }
                     Conflict::Update(arbiter, _) if *arbiter == kind => {
-                        let is_changed =
-                            changes.change(self.table.parts(), &found.row_key, decide)?;
+                        let is_changed = self.change(parts, &found.row_key, decide)?;
                         Ok(match is_changed {
                             true => Inserted::Updated,
                             false => Inserted::LeftOut,

@@ -249,3 +249,51 @@ fn a_row_that_is_not_there_is_not_locked() {
         0
     );
 }
+
+/// A statement that only inserts has no snapshot of its own. What others have committed meanwhile, rows and definitions, counts for it all
+/// the same, and what it does belongs to its transaction like anything else.
+#[test]
+fn insertions_in_a_transaction_find_what_others_have_committed() {
+    let database = database();
+    let (mut connection, mut other) = (database.connect(), database.connect());
+    for sql in [
+        "CREATE TABLE p (id INTEGER PRIMARY KEY)",
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, p INTEGER REFERENCES p)",
+        "INSERT INTO p VALUES (1)",
+        "SET lock_timeout = '60s'",
+    ] {
+        other.execute(sql).unwrap();
+    }
+    let mut insertion = connection
+        .prepare("INSERT INTO c VALUES ($1, $2) ON CONFLICT DO NOTHING")
+        .unwrap();
+    let mut insert = |id, p| {
+        let inserted = insertion.execute(&[Value::Integer(id), Value::Integer(p)]);
+        inserted.unwrap().rows_affected()
+    };
+    let mut count = connection
+        .prepare("SELECT count(*) FROM c WHERE id > $1")
+        .unwrap();
+    connection.execute("BEGIN").unwrap();
+    assert_eq!(insert(1, 1), 1);
+    for sql in [
+        "INSERT INTO p VALUES (2)",
+        "ALTER TABLE p ADD COLUMN name TEXT DEFAULT 'unknown'",
+        "INSERT INTO p VALUES (3, 'three')",
+        "INSERT INTO c VALUES (4, 3)",
+    ] {
+        other.execute(sql).unwrap();
+    }
+    assert_eq!((insert(2, 2), insert(3, 3), insert(4, 1)), (1, 1, 0));
+    assert_eq!(value_of(&mut count, 0), Some(4));
+    connection.execute("SAVEPOINT s").unwrap();
+    assert_eq!((insert(5, 1), insert(5, 1)), (1, 0));
+    connection.execute("ROLLBACK TO s").unwrap();
+    assert_eq!(insert(6, 1), 1);
+    assert_eq!(value_of(&mut count, 0), Some(5));
+    connection.execute("COMMIT").unwrap();
+    assert_eq!(value_of(&mut count, 4), Some(1));
+    let mut unknown = connection.prepare("INSERT INTO c VALUES ($1, 9)").unwrap();
+    let failed = unknown.execute(&[Value::Integer(7)]).unwrap_err();
+    assert_eq!(failed.sqlstate(), "23503");
+}

@@ -1,38 +1,38 @@
 //! `INSERT`, `UPDATE` and `DELETE`.
 
 use quire_engine::plan::{Environment, Row, Scalar};
-use quire_engine::row_table::Value;
+use quire_engine::row_table::{TupleValue, Value};
 
 use super::select::passes;
-use super::{Executed, Inserted, NewRow, ResultRows, TableRows, view};
+use super::{Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};
 use crate::error::Error;
 use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
 
 impl Insert {
-    pub(super) fn execute(
+    pub(in crate::statement) fn execute(
         &self,
-        rows: &mut dyn TableRows,
+        rows: &mut dyn NewRows,
         environment: &Environment<'_>,
     ) -> Result<Executed, Error> {
         let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         for row in &self.rows {
             let values = row.iter().map(|value| match value {
-                NewValue::Given(output) => output.value(&[], environment),
-                NewValue::Next(sequence) => rows.next_value(*sequence).map(Value::Integer),
+                NewValue::Given(output) => output.scalar(&[], environment),
+                NewValue::Next(sequence) => rows.next_value(*sequence).map(Scalar::Integer),
             });
-            let values = values.collect::<Result<Vec<Value>, Error>>()?;
+            let values = values.collect::<Result<Vec<Scalar<'_>>, Error>>()?;
+            let row: Vec<TupleValue<'_>> = values.iter().map(Scalar::as_tuple_value).collect();
             let mut shown = match (&self.returning, self.checks.is_empty()) {
                 (None, true) => None,
                 (returning, _) => {
-                    let row = view(&values);
                     check(&self.checks, &row, environment)?;
                     let show = |returning: &Returning| returning.values(&row, environment);
                     returning.as_ref().map(show).transpose()?
                 }
             };
-            let inserted = rows.insert(&values, &self.conflict, &mut |there| {
-                let (new_row, shown_of_it) = self.updated(there, &values, environment)?;
+            let inserted = rows.insert(&row, &self.conflict, &mut |there| {
+                let (new_row, shown_of_it) = self.updated(there, &row, environment)?;
                 shown = shown_of_it;
                 Ok(new_row)
             })?;
@@ -50,10 +50,10 @@ impl Insert {
     fn updated(
         &self,
         there: Row<'_>,
-        excluded: &[Value],
+        excluded: Row<'_>,
         environment: &Environment<'_>,
     ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
-        let both = [there, &view(excluded)].concat();
+        let both = [there, excluded].concat();
         match &self.conflict {
             Conflict::Update(_, update) if passes(&update.conditions, &both, environment)? => {
                 let values = new_values(&update.new_values, &both, environment)?;

@@ -5,8 +5,8 @@ mod change;
 mod rows;
 mod select;
 
-use quire_engine::plan::{Environment, Row};
-use quire_engine::row_table::{TupleValue, Value};
+use quire_engine::plan::{Environment, EvaluationError, Row, Scalar};
+use quire_engine::row_table::Value;
 
 pub(crate) use rows::ResultRows;
 pub(super) use select::passes;
@@ -48,7 +48,7 @@ pub(super) struct Range<'a> {
 }
 
 /// The rows of one table, in one transaction.
-pub(super) trait TableRows {
+pub(super) trait TableRows: NewRows {
     /// Visits the rows of a range, in the order of its key or backwards, with the values of the wanted columns.
     fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error>;
 
@@ -70,7 +70,10 @@ pub(super) trait TableRows {
         test: Test<'_>,
         decide: Decide<'_>,
     ) -> Result<u64, Error>;
+}
 
+/// A table that rows are added to. Nothing is read but the newest state of rows that are in the way.
+pub(super) trait NewRows {
     /// The next value of the sequence with that id.
     fn next_value(&mut self, sequence: u64) -> Result<i64, Error>;
 
@@ -78,7 +81,7 @@ pub(super) trait TableRows {
     /// which is locked.
     fn insert(
         &mut self,
-        row: &[Value],
+        row: Row<'_>,
         conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error>;
@@ -122,9 +125,19 @@ impl Output {
         let value = self.node.evaluate(row, environment)?;
         Ok(value.into_value(self.is_text)?)
     }
-}
 
-/// A row of owned values as nodes see it.
-fn view(values: &[Value]) -> Vec<TupleValue<'_>> {
-    values.iter().map(Value::as_tuple_value).collect()
+    /// The same, borrowed where it can be.
+    fn scalar<'a>(
+        &'a self,
+        row: Row<'a>,
+        environment: &Environment<'a>,
+    ) -> Result<Scalar<'a>, Error> {
+        let value = self.node.evaluate(row, environment)?;
+        match &value {
+            Scalar::Bytes(bytes) if self.is_text && std::str::from_utf8(bytes).is_err() => {
+                Err(EvaluationError::NotText.into())
+            }
+            _ => Ok(value),
+        }
+    }
 }

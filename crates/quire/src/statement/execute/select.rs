@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use quire_engine::plan::{Environment, Expression, Row, Scalar};
-use quire_engine::row_table::Value;
+use quire_engine::row_table::{TupleValue, Value};
 
 use super::rows::RowOf;
-use super::{Range, ResultRows, TableRows, view};
+use super::{Range, ResultRows, TableRows};
 use crate::error::Error;
 use crate::statement::aggregate::Running;
 use crate::statement::compiled::{Select, SortKey};
@@ -112,7 +112,7 @@ impl Select {
         let pairs = self.aggregates.iter().zip(running);
         let totals = pairs.map(|(aggregate, running)| aggregate.finish(running));
         let totals = totals.collect::<Result<Vec<Value>, Error>>()?;
-        let row = view(&totals);
+        let row: Vec<TupleValue<'_>> = totals.iter().map(Value::as_tuple_value).collect();
         let mut rows = ResultRows::default();
         if window.has(0) {
             self.show(&row, environment, &mut rows)?;

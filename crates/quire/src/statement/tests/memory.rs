@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::statement::access::KeyBounds;
 use crate::statement::bind::LockMode;
 use crate::statement::compiled::Conflict;
-use crate::statement::execute::{Decide, Inserted, NewRow, Range, TableRows, Test, Visit};
+use crate::statement::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
 use crate::statement::table::{Key, KeyKind};
 
 /// All rows of a table, and its keys.
@@ -138,17 +138,33 @@ impl TableRows for MemoryRows {
         }
         Ok(count)
     }
+}
 
+/// A value as a row has it.
+fn owned(value: &TupleValue<'_>) -> Value {
+    match *value {
+        TupleValue::Null => Value::Null,
+        TupleValue::Bool(value) => Value::Boolean(value),
+        TupleValue::Integer(value) => Value::Integer(value),
+        TupleValue::Wide(value) => Value::Decimal(value.into()),
+        TupleValue::Float32(value) => Value::Real(value),
+        TupleValue::Float64(value) => Value::Double(value),
+        TupleValue::Bytes(text) => Value::Text(std::str::from_utf8(text).unwrap().into()),
+    }
+}
+
+impl NewRows for MemoryRows {
     fn next_value(&mut self, _: u64) -> Result<i64, Error> {
         Ok(self.rows.len() as i64 + 1)
     }
 
     fn insert(
         &mut self,
-        row: &[Value],
+        row: &[TupleValue<'_>],
         conflict: &Conflict,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
+        let row = &row.iter().map(owned).collect::<Vec<_>>();
         match conflict {
             Conflict::DoNothing(kind) if self.conflict(row, *kind).is_some() => {
                 return Ok(Inserted::LeftOut);
