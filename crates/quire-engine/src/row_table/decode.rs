@@ -13,7 +13,7 @@ use super::overflow::{OverflowMark, StoredString};
 pub enum StoredValue<'a> {
     /// The value.
     Value(TupleValue<'a>),
-    /// The value was cut out: [`RowLayout::read_long`] puts it together.
+    /// The value was cut out: `RowLayout::read_long` puts it together.
     Long(OverflowMark),
 }
 

@@ -204,7 +204,7 @@ impl RowLayout {
     ///
     /// # Errors
     /// Those of `fetch`; [`Corrupt`] when a chunk is missing or has another length than it should.
-    pub fn read_long<E: From<Corrupt>>(
+    pub(crate) fn read_long<E: From<Corrupt>>(
         &self,
         row_key: &[u8],
         ordinal: usize,

@@ -38,7 +38,7 @@ impl Comparison {
 
     /// Whether it is true or false even of NULL.
     #[must_use]
-    pub fn takes_null(self) -> bool {
+    pub(crate) fn takes_null(self) -> bool {
         matches!(self, Self::Distinct | Self::NotDistinct)
     }
 
