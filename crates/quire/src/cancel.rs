@@ -23,6 +23,13 @@ impl CancelHandle {
         }
     }
 
+    /// A handle for one statement, whatever its connection runs next.
+    pub(crate) fn of(token: CancelToken) -> Self {
+        Self {
+            running: Arc::new(Mutex::new(Some(token))),
+        }
+    }
+
     /// The token of a statement that begins now; handles cancel it from here on.
     pub(crate) fn begin(&self) -> CancelToken {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +67,10 @@ impl Default for TokenState {
         let flag = Arc::clone(&is_cancelled);
         Self {
             is_cancelled,
-            question: Arc::new(move || flag.load(Ordering::Relaxed)),
+            question: Arc::new(move || {
+                crate::wait::look();
+                flag.load(Ordering::Relaxed)
+            }),
             notify: Notify::new(),
         }
     }

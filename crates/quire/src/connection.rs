@@ -7,6 +7,7 @@ use quire_engine::TableDefinition;
 use crate::cancel::CancelHandle;
 use crate::database::Opened;
 use crate::error::Error;
+use crate::external::ExternalTables;
 use crate::outcome::Outcome;
 use crate::progress::ProgressObserver;
 use crate::session::{Identity, Session};
@@ -143,6 +144,43 @@ impl Connection {
     /// Tells `observer` how far loads and exports have come, from now on.
     pub fn set_progress(&mut self, observer: Option<ProgressObserver>) {
         self.session.set_observer(observer);
+    }
+
+    /// Where names are looked up that are no table or view of the file, from now on. Views cannot name such tables.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use quire::arrow::array::{RecordBatch, RecordBatchIterator, UInt8Array};
+    /// use quire::arrow::datatypes::SchemaRef;
+    /// use quire::arrow::error::ArrowError;
+    /// use quire::{Database, ExternalRows, ExternalTable, Outcome};
+    ///
+    /// #[derive(Debug)]
+    /// struct InMemory(RecordBatch);
+    ///
+    /// impl ExternalTable for InMemory {
+    ///     fn schema(&self) -> SchemaRef {
+    ///         self.0.schema()
+    ///     }
+    ///     fn read(&self) -> Result<ExternalRows, ArrowError> {
+    ///         let rows = vec![Ok(self.0.clone())];
+    ///         Ok(Box::new(RecordBatchIterator::new(rows, self.0.schema())))
+    ///     }
+    /// }
+    ///
+    /// let batch = RecordBatch::try_from_iter([("n", Arc::new(UInt8Array::from(vec![1, 2])) as _)])?;
+    /// let mut connection = Database::in_memory()?.connect();
+    /// connection.set_external_tables(Some(Arc::new(move |name| {
+    ///     let table = InMemory(batch.clone());
+    ///     Ok((name == "frame").then(|| Arc::new(table) as Arc<dyn ExternalTable>))
+    /// })));
+    /// let outcome = connection.execute("CREATE TABLE t AS SELECT * FROM frame")?;
+    /// assert!(matches!(outcome, Outcome::Done(done) if done.row_count == Some(2)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_external_tables(&mut self, tables: Option<ExternalTables>) {
+        self.session.set_external_tables(tables);
     }
 
     /// All tables, by name.

@@ -12,6 +12,7 @@ mod connection;
 mod copy;
 mod database;
 mod error;
+mod external;
 mod functions;
 mod merging;
 mod optimize;
@@ -33,6 +34,7 @@ pub use cancel::CancelHandle;
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
 pub use error::{Error, Position};
+pub use external::{ExternalRows, ExternalTable, ExternalTables};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
 pub use progress::{Phase, Progress, ProgressObserver};
@@ -41,6 +43,7 @@ pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use sql::load::{CopyFormat, CopyIn, CopyKind, CopyStream};
 pub use statement::{Prepared, Reply, ValueRef};
+pub use wait::while_waiting;
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;

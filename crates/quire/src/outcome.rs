@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelHandle, CancelToken};
 use crate::database::Opened;
 use crate::error::Error;
 
@@ -126,6 +126,14 @@ impl Rows {
     /// Names and types of the columns. Names may repeat, as in `SELECT a, a`.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
+    }
+
+    /// A handle that cancels these rows, also when their connection runs another statement already.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        match &self.source {
+            Source::Task { token, .. } => CancelHandle::of(token.clone()),
+            Source::Ready(_) => CancelHandle::default(),
+        }
     }
 
     /// The next rows; `None` after the last.

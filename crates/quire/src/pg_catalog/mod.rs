@@ -85,6 +85,11 @@ impl PgCatalog {
         tables.map(|table| table.name.to_owned()).collect()
     }
 
+    /// Whether a name without a schema is that of a table of the catalog.
+    pub(crate) fn has_table(name: &str) -> bool {
+        specification::find(Some(PG_CATALOG), name).is_some()
+    }
+
     /// The table of that name, as a source of rows.
     pub(crate) fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let Some(table) = specification::find(Some(schema), name) else {

@@ -18,6 +18,7 @@ use super::configuration::{QuireOptions, Settings};
 use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
+use crate::external::ExternalTables;
 use crate::functions::{
     self, EngineFunction, FileFunction, PoolFunction, SequenceValues, StorageFunction,
     TablesFunction,
@@ -25,6 +26,7 @@ use crate::functions::{
 use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::progress::ProgressObserver;
+use crate::scan::ExternalTableProvider;
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{SpelledTypes, relations_of};
 use crate::transaction::Transaction;
@@ -36,6 +38,7 @@ pub(crate) struct Session {
     /// What `RESET` goes back to.
     defaults: Mutex<Settings>,
     observer: Mutex<Option<ProgressObserver>>,
+    external_tables: Mutex<Option<ExternalTables>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
     pub(crate) transaction: tokio::sync::Mutex<Transaction>,
@@ -53,6 +56,7 @@ impl Session {
             defaults: Mutex::new(settings.clone()),
             settings: Arc::new(Mutex::new(settings)),
             observer: Mutex::new(None),
+            external_tables: Mutex::new(None),
             sequence_values: Arc::default(),
             transaction: tokio::sync::Mutex::new(Transaction::Idle),
         }
@@ -85,6 +89,32 @@ impl Session {
 
     pub(crate) fn observer(&self) -> Option<ProgressObserver> {
         locked(&self.observer).clone()
+    }
+
+    pub(crate) fn set_external_tables(&self, tables: Option<ExternalTables>) {
+        *locked(&self.external_tables) = tables;
+    }
+
+    pub(crate) fn has_external_tables(&self) -> bool {
+        locked(&self.external_tables).is_some()
+    }
+
+    /// The external table of a name that is none of the file's.
+    pub(crate) fn external_table(
+        &self,
+        snapshot: &Snapshot,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>, Error> {
+        if snapshot.has_name(name) || PgCatalog::has_table(name) {
+            return Ok(None);
+        }
+        let Some(find) = locked(&self.external_tables).clone() else {
+            return Ok(None);
+        };
+        let Some(table) = tokio::task::block_in_place(|| find(name))? else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(ExternalTableProvider::new(name, table)?)))
     }
 
     pub(crate) fn set_observer(&self, observer: Option<ProgressObserver>) {

@@ -153,11 +153,32 @@ pub(super) async fn context_for(
         files.insert(path, table);
     }
     views::add_tables(session, &snapshot, statement, &mut files, token).await?;
+    add_external_tables(session, &snapshot, statement, &mut files)?;
     let catalog = match asks {
         true => Some(catalog_of(session, &snapshot, statement, token).await?),
         false => None,
     };
     session.statement_asking(snapshot, files, catalog.as_ref())
+}
+
+/// Adds the tables of the program around the database that a statement names. The file's own come first.
+fn add_external_tables(
+    session: &Session,
+    snapshot: &Snapshot,
+    statement: &Statement,
+    tables: &mut HashMap<String, Arc<dyn TableProvider>>,
+) -> Result<(), Error> {
+    if !session.has_external_tables() {
+        return Ok(());
+    }
+    for name in views::relations_of(statement) {
+        if !tables.contains_key(&name)
+            && let Some(table) = session.external_table(snapshot, &name)?
+        {
+            tables.insert(name, table);
+        }
+    }
+    Ok(())
 }
 
 /// PostgreSQL's catalog, for a statement that asks it.

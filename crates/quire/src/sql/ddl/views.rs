@@ -46,6 +46,7 @@ pub(in crate::sql) async fn create_view(
     expander.expand(&mut query).await?;
     let columns = expander.columns(&query, &create).await?;
     let named = views::relations_of(&query);
+    refuse_external_tables(session, &snapshot, &query, &named)?;
     let depends_on: Vec<u64> = named
         .iter()
         .filter_map(|name| snapshot.id_of(name))
@@ -100,6 +101,26 @@ fn refuse_files(query: &Query) -> Result<(), Error> {
         false => Err(not_supported("a view of a file")
             .with_hint("CREATE TABLE name AS SELECT * FROM 'file' stores its rows.")),
     }
+}
+
+/// A view is read when the program that has such tables may be gone. What `WITH` names is no such table.
+fn refuse_external_tables(
+    session: &Session,
+    snapshot: &Snapshot,
+    query: &Query,
+    named: &BTreeSet<String>,
+) -> Result<(), Error> {
+    let with = query.with.iter().flat_map(|with| &with.cte_tables);
+    let own: Vec<String> = with.map(|table| folded(&table.alias.name)).collect();
+    for name in named.iter().filter(|name| !own.contains(*name)) {
+        if session.external_table(snapshot, name)?.is_some() {
+            let text = format!("a view of \"{name}\", which is not in the file,");
+            return Err(not_supported(text).with_hint(format!(
+                "CREATE TABLE name AS SELECT * FROM {name} stores its rows."
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The columns that there were must stay, and the view must not read itself.
