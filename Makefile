@@ -12,12 +12,13 @@ SCALE ?= 1
 CASES ?= 100000
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
 	@echo "make demo        TPC-H at SCALE=1 from CSV: sizes and 22 queries; COLUMNS=1 for each column"
 	@echo "make demo DATA=f the same for a file of your own"
+	@echo "make python      the Python package, built and installed for the tests"
 	@echo "make test        everything that has to hold"
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
@@ -48,6 +49,10 @@ setup: .venv/ready
 build:
 	$(CARGO) build --release --locked -p quire-cli -p xtask
 
+# The Python package, into the environment of the tests. Its crate is compiled here only; all that it depends on is that of `build`.
+python: setup build
+	PATH="$(abspath .venv/bin):$$PATH" .venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+
 tidy:
 	$(CARGO) xtask tidy
 
@@ -64,7 +69,7 @@ unit:
 corpus:
 	$(CARGO) test --release --locked -p quire-acceptance --test slt_corpus -- --nocapture
 
-acceptance: setup build
+acceptance: setup build python
 	$(ACCEPTANCE) discover -v
 
 test: setup
@@ -80,9 +85,10 @@ demo:
 	$(XTASK) demo --quire $(QUIRE) --work $(CARGO_TARGET_DIR)/demo --scale $(SCALE) \
 		$(if $(DATA),--data "$(DATA)") $(if $(COLUMNS),--columns)
 
-bench: setup build
+bench: setup build python
 	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
 	$(PYTHON) bench/run.py --scale $(SCALE)
+	$(PYTHON) bench/python_package.py
 	@$(MAKE) --no-print-directory bench-codecs
 
 # Its own build: no DataFusion, no Python.
