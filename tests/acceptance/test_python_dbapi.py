@@ -172,6 +172,39 @@ class Parameters(InMemory):
         self.assertEqual(self.cursor.rowcount, 3000)
         self.assertEqual(self.cursor.execute("SELECT * FROM c ORDER BY a").fetchall(), rows)
 
+    def test_executemany_does_what_execute_does_row_by_row(self):
+        rows = [(i, f"{i}", i / 2 if i % 5 else None) for i in range(200)]
+        mixed = [(i, str(i), i if i % 2 else i / 4) for i in range(200)]
+        texts = [(str(i), i, "1.5") for i in range(200)]
+        for storage in ("row", "column"):
+            for insert in (
+                "INSERT INTO {} VALUES (?, ?, ?)",
+                "insert into {} (a, b, c) values ($1, $2, $3);",
+                "INSERT INTO {} (c, b, a) VALUES ($3, $2, $1)",
+                "INSERT INTO {} (a, b, c) VALUES (CAST(? AS INTEGER) + 1, ?, ?)",
+                'INSERT INTO {} ("a", "b", "c") VALUES (?, ?, ?) -- as they come',
+            ):
+                for given in (rows, mixed, texts):
+                    found = []
+                    for many in (True, False):
+                        self.connection.execute(f"CREATE TABLE t (a INTEGER, b VARCHAR(9), c DOUBLE PRECISION, d INTEGER DEFAULT 7) USING {storage}")
+                        if many:
+                            self.connection.executemany(insert.format("t"), given)
+                        else:
+                            for row in given[:3]:
+                                self.connection.execute(insert.format("t"), row)
+                        found.append(self.connection.execute("SELECT * FROM t ORDER BY a").fetchall())
+                        self.connection.rollback()
+                    with self.subTest(storage=storage, insert=insert, row=given[0]):
+                        self.assertEqual(found[0][:3], found[1])
+                        self.assertEqual(len(found[0]), 200)
+
+    def test_executemany_of_many_rows_fails_as_a_whole(self):
+        rows = [(f"n{number}", number) for number in range(100)] + [("far too long for a name of booze", 1)]
+        with self.assertRaises(quire.DataError):
+            self.cursor.executemany("INSERT INTO booze VALUES (?, ?)", rows)
+        self.assertEqual(self.cursor.execute("SELECT count(*) FROM booze").fetchone(), (0,))
+
     def test_executemany_is_not_for_queries(self):
         self.assertRaises(quire.ProgrammingError, self.cursor.executemany, "SELECT ?", [(1,)])
 

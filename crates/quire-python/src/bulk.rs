@@ -14,7 +14,7 @@ use crate::waiting::without_lock;
 /// Runs between two looks at what Python has to say.
 const RUNS_AT_ONCE: usize = 1024;
 /// Rows that are inserted at once.
-const ROWS_AT_ONCE: usize = 65_536;
+const ROWS_AT_ONCE: usize = 262_144;
 /// Fewer rows are inserted one by one.
 const BULK_ROWS_MIN: usize = 64;
 

@@ -146,8 +146,9 @@ fn variable<'py>(py: Python<'py>, thread: u64, name: &str) -> PyResult<Option<Bo
         return Ok(None);
     };
     for scope in ["f_locals", "f_globals"] {
-        let variables = PyDict::new(py);
-        variables.update(function.getattr(scope)?.cast()?)?;
+        // What a frame of Python gives is a dictionary, or a view that becomes one.
+        let variables = py.get_type::<PyDict>().call1((function.getattr(scope)?,))?;
+        let variables = variables.cast_into::<PyDict>()?;
         if let Some(object) = variables.get_item(name)?
             && is_frame(&object)?
         {
