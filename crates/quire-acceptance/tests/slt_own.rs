@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 8] = [
+const SETTINGS: [(&str, &[&str]); 10] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
@@ -28,6 +28,22 @@ const SETTINGS: [(&str, &[&str]); 8] = [
             "SET default_table_access_method = 'row'",
             "SET quire.statement_path = off",
             "SET engine = 'tuple'",
+        ],
+    ),
+    (
+        "row tables, by batches",
+        &[
+            "SET default_table_access_method = 'row'",
+            "SET quire.statement_path = off",
+            "SET engine = 'batch'",
+        ],
+    ),
+    (
+        "row tables, by the cheaper machine",
+        &[
+            "SET default_table_access_method = 'row'",
+            "SET quire.statement_path = off",
+            "SET engine = 'auto'",
         ],
     ),
 ];

@@ -7,6 +7,7 @@ pub mod avm;
 pub mod btree;
 mod catalog;
 mod check;
+pub mod costs;
 mod definition;
 mod delta;
 mod engine;

@@ -8,7 +8,7 @@ use quire_engine::avm::{
 };
 use quire_engine::iterators::{
     Explanation, Filter, HashJoin, JoinKind, JoinSides, Limit, RegisterIterator, Sort, SortKey,
-    Union, Workspace,
+    SpillCosts, Union, Workspace,
 };
 use quire_engine::plan::{Comparison, Expression, Scalar, ValueKind};
 use quire_engine::row_table::Value;
@@ -32,9 +32,17 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 /// Room for everything, for some rows, or for one.
 fn workspace() -> impl Strategy<Value = Workspace> {
     let memory_bytes = prop::sample::select(vec![0, 700, 1 << 20]);
-    (memory_bytes, any::<bool>()).prop_map(|(memory_bytes, is_compressed)| Workspace {
+    let choices = (memory_bytes, any::<bool>(), any::<bool>());
+    choices.prop_map(|(memory_bytes, is_compressed, packs)| Workspace {
         memory_bytes,
         is_compressed,
+        // Blocks of files are compressed if writing is dear.
+        costs: SpillCosts {
+            write_ns: if packs { 1e9 } else { 0.001 },
+            read_ns: 0.001,
+            pack_ns: 1.0,
+            unpack_ns: 1.0,
+        },
         ..Workspace::default()
     })
 }

@@ -14,6 +14,7 @@ mod database;
 mod error;
 mod external;
 mod functions;
+mod machine;
 mod merging;
 mod optimize;
 mod options;

@@ -1,35 +1,30 @@
 //! Which key is taken.
 //!
-//! What counts is how many rows are read, as the inner pages of the trees say without a row being read. A row that an index
-//! leads to is looked up in the table by its key, which costs as much as reading [`LOOKUP_ROWS`] rows one behind the other; the
-//! beginning of a range costs [`RANGE_ROWS`]. All values of all columns of a key that is unique are one row, whatever the pages say.
+//! What counts is how many rows are read, as the inner pages of the trees say without a row being read, and what reading one costs
+//! ([`Prices`]): a row that an index leads to is looked up in the table by its key. All values of all columns of a key that is unique are one
+//! row, whatever the pages say.
 
 use super::column_test::Reading;
-use super::{ColumnTest, KeyRanges, ValueSet, ranges_of};
+use super::{ColumnTest, KeyRanges, Prices, ValueSet, ranges_of};
+use crate::costs::Costs;
 use crate::plan::{Environment, Expression};
 use crate::row_table::KeyRange;
 use crate::rows::{RowScanError, RowSource, RowTable};
 use crate::types::SqlType;
 
-/// A row that is looked up costs as much as so many that are read in order.
-pub(super) const LOOKUP_ROWS: f64 = 12.0;
-
-/// The first row of a range costs as much as so many behind it.
-const RANGE_ROWS: f64 = 8.0;
-
 /// Of more ranges than that only some are looked up to say how many rows they have.
 const ESTIMATED_RANGES: usize = 8;
 
 /// How the rows of a table are found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Choice {
     /// The position of an index, if it is not the key of the rows.
     pub(crate) index: Option<usize>,
     pub(crate) ranges: Vec<KeyRange>,
     /// About how many rows are read.
     pub(crate) rows: f64,
-    /// What that costs, in rows that are read in order.
-    pub(crate) cost: f64,
+    /// What that costs, in nanoseconds, without what becomes of rows that pass all conditions.
+    pub(crate) cost_ns: f64,
     /// Of each condition, whether no row of the ranges needs to be tested for it.
     pub(crate) is_said: Vec<bool>,
 }
@@ -48,6 +43,7 @@ pub(crate) fn choose(
     ordinals: &[usize],
     conditions: &[&Expression],
     environment: &Environment<'_>,
+    costs: &Costs,
 ) -> Result<Choice, RowScanError> {
     let columns = columns_of(table, ordinals, conditions);
     let sets: Vec<(usize, ValueSet)> = columns
@@ -58,29 +54,27 @@ pub(crate) fn choose(
         let found = sets.iter().find(|(of, _)| *of == ordinal);
         found.map(|(_, set)| set.clone())
     };
-    let mut best: Option<(Choice, usize)> = None;
+    let mut ways = Vec::new();
     let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
     for index in keys {
-        let Some(found) = ranges_of(table, index, set_of) else {
-            continue;
-        };
-        let column_count = found.column_count;
-        let choice = Choice::of(table, index, found, conditions.len())?;
-        let is_better = |(best, count): &(Choice, usize)| {
-            (choice.cost, usize::MAX - column_count) < (best.cost, usize::MAX - count)
-        };
-        if best.as_ref().is_none_or(is_better) {
-            best = Some((choice, column_count));
+        if let Some(found) = ranges_of(table, index, set_of) {
+            ways.push(Choice::of(table, index, found, conditions.len())?);
         }
     }
-    // A few rows need no comparison with all.
-    let is_small = |(best, _): &(Choice, usize)| best.cost <= 4.0 * LOOKUP_ROWS;
-    let row_count = match best.as_ref().is_some_and(is_small) {
-        true => f64::INFINITY,
-        false => table.row_count_estimate()? as f64,
-    };
-    Ok(match best {
-        Some((mut choice, column_count)) if choice.cost <= row_count => {
+    let tested = tested_ordinals(ordinals, conditions);
+    let near = Prices::in_memory(table, costs, &tested);
+    // A few rows need no comparison with all, which would read pages to know how many these are.
+    if let Some((mut choice, column_count)) = best_of(&ways, &near)
+        && choice.cost_ns <= 4.0 * near.lookup_ns
+    {
+        choice.note_said(table, &columns, column_count, environment);
+        return Ok(choice);
+    }
+    let prices = Prices::of(table, costs, &tested)?;
+    let row_count = table.row_count_estimate()? as f64;
+    let all_ns = row_count * prices.row_ns;
+    Ok(match best_of(&ways, &prices) {
+        Some((mut choice, column_count)) if choice.cost_ns <= all_ns => {
             choice.note_said(table, &columns, column_count, environment);
             choice
         }
@@ -88,10 +82,37 @@ pub(crate) fn choose(
             index: None,
             ranges: vec![KeyRange::all()],
             rows: row_count,
-            cost: row_count,
+            cost_ns: all_ns,
             is_said: vec![false; conditions.len()],
         },
     })
+}
+
+/// The cheapest of some ways, of those the one that uses most columns of its key.
+fn best_of(ways: &[(Choice, usize)], prices: &Prices) -> Option<(Choice, usize)> {
+    let mut best: Option<(f64, &(Choice, usize))> = None;
+    for way in ways {
+        let cost_ns = way.0.priced(prices);
+        let is_better = |(best_ns, best): &(f64, &(Choice, usize))| {
+            (cost_ns, usize::MAX - way.1) < (*best_ns, usize::MAX - best.1)
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((cost_ns, way));
+        }
+    }
+    let (cost_ns, (choice, column_count)) = best?;
+    let choice = Choice {
+        cost_ns,
+        ..choice.clone()
+    };
+    Some((choice, *column_count))
+}
+
+/// The columns that conditions read.
+fn tested_ordinals(ordinals: &[usize], conditions: &[&Expression]) -> Vec<usize> {
+    let ordinals = ordinals.iter().enumerate();
+    let tested = ordinals.filter(|(slot, _)| conditions.iter().any(|one| one.reads(*slot)));
+    tested.map(|(_, ordinal)| *ordinal).collect()
 }
 
 pub(super) fn columns_of<'e>(
@@ -144,7 +165,7 @@ impl Choice {
         index: Option<usize>,
         found: KeyRanges,
         condition_count: usize,
-    ) -> Result<Self, RowScanError> {
+    ) -> Result<(Self, usize), RowScanError> {
         let (column_count, is_unique) = match index.and_then(|index| table.indexes().get(index)) {
             Some(index) => (index.layout.ordinals().len(), index.layout.is_unique()),
             None => (table.layout().key_ordinals().len(), true),
@@ -155,14 +176,23 @@ impl Choice {
             true => range_count,
             false => estimated(table, index, &found.ranges)?,
         };
-        let row_cost = if index.is_some() { LOOKUP_ROWS } else { 1.0 };
-        Ok(Self {
+        let choice = Self {
             index,
             ranges: found.ranges,
             rows,
-            cost: range_count * RANGE_ROWS + rows * row_cost,
+            cost_ns: 0.0,
             is_said: vec![false; condition_count],
-        })
+        };
+        Ok((choice, found.column_count))
+    }
+
+    /// What it costs.
+    fn priced(&self, prices: &Prices) -> f64 {
+        let row_ns = match self.index {
+            Some(_) => prices.lookup_ns,
+            None => prices.row_ns,
+        };
+        self.ranges.len() as f64 * prices.range_ns + self.rows * row_ns
     }
 
     /// Notes the conditions that say no more than the ranges.

@@ -2,7 +2,7 @@
 
 use quire_format::tuple::TupleValue;
 
-use super::LOOKUP_ROWS;
+use super::Prices;
 use super::column_test::{KEY_TEXT_BYTES, decimal_limit, integer_bounds};
 use crate::btree::Direction;
 use crate::rows::{RowScanError, RowTable};
@@ -17,12 +17,12 @@ pub(crate) struct Lookup {
     pub(crate) given: Vec<usize>,
     /// About how many rows are found each time.
     pub(crate) rows_each: f64,
-    /// What that costs each time, in rows that are read in order.
-    pub(crate) cost_each: f64,
+    /// What that costs each time, in nanoseconds.
+    pub(crate) cost_each_ns: f64,
 }
 
-/// The first row of a range that is looked up costs as much as so many that are read in order.
-const RANGE_LOOKUP_ROWS: f64 = 24.0;
+/// The first row of a range that is looked up costs as much as so many that are found by a whole key.
+const RANGE_LOOKUPS: f64 = 2.0;
 
 /// Prefixes of keys that are looked at to say how many rows have one of them, and rows of each at most.
 const SAMPLED_PREFIXES: usize = 4;
@@ -32,16 +32,17 @@ const SAMPLED_ROWS: usize = 64;
 pub(crate) fn lookup(
     table: &RowTable,
     given: &[Option<usize>],
+    prices: &Prices,
 ) -> Result<Option<Lookup>, RowScanError> {
     let mut best: Option<Lookup> = None;
     let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
     for index in keys {
-        let Some(found) = lookup_by(table, index, given)? else {
+        let Some(found) = lookup_by(table, index, given, prices)? else {
             continue;
         };
         if best
             .as_ref()
-            .is_none_or(|best| found.cost_each < best.cost_each)
+            .is_none_or(|best| found.cost_each_ns < best.cost_each_ns)
         {
             best = Some(found);
         }
@@ -53,6 +54,7 @@ fn lookup_by(
     table: &RowTable,
     index: Option<usize>,
     given: &[Option<usize>],
+    prices: &Prices,
 ) -> Result<Option<Lookup>, RowScanError> {
     let found = index.and_then(|index| table.indexes().get(index));
     let (ordinals, is_unique) = match found {
@@ -71,19 +73,22 @@ fn lookup_by(
         return Ok(None);
     }
     let is_single = is_unique && given.len() == ordinals.len();
-    let (rows_each, start_cost) = match is_single {
-        true => (1.0, LOOKUP_ROWS),
+    let (rows_each, start_ns) = match is_single {
+        true => (1.0, prices.lookup_ns),
         false => (
             rows_of_prefix(table, index, given.len())?,
-            RANGE_LOOKUP_ROWS,
+            RANGE_LOOKUPS * prices.lookup_ns,
         ),
     };
-    let row_cost = if index.is_some() { LOOKUP_ROWS } else { 1.0 };
+    let row_ns = match index {
+        Some(_) => prices.lookup_ns,
+        None => prices.row_ns,
+    };
     Ok(Some(Lookup {
         index,
         given,
         rows_each,
-        cost_each: start_cost + rows_each * row_cost,
+        cost_each_ns: start_ns + rows_each * row_ns,
     }))
 }
 

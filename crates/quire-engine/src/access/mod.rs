@@ -7,6 +7,7 @@
 mod choice;
 mod column_test;
 mod lookup;
+mod price;
 mod ranges;
 mod share;
 #[cfg(test)]
@@ -16,9 +17,8 @@ mod value_set;
 pub(crate) use choice::{Choice, choose};
 pub(crate) use column_test::plain_column;
 pub(crate) use lookup::{Lookup, fits, lookup};
+pub(crate) use price::{Prices, decoding_ns};
 pub(crate) use share::{rule, share};
-
-use choice::LOOKUP_ROWS;
 
 use column_test::ColumnTest;
 use ranges::{KeyRanges, ranges_of};

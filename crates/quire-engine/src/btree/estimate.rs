@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
+use quire_codec::block::BlockCodecId;
 use quire_store::PageId;
-use quire_store::pool::Frame;
+use quire_store::pool::{Frame, Residence};
 
 use super::error::TreeError;
 use super::pages::read;
@@ -25,6 +26,30 @@ struct Place {
 /// Pages of each level that are looked at to know how many there are below.
 const SAMPLE_PAGES: usize = 16;
 
+/// Leaves whose place is asked for to know where all of them are.
+const PLACED_PAGES: usize = 61;
+
+/// The leaves of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LeafEstimate {
+    /// Entries of all of them.
+    pub(crate) entries: f64,
+    pub(crate) leaves: f64,
+    /// The share that is in memory as images only, and the share that is on the disk only.
+    pub(crate) image_share: f64,
+    pub(crate) disk_share: f64,
+    /// Bytes of an image, of those that were looked at.
+    pub(crate) image_bytes: f64,
+    pub(crate) page_bytes: f64,
+    pub(crate) codec: BlockCodecId,
+}
+
+/// What a page has: pages of the next level, or so many entries.
+enum Below {
+    Pages(Vec<PageId>),
+    Entries(usize),
+}
+
 /// Keys of children, and the children.
 type Children = (Vec<Vec<u8>>, Vec<PageId>, u8);
 
@@ -35,7 +60,7 @@ impl BTree {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
-        let entries = self.estimate_all_entries()?;
+        let entries = self.estimate_leaves()?.entries;
         let first = match low {
             [] => 0.0,
             _ => self.fraction_below(low)?,
@@ -47,37 +72,84 @@ impl BTree {
         Ok((entries * (last - first).max(0.0)).round() as u64)
     }
 
-    /// About how many entries there are: pages of a level, as far as they are few, else some of them, say how many pages
-    /// the next has.
-    fn estimate_all_entries(&self) -> Result<f64, TreeError> {
+    /// About how many entries and leaves there are, and where these are: pages of a level, as far as they are few, else some of them, say how
+    /// many pages the next has.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub(crate) fn estimate_leaves(&self) -> Result<LeafEstimate, TreeError> {
         let (mut pages, mut scale) = (vec![self.root], 1.0);
         loop {
+            // Before any is read.
+            let mut estimate = self.places_of(&pages);
+            estimate.leaves = pages.len() as f64 * scale;
             let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
             let sampled: Vec<PageId> = pages.iter().copied().step_by(step).collect();
             if sampled.is_empty() {
-                return Ok(0.0);
+                return Ok(estimate);
             }
             scale *= pages.len() as f64 / sampled.len() as f64;
             let (mut below, mut entry_count) = (Vec::new(), 0);
             for page in sampled {
-                match self.children(page)? {
-                    Some((_, children, 1..)) => below.extend(children),
-                    Some((.., 0)) => entry_count += self.entry_count(page)?,
-                    None => {}
+                match self.pages_below(page)? {
+                    Below::Pages(children) => below.extend(children),
+                    Below::Entries(count) => entry_count += count,
                 }
             }
             if below.is_empty() {
-                return Ok(entry_count as f64 * scale);
+                estimate.entries = entry_count as f64 * scale;
+                return Ok(estimate);
             }
             pages = below;
         }
     }
 
-    fn entry_count(&self, page: PageId) -> Result<usize, TreeError> {
+    /// Where some of these pages are. Others are looked at than those that are read to be counted, if there are enough: these will be in
+    /// memory the next time.
+    fn places_of(&self, pages: &[PageId]) -> LeafEstimate {
+        let step = pages.len().div_ceil(PLACED_PAGES).max(1);
+        let placed = pages.iter().skip(step / 2).step_by(step);
+        let (mut count, mut images, mut on_disk, mut image_bytes) = (0.0, 0.0, 0.0, 0.0);
+        for page in placed {
+            count += 1.0;
+            match self.pages.residence(*page) {
+                Residence::Frame => {}
+                Residence::Image { image_bytes: bytes } => {
+                    images += 1.0;
+                    image_bytes += f64::from(bytes);
+                }
+                Residence::Disk { image_bytes: bytes } => {
+                    on_disk += 1.0;
+                    image_bytes += f64::from(bytes);
+                }
+            }
+        }
+        let share = |of: f64| if count > 0.0 { of / count } else { 0.0 };
+        LeafEstimate {
+            entries: 0.0,
+            leaves: 0.0,
+            image_share: share(images),
+            disk_share: share(on_disk),
+            image_bytes: image_bytes / f64::max(images + on_disk, 1.0),
+            page_bytes: self.page_bytes() as f64,
+            codec: self.pages.codec().id(),
+        }
+    }
+
+    /// What is in a page.
+    fn pages_below(&self, page: PageId) -> Result<Below, TreeError> {
         let Some(frame) = self.pages.get(page)? else {
-            return Ok(0);
+            return Ok(Below::Entries(0));
         };
-        Ok(read(&frame, |leaf| leaf.len())?.unwrap_or(0))
+        let found = read(&frame, |page| -> Result<Below, Corrupt> {
+            if page.level() == 0 {
+                return Ok(Below::Entries(page.len()));
+            }
+            let children = (0..page.len()).map(|position| page.child_at(position));
+            children.collect::<Result<_, _>>().map(Below::Pages)
+        })?;
+        let found = found.transpose().map_err(TreeError::corrupt(page))?;
+        Ok(found.unwrap_or(Below::Entries(0)))
     }
 
     /// Keys that cut the range from `low` to `high` into up to `part_count` parts of about one size: ascending, and fewer in a

@@ -61,6 +61,7 @@ pub use counters::TreeStatistics;
 pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use cursor::{Cursor, Direction, KeyAndValue};
 pub use error::TreeError;
+pub(crate) use estimate::LeafEstimate;
 pub(crate) use levels::TreeLevels;
 pub(crate) use stored::{add_stored_pages, stored_dictionaries};
 pub use tree::{BTree, TreeOptions};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quire_format::row_page::{RowPage, RowPageMut, StoredRows};
 use quire_store::pool::{
-    ChangeGuard, Frame, FrameError, FrameMut, GetError, Glance, PageCodec, Pool,
+    ChangeGuard, Frame, FrameError, FrameMut, GetError, Glance, PageCodec, Pool, Residence,
 };
 use quire_store::{PageId, ReadError};
 
@@ -33,6 +33,16 @@ impl Pages {
             Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Where a page is, without bringing it into memory.
+    pub(super) fn residence(&self, page: PageId) -> Residence {
+        self.pool.residence(page)
+    }
+
+    /// How pages are compressed.
+    pub(super) const fn codec(&self) -> PageCodec {
+        self.codec
     }
 
     /// Looks into a page that may not be needed again; `None` when the page has been freed, or never was.

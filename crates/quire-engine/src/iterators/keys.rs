@@ -107,7 +107,7 @@ pub(super) fn restore_key(
 
 /// A hash of some bytes: multiplied and folded, eight at a time.
 #[inline]
-pub(super) fn hash_of(bytes: &[u8]) -> u64 {
+pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = bytes.len() as u64 ^ FACTOR;
     let mut chunks = bytes.chunks_exact(8);

@@ -30,12 +30,13 @@ pub use explain::Explanation;
 pub use group::{GroupPrograms, HashGroup};
 pub use index_join::{IndexJoin, IndexJoinSides, LookupKind};
 pub use join::{HashJoin, JoinKind, JoinSides};
+pub(crate) use keys::hash_of;
 pub use merge_join::{MergeJoin, MergeSides};
 pub use pipe::{Filter, Limit, Union};
-pub use query::{QueryOptions, TupleQuery, TupleQueryError};
+pub use query::{QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
 pub use sort::{Sort, SortKey};
-pub use spill::Workspace;
+pub use spill::{SpillCosts, SpillCounts, Workspace};
 
 use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::build::{BuildError, Builder, Demand, all_columns};
 use super::{Explanation, RegisterIterator};
 use crate::avm::{Cancellation, NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
+use crate::costs::{Cost, Costs};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
 use crate::row_table::Value;
 use crate::rows::RowTable;
@@ -23,6 +24,10 @@ pub struct QueryOptions {
     pub now: i64,
     /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`]. Costs some time for each row.
     pub is_counted: bool,
+    /// What work costs, by which ways are chosen.
+    pub costs: Costs,
+    /// Threads that batches would have, if they ran the query.
+    pub batch_threads: usize,
     /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
     pub cancellation: Cancellation,
 }
@@ -34,9 +39,20 @@ impl Default for QueryOptions {
             directory: None,
             now: 0,
             is_counted: false,
+            costs: Costs::default(),
+            batch_threads: 1,
             cancellation: Cancellation::default(),
         }
     }
+}
+
+/// What a query is expected to cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryCosts {
+    /// By the tuple engine.
+    pub tuple_ns: f64,
+    /// By batches.
+    pub batch_ns: f64,
 }
 
 /// A query under way: its rows one after the other.
@@ -147,6 +163,29 @@ impl TupleQuery {
             unstarted.values.push((number, value.iterator));
         }
         Ok(unstarted)
+    }
+
+    /// What a query would cost, whose subqueries for single values are taken for NULL.
+    ///
+    /// # Errors
+    /// Tables that are no row tables; pages that cannot be read.
+    pub fn estimate(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        options: &QueryOptions,
+    ) -> Result<QueryCosts, TupleQueryError> {
+        let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
+        let mut costs = QueryCosts {
+            tuple_ns: options.costs.of(Cost::TupleStart),
+            batch_ns: options.costs.of(Cost::BatchStart),
+        };
+        for plan in query.values.iter().chain([&query.plan]) {
+            let (tuple_ns, batch_ns) =
+                Builder::new(plan, tables, &parameters, options).cost_ns(plan)?;
+            costs.tuple_ns += tuple_ns;
+            costs.batch_ns += batch_ns;
+        }
+        Ok(costs)
     }
 
     /// Its iterators, and perhaps their programs; what was expected of each, and what each has done up to now, if that was

@@ -7,15 +7,20 @@
 //! | … | key, row |
 //!
 //! Records are in streams, and streams in blocks of a few kilobytes, which follow each other in the file as they are filled. Where the
-//! blocks of a stream are is known in memory.
+//! blocks of a stream are is known in memory. They are compressed by LZ4 if that costs less than writing and reading what it saves, judged by the first
+//! block of a file.
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_codec::Corrupt;
+use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
 use quire_store::{Disk, FileDisk};
 
 use crate::avm::{Cancellation, Trap};
+use crate::costs::{Cost, Costs};
 
 /// How much memory an iterator may use for the rows that it keeps, and what becomes of the others.
 #[derive(Clone, Debug)]
@@ -27,8 +32,67 @@ pub struct Workspace {
     pub directory: Option<PathBuf>,
     /// Whether rows are kept null-suppressed: smaller, and dearer to write.
     pub is_compressed: bool,
+    /// What files cost, by which their blocks are compressed or not.
+    pub costs: SpillCosts,
+    /// What was written.
+    pub counts: Arc<SpillCounts>,
     /// Whether the query goes on.
     pub cancellation: Cancellation,
+}
+
+/// What writing, reading, compressing and decompressing a KiB costs, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpillCosts {
+    pub write_ns: f64,
+    pub read_ns: f64,
+    pub pack_ns: f64,
+    pub unpack_ns: f64,
+}
+
+impl SpillCosts {
+    pub(super) fn of(costs: &Costs) -> Self {
+        Self {
+            write_ns: costs.of(Cost::SpillWrite),
+            read_ns: costs.of(Cost::SpillRead),
+            pack_ns: costs.of(Cost::SpillPack),
+            unpack_ns: costs.of(Cost::SpillUnpack),
+        }
+    }
+
+    /// A KiB that is compressed to such a share of its bytes, written, read and decompressed.
+    pub(super) fn packed_ns(&self, share: f64) -> f64 {
+        self.pack_ns + self.unpack_ns + share * (self.write_ns + self.read_ns)
+    }
+
+    /// Whether compressing to such a share pays.
+    fn packs(&self, share: f64) -> bool {
+        self.packed_ns(share) < self.write_ns + self.read_ns
+    }
+}
+
+/// Bytes of records, and what they took in the file.
+#[derive(Debug, Default)]
+pub struct SpillCounts {
+    record_bytes: AtomicU64,
+    file_bytes: AtomicU64,
+}
+
+impl SpillCounts {
+    fn add(&self, record_bytes: usize, file_bytes: usize) {
+        let counts = [
+            (&self.record_bytes, record_bytes),
+            (&self.file_bytes, file_bytes),
+        ];
+        for (count, bytes) in counts {
+            count.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of records, and of the file.
+    pub(super) fn bytes(&self) -> (u64, u64) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (load(&self.record_bytes), load(&self.file_bytes))
+    }
 }
 
 impl Default for Workspace {
@@ -37,6 +101,8 @@ impl Default for Workspace {
             memory_bytes: 256 << 20,
             directory: None,
             is_compressed: false,
+            costs: SpillCosts::of(&Costs::default()),
+            counts: Arc::default(),
             cancellation: Cancellation::default(),
         }
     }
@@ -64,6 +130,8 @@ impl Workspace {
             end: 0,
             // All blocks that are in memory together take a quarter of it.
             block_bytes: (self.memory_bytes / 4 / STREAMS).clamp(64, BLOCK_BYTES),
+            packing: Packing::new(self.costs)?,
+            counts: Arc::clone(&self.counts),
             cancellation: self.cancellation.clone(),
         })
     }
@@ -74,13 +142,98 @@ pub(super) struct SpillFile {
     disk: FileDisk,
     end: u64,
     block_bytes: usize,
+    packing: Packing,
+    counts: Arc<SpillCounts>,
     cancellation: Cancellation,
+}
+
+/// A block of a stream: where it is, and how long it was, if it is compressed.
+#[derive(Clone, Debug)]
+struct Block {
+    place: Range<u64>,
+    raw_bytes: Option<usize>,
+}
+
+impl SpillFile {
+    /// Writes a block, compressed if that pays.
+    fn write(&mut self, block: &[u8]) -> Result<Block, Trap> {
+        self.cancellation.check()?;
+        let packed = self.packing.packed(block);
+        let written = packed.unwrap_or(block);
+        let (start, written_bytes) = (self.end, written.len());
+        let done = self.disk.write_at(written, start);
+        done.map_err(Trap::temporary_file)?;
+        self.end += written_bytes as u64;
+        self.counts.add(block.len(), written_bytes);
+        Ok(Block {
+            place: start..self.end,
+            raw_bytes: packed.map(|_| block.len()),
+        })
+    }
+
+    /// Reads a block that was written.
+    fn read(&self, block: &Block, bytes: &mut Vec<u8>) -> Result<(), Trap> {
+        self.cancellation.check()?;
+        // It was in memory when it was written.
+        let stored_bytes = (block.place.end - block.place.start) as usize;
+        let Some(raw_bytes) = block.raw_bytes else {
+            bytes.resize(stored_bytes, 0);
+            let read = self.disk.read_at(bytes, block.place.start);
+            return read.map_err(Trap::temporary_file);
+        };
+        let mut packed = vec![0; stored_bytes];
+        let read = self.disk.read_at(&mut packed, block.place.start);
+        read.map_err(Trap::temporary_file)?;
+        bytes.resize(raw_bytes, 0);
+        let unpacked = codec()?.decompress(&packed, bytes);
+        unpacked.map_err(Trap::temporary)
+    }
+}
+
+/// Compresses blocks, or does not: as the first one says.
+struct Packing {
+    codec: Box<dyn BlockCodec>,
+    costs: SpillCosts,
+    /// Whether it pays; nothing before the first block.
+    pays: Option<bool>,
+    buffer: Vec<u8>,
+}
+
+impl Packing {
+    fn new(costs: SpillCosts) -> Result<Self, Trap> {
+        Ok(Self {
+            codec: codec()?,
+            costs,
+            // If nothing was left of them, they would cost more than they do now.
+            pays: (!costs.packs(0.0)).then_some(false),
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The compressed block, if that pays.
+    fn packed(&mut self, block: &[u8]) -> Option<&[u8]> {
+        if self.pays == Some(false) {
+            return None;
+        }
+        self.buffer.resize(block.len(), 0);
+        let limit = block.len() - block.len() / 8;
+        let packed_bytes = self.codec.compress(block, &mut self.buffer, limit);
+        let share = packed_bytes.map_or(1.0, |bytes| bytes as f64 / block.len().max(1) as f64);
+        let pays = *self.pays.get_or_insert(self.costs.packs(share));
+        self.buffer.get(..packed_bytes.filter(|_| pays)?)
+    }
+}
+
+/// The codec of blocks.
+fn codec() -> Result<Box<dyn BlockCodec>, Trap> {
+    open(BlockCodecId::Lz4, &BlockOptions::default())
+        .map_err(|_| Trap::temporary(Corrupt::new("no codec for blocks", 0)))
 }
 
 /// Records in the order in which they were written.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    blocks: Vec<Range<u64>>,
+    blocks: Vec<Block>,
     /// What is not in the file yet.
     block: Vec<u8>,
     record_count: usize,
@@ -112,12 +265,7 @@ impl Stream {
         if block.is_empty() {
             return Ok(());
         }
-        file.cancellation.check()?;
-        let start = file.end;
-        let written = file.disk.write_at(&block, start);
-        written.map_err(Trap::temporary_file)?;
-        file.end += block.len() as u64;
-        self.blocks.push(start..file.end);
+        self.blocks.push(file.write(&block)?);
         Ok(())
     }
 
@@ -144,7 +292,7 @@ impl Stream {
 /// A stream, at one of its records.
 #[derive(Debug, Default)]
 pub(super) struct StreamReader {
-    blocks: std::vec::IntoIter<Range<u64>>,
+    blocks: std::vec::IntoIter<Block>,
     block: Vec<u8>,
     /// Where the next record begins in the block.
     next: usize,
@@ -156,14 +304,10 @@ impl StreamReader {
     /// Goes to the next record; false when there is none.
     pub(super) fn advance(&mut self, file: &SpillFile) -> Result<bool, Trap> {
         if self.next >= self.block.len() {
-            let Some(range) = self.blocks.next() else {
+            let Some(block) = self.blocks.next() else {
                 return Ok(false);
             };
-            file.cancellation.check()?;
-            // It was in memory when it was written.
-            self.block.resize((range.end - range.start) as usize, 0);
-            let read = file.disk.read_at(&mut self.block, range.start);
-            read.map_err(Trap::temporary_file)?;
+            file.read(&block, &mut self.block)?;
             self.next = 0;
         }
         let damaged = || Trap::temporary(Corrupt::new("a record is cut short", self.next));

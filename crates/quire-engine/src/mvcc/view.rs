@@ -11,7 +11,7 @@ use super::scan::Scan;
 use super::serializable::ReadSet;
 use super::trees::{OpenTree, TreeMap};
 use super::write_set::{Found, Layer, look_in};
-use crate::btree::{Direction, TreeError};
+use crate::btree::{Direction, LeafEstimate, TreeError};
 
 /// A registered snapshot: as long as it lives, what it reads is kept.
 pub(super) struct Snapshot {
@@ -108,6 +108,14 @@ impl ReadView {
         high: &[u8],
     ) -> Result<u64, ReadError> {
         Ok(self.tree(tree)?.btree.estimate_entries(low, high)?)
+    }
+
+    /// About how many entries and leaves a tree has, and where these are.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub(crate) fn estimate_leaves(&self, tree: TreeId) -> Result<LeafEstimate, ReadError> {
+        Ok(self.tree(tree)?.btree.estimate_leaves()?)
     }
 
     /// Keys that cut a range into up to `part_count` parts of about one size.

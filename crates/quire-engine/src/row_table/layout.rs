@@ -13,6 +13,7 @@ use super::error::RowLayoutError;
 use super::overflow::{self, OVERFLOW_SUFFIX_BYTES};
 use super::spec::{FieldStorage, RowColumn, RowLayoutSpec, RowSection, tuple_type};
 use super::value::Value;
+use crate::costs::Cost;
 use crate::types::SqlType;
 
 /// Ordinals have two bytes in the keys of overflow trees.
@@ -32,6 +33,8 @@ pub(super) struct Column {
     pub(super) marked: bool,
     /// What new rows have in a column that was dropped.
     pub(super) filler: Value,
+    /// What reading a value costs.
+    pub(super) decoding: Cost,
 }
 
 /// How the rows of one table are keys and tuples. Shared by everyone who works with the table; it changes only
@@ -181,6 +184,12 @@ impl RowLayout {
         self.tuple.access(column.tuple?)
     }
 
+    /// What reading a value of a column costs.
+    pub(crate) fn decoding(&self, ordinal: usize) -> Cost {
+        let column = self.columns.get(ordinal);
+        column.map_or(Cost::DecodePlain, |column| column.decoding)
+    }
+
     /// The ordinals of the columns that were not dropped, ascending: the columns of the table as SQL sees it.
     #[must_use]
     pub fn live_ordinals(&self) -> &[usize] {
@@ -283,9 +292,24 @@ fn columns(spec: &RowLayoutSpec) -> Vec<Column> {
             tuple: (!only_in_key).then_some(0),
             marked: is_string && !only_in_key,
             filler: filler(column),
+            decoding: match only_in_key {
+                true => Cost::DecodeKey,
+                false => decoding(&column.storage, is_string),
+            },
         }
     };
     spec.columns().enumerate().map(column).collect()
+}
+
+/// What reading a value of a tuple costs.
+fn decoding(storage: &FieldStorage, is_string: bool) -> Cost {
+    match (storage, is_string) {
+        (FieldStorage::Plain, false) => Cost::DecodePlain,
+        (FieldStorage::Plain, true) => Cost::DecodePlainText,
+        (FieldStorage::NullSuppressed, false) => Cost::DecodeSuppressed,
+        (FieldStorage::NullSuppressed, true) => Cost::DecodeSuppressedText,
+        (FieldStorage::Dictionary { .. }, _) => Cost::DecodeDictionary,
+    }
 }
 
 /// What new rows have in a dropped column.

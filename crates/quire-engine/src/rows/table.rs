@@ -9,6 +9,7 @@ use quire_codec::Scalar;
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
 use super::scan::{RowScan, RowScanOptions, RowSource};
+use crate::btree::LeafEstimate;
 use crate::definition::TableDefinition;
 use crate::mvcc::{ReadView, TreeId};
 use crate::row_table::{KeyRange, RowLayout};
@@ -96,6 +97,14 @@ impl RowTable {
     /// Pages that cannot be read or are damaged.
     pub fn row_count_estimate(&self) -> Result<u64, RowScanError> {
         self.estimate(&RowSource::Range(KeyRange::all()))
+    }
+
+    /// About how many leaves its tree has, and where they are.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub(crate) fn leaves(&self) -> Result<LeafEstimate, RowScanError> {
+        Ok(self.view.estimate_leaves(self.parts.rows)?)
     }
 
     /// About how many rows a source has, without reading them.

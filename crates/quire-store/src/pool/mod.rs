@@ -43,6 +43,7 @@ mod flush;
 mod frame;
 mod glance;
 mod replacement;
+mod residence;
 mod residents;
 mod splits;
 mod statistics;
@@ -64,6 +65,7 @@ pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
 pub use flush::Flush;
 pub use frame::{Frame, FrameMut};
 pub use glance::Glance;
+pub use residence::Residence;
 pub use statistics::PoolStats;
 pub use targets::PageTarget;
 

@@ -89,6 +89,11 @@ impl Residents {
         }
     }
 
+    /// Whether a page has a frame, without counting that as a use.
+    pub(super) fn has(&self, page: PageId) -> bool {
+        matches!(self.shard(page).read().get(&page), Some(Slot::Ready(_)))
+    }
+
     /// The frame of a page, if it is here. Waits while another thread loads it.
     pub(super) fn peek(&self, page: PageId) -> Option<Arc<Frame>> {
         loop {

@@ -109,6 +109,11 @@ impl Cache {
         self.shard(offset).get(offset)
     }
 
+    /// Whether the payload is here, without counting that as a use.
+    pub(super) fn has(&self, offset: u64) -> bool {
+        self.shard(offset).entries.contains_key(&offset)
+    }
+
     /// Keeps a payload, and lets others go when the budget is exceeded.
     pub(super) fn insert(&self, offset: u64, payload: &Arc<[u8]>) {
         let cost_bytes = payload.len() + ENTRY_BYTES;

@@ -142,6 +142,13 @@ impl Volume {
         self.inner.cache.peek(version.pages.get(page)?.offset)
     }
 
+    /// Bytes of the payload of a page, and whether it is in memory.
+    pub(crate) fn place_of(&self, page: PageId) -> Option<(u32, bool)> {
+        let version = self.inner.version();
+        let entry = version.pages.get(page)?;
+        Some((entry.payload_bytes, self.inner.cache.has(entry.offset)))
+    }
+
     /// Keeps the payload that a commit has written: if the page has been written again since, it is kept for nothing.
     pub(crate) fn keep_cached(&self, page: PageId, payload: &Arc<[u8]>) {
         let version = self.inner.version();

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod checked_arithmetic;
+mod costs;
 mod decimal_digits;
 mod file;
 mod rounding;
@@ -12,6 +13,7 @@ mod sum;
 
 pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
+pub(crate) use costs::CostsFunction;
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
 pub(crate) use rounding::RoundToInteger;

@@ -8,9 +8,11 @@ use datafusion::common::extensions_options;
 use datafusion::prelude::SessionConfig;
 
 use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
+use quire_engine::costs::Costs;
 use quire_engine::{Isolation, TransactionOptions};
 
 use super::context::Session;
+use super::costs::{COSTS, CostSettings};
 use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
@@ -37,8 +39,8 @@ extensions_options! {
         pub statement_path: bool, default = true
         /// Let the tuple engine make machine code of programs that run often.
         pub native_code: bool, default = true
-        /// Which machine runs queries: `auto`, which is batches now, or `tuple` where it can.
-        pub engine: String, default = "auto".to_owned()
+        /// Which machine runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
+        pub engine: String, default = "batch".to_owned()
     }
 }
 
@@ -56,13 +58,26 @@ impl QuireOptions {
 
 /// The setting that chooses the machine for queries, and what it may be.
 const ENGINE: &str = "quire.engine";
-const ENGINES: [&str; 2] = ["auto", "tuple"];
+const ENGINES: [&str; 3] = ["auto", "tuple", "batch"];
 
 impl QuireOptions {
-    /// Whether queries are for the tuple engine.
-    pub(crate) fn runs_tuples(&self) -> bool {
-        self.engine == "tuple"
+    /// Which machine queries are for.
+    pub(crate) fn machine(&self) -> Machine {
+        match self.engine.as_str() {
+            "tuple" => Machine::Tuples,
+            "batch" => Machine::Batches,
+            _ => Machine::Cheaper,
+        }
     }
+}
+
+/// What runs a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Machine {
+    Tuples,
+    Batches,
+    /// Whichever is expected to cost less.
+    Cheaper,
 }
 
 impl ConfigExtension for QuireOptions {
@@ -133,6 +148,7 @@ pub(crate) struct Settings {
     config: SessionConfig,
     kept: BTreeMap<&'static str, String>,
     transactions: TransactionSettings,
+    costs: CostSettings,
     /// Who uses the connection, and what the user calls the database.
     identity: Identity,
     /// What tells the settings of the planner apart; nothing while the statement path is off.
@@ -149,6 +165,7 @@ impl Settings {
             config: default_config(options),
             kept,
             transactions: TransactionSettings::default(),
+            costs: CostSettings::default(),
             identity: Identity::default(),
             statement_settings: Some(0),
         }
@@ -178,6 +195,10 @@ impl Settings {
             return Ok(());
         }
         if self.transactions.set(&name, value)? {
+            return Ok(());
+        }
+        if name == COSTS {
+            self.costs = CostSettings::new(value)?;
             return Ok(());
         }
         let key = planner_key(&name)?;
@@ -226,6 +247,9 @@ impl Settings {
         if let Some(value) = self.transactions.show(&name) {
             return Ok(value);
         }
+        if name == COSTS {
+            return Ok(self.costs.text().to_owned());
+        }
         let key = planner_key(&name)?;
         if let Some(own) = key.strip_prefix(OWN_PREFIX) {
             let entry = self.own_entries().into_iter().find(|(name, _)| name == own);
@@ -240,6 +264,11 @@ impl Settings {
         entry
             .map(|entry| entry.value.unwrap_or_default())
             .ok_or_else(|| unknown(&name))
+    }
+
+    /// What work costs.
+    pub(crate) fn costs(&self) -> &Costs {
+        self.costs.costs()
     }
 
     /// How transactions run that begin now.
@@ -288,6 +317,7 @@ impl Settings {
             .chain(aliases)
             .chain(ours)
             .chain(transactions)
+            .chain([(COSTS.to_owned(), self.costs.text().to_owned())])
             .collect();
         all.sort();
         all
@@ -314,7 +344,7 @@ fn engine_text(name: &str, value: &str) -> Result<&'static str, Error> {
     let known = ENGINES.into_iter().find(|engine| *engine == wanted);
     known.ok_or_else(|| {
         let text = format!("invalid value for setting \"{name}\": \"{value}\"");
-        Error::new("22023", text).with_hint("Say auto or tuple.")
+        Error::new("22023", text).with_hint("Say auto, tuple or batch.")
     })
 }
 

@@ -20,8 +20,8 @@ use crate::database::Opened;
 use crate::error::{Error, closest};
 use crate::external::ExternalTables;
 use crate::functions::{
-    self, EngineFunction, FileFunction, PoolFunction, SequenceValues, StorageFunction,
-    TablesFunction,
+    self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
+    StorageFunction, TablesFunction,
 };
 use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
@@ -162,6 +162,8 @@ impl Session {
         catalog: Option<&Arc<PgCatalog>>,
     ) -> Result<StatementContext, Error> {
         let config = self.settings().config().clone();
+        let costs = Arc::new(*self.settings().costs());
+        let config = config.with_extension(Arc::clone(&costs));
         let options = QuireOptions::of(self);
         let analyzer_rules = optimize::analyzer_rules();
         let mut state = SessionStateBuilder::new()
@@ -179,6 +181,7 @@ impl Session {
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
         let file = FileFunction(self.database.engine.clone());
         state.register_udtf("quire_file", Arc::new(file));
+        state.register_udtf("quire_costs", Arc::new(CostsFunction(*costs)));
         let (asked, left) = self.database.tuple_counts.asked_and_left();
         state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
@@ -225,6 +228,16 @@ impl StatementContext {
 
     async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, Error> {
         Ok(self.state.create_physical_plan(plan).await?)
+    }
+
+    /// Starts running a plan that has been optimized.
+    pub(crate) async fn start_optimized(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<SendableRecordBatchStream, Error> {
+        let planner = self.state.query_planner();
+        let physical = planner.create_physical_plan(plan, &self.state).await?;
+        Ok(execute_stream(physical, self.state.task_ctx())?)
     }
 
     /// Starts running a plan; its rows are drawn from the stream.

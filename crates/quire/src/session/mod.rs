@@ -3,8 +3,9 @@
 mod catalog;
 mod configuration;
 mod context;
+mod costs;
 mod transactions;
 
-pub(crate) use configuration::{ACCESS_METHOD, Identity, QuireOptions, Settings};
+pub(crate) use configuration::{ACCESS_METHOD, Identity, Machine, QuireOptions, Settings};
 pub(crate) use context::{Session, StatementContext, next_of};
 pub(crate) use transactions::isolation_name;

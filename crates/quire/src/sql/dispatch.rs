@@ -11,6 +11,7 @@ use super::table_clauses::TableClauses;
 use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::machine;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
 use crate::transaction::aborted;
@@ -90,6 +91,11 @@ async fn execute(
 ) -> Result<Outcome, Error> {
     match command {
         Command::Empty => Ok(done("")),
+        Command::Calibrate => {
+            tokio::task::block_in_place(machine::measure)?;
+            session.settings().set("costs", "measured")?;
+            Ok(done("CALIBRATE"))
+        }
         Command::Checkpoint => {
             tokio::task::block_in_place(|| session.database.engine.checkpoint())?;
             Ok(done("CHECKPOINT"))

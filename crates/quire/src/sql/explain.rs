@@ -1,7 +1,7 @@
 //! `EXPLAIN`, in PostgreSQL's older and newer form.
 //!
-//! `EXPLAIN (ALGEBRA)` shows a query in the engine's algebra, `EXPLAIN (AVM)` the iterators and programs of the tuple engine. Where that is set to
-//! run queries, `EXPLAIN` shows its iterators, and otherwise DataFusion's plans. With `ANALYZE` the query is run, and what it did is shown.
+//! `EXPLAIN (ALGEBRA)` shows a query in the engine's algebra, `EXPLAIN (AVM)` the iterators and programs of the tuple engine. `EXPLAIN` shows the plan of the machine
+//! that would run the query, and behind which estimates of both it was chosen, if it was. With `ANALYZE` the query is run, and what it did is shown.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
-use crate::session::{QuireOptions, Session};
+use crate::session::{Machine, QuireOptions, Session};
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,12 +44,25 @@ pub(super) async fn explain(
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
     let snapshot = session.snapshot().await?;
+    let mut decided = None;
+    let mut machine = QuireOptions::of(session).machine();
+    if shown == Shown::Plan && machine == Machine::Cheaper {
+        let planned = plan(session, snapshot.clone(), query.clone(), token).await?;
+        let decision = tuple_engine::decision(session, &snapshot, &planned, token).await?;
+        let is_tuples = decision.as_ref().is_some_and(|(is_tuples, _)| *is_tuples);
+        machine = if is_tuples {
+            Machine::Tuples
+        } else {
+            Machine::Batches
+        };
+        decided = decision.map(|(_, reason)| reason);
+    }
     let reason = match shown {
         Shown::Algebra => {
             let planned = plan(session, snapshot, query, token).await?;
             return lines("algebra", &tuple_engine::algebra(&planned)?);
         }
-        Shown::Plan if !QuireOptions::of(session).runs_tuples() => None,
+        Shown::Plan if machine != Machine::Tuples => decided,
         _ => {
             let with_programs = shown == Shown::Programs;
             let name = if with_programs { "avm" } else { "plan" };
@@ -61,11 +74,14 @@ pub(super) async fn explain(
                 token,
             );
             match explained.await? {
-                Ok(text) => return lines(name, &text),
+                Ok(text) => {
+                    let decided = decided.map_or_else(String::new, |reason| reason + "\n");
+                    return lines(name, &(decided + &text));
+                }
                 Err(reason) if with_programs => {
                     return lines(name, &format!("left to batches: {reason}"));
                 }
-                Err(reason) => Some(reason),
+                Err(reason) => Some(format!("left to batches: {reason}")),
             }
         }
     };
@@ -130,13 +146,13 @@ fn lines(name: &str, text: &str) -> Result<Outcome, Error> {
     Ok(Outcome::Rows(Rows::ready(batch).of_command("EXPLAIN")))
 }
 
-/// DataFusion's rows, of two texts, behind one that says why they are not those of the tuple engine.
+/// DataFusion's rows, of two texts, behind one that says why batches run the query.
 fn with_reason(
     stream: SendableRecordBatchStream,
     reason: &str,
 ) -> Result<SendableRecordBatchStream, Error> {
     let schema: SchemaRef = stream.schema();
-    let texts = ["engine".to_owned(), format!("left to batches: {reason}")];
+    let texts = ["engine", reason];
     let columns = texts.map(|text| Arc::new(StringArray::from(vec![text])) as ArrayRef);
     let first = RecordBatch::try_new(Arc::clone(&schema), columns.to_vec())?;
     let rows = futures::stream::iter([Ok(first)]).chain(stream);

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Statement(Box<Statement>, TableClauses),
     /// `COPY … FROM` or `COPY … TO`.
     Copy(Box<CopyStatement>),
+    /// `CALIBRATE`
+    Calibrate,
     /// `CHECKPOINT`
     Checkpoint,
     /// `VACUUM`, `ANALYZE`
@@ -128,6 +130,10 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
     match (first.as_str(), second.as_str()) {
         ("", _) if parser.peek_token().token == Token::EOF => Ok(Command::Empty),
         ("copy", _) => copy_statement::parse(parser).map(|copy| Command::Copy(Box::new(copy))),
+        ("calibrate", _) => {
+            parser.next_token();
+            Ok(Command::Calibrate)
+        }
         ("checkpoint", _) => {
             parser.next_token();
             Ok(Command::Checkpoint)

@@ -16,7 +16,8 @@ use tokio::sync::mpsc;
 use super::names;
 use super::parse::parse_query;
 use super::reject;
-use super::{rewrite, scopes, tuple_engine, views};
+use super::tuple_engine::{self, Tried};
+use super::{rewrite, scopes, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
@@ -202,12 +203,12 @@ pub(super) async fn run(
     let snapshot = session.snapshot_for(&query).await?;
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
-    if QuireOptions::of(session).runs_tuples()
-        && let Some(outcome) = tuple_engine::try_run(session, &tables, &planned, token).await?
-    {
-        return Ok(outcome);
-    }
-    let stream = planned.context.start(&planned.plan).await?;
+    let machine = QuireOptions::of(session).machine();
+    let stream = match tuple_engine::try_run(session, &tables, &planned, machine, token).await? {
+        Tried::Started(outcome) => return Ok(outcome),
+        Tried::Optimized(plan) => planned.context.start_optimized(&plan).await?,
+        Tried::Left => planned.context.start(&planned.plan).await?,
+    };
     let schema = planned.shown(&stream.schema());
     Ok(Outcome::Rows(rows_of(session, stream, schema, token)?))
 }

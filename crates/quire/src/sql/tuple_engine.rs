@@ -1,4 +1,5 @@
-//! Queries by the tuple engine: `SET engine = 'tuple'`.
+//! Queries by the tuple engine: with `SET engine = 'tuple'` all that it can run, and with `auto` those of row tables that are expected to cost less than by
+//! batches.
 //!
 //! A query that has no counterpart in the algebra, reads what is no row table, or needs what its iterators do not do, is left to the general path and
 //! counted ([`TupleCounts`]).
@@ -8,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
 use quire_engine::avm::Cancellation;
-use quire_engine::iterators::{BuildError, QueryOptions, TupleQuery, TupleQueryError};
+use quire_engine::iterators::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 use quire_engine::plan::{Environment, Query};
 use quire_engine::{RowTable, Snapshot};
 use tokio::sync::mpsc;
@@ -20,7 +22,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
-use crate::session::{QuireOptions, Session};
+use crate::session::{Machine, QuireOptions, Session};
 use crate::statement::ResultRows;
 
 /// Rows of a batch, and rows between two looks at the token.
@@ -49,30 +51,121 @@ impl TupleCounts {
     }
 }
 
-/// What the tuple engine answers to a query; nothing when it is left to the general path.
+/// What became of a query that the tuple engine might run.
+pub(super) enum Tried {
+    Started(Outcome),
+    /// Batches are to run it, by this plan.
+    Optimized(Box<LogicalPlan>),
+    Left,
+}
+
+/// Lets the tuple engine run a query, if it can and, where that is asked, costs less than batches.
 pub(super) async fn try_run(
     session: &Arc<Session>,
     snapshot: &Snapshot,
     planned: &PlannedQuery,
+    machine: Machine,
     token: &CancelToken,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Tried, Error> {
+    let is_asked = match machine {
+        Machine::Batches => false,
+        Machine::Tuples => true,
+        Machine::Cheaper => reads_row_tables(&planned.plan, snapshot)?,
+    };
+    if !is_asked {
+        return Ok(Tried::Left);
+    }
     let counts = &session.database.tuple_counts;
     let options = options_of(session, token);
     let translated = translated(planned)?;
+    if machine == Machine::Cheaper {
+        let is_cheaper = match &translated {
+            Ok(translated) => costs_of(&translated.query, snapshot, &options)
+                .await?
+                .is_ok_and(|costs| costs.tuple_ns <= costs.batch_ns),
+            Err(_) => false,
+        };
+        if !is_cheaper {
+            return Ok(left(translated.ok()));
+        }
+    }
     let started = match &translated {
         Ok(translated) => started(translated, snapshot, options).await?.ok(),
         Err(_) => None,
     };
     counts.count(started.is_none());
-    let (Ok(translated), Some(mut running)) = (translated, started) else {
-        return Ok(None);
+    let (translated, mut running) = match (translated, started) {
+        (Ok(translated), Some(running)) => (translated, running),
+        (translated, _) => return Ok(left(translated.ok())),
     };
     let compiler = session.database.native_compiler();
     if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
         running.running.compile_with(compiler);
     }
     let schema = planned.shown_schema_of(&translated.optimized);
-    rows_of(session, running, schema, token).map(Some)
+    rows_of(session, running, schema, token).map(Tried::Started)
+}
+
+fn left(translated: Option<Translated>) -> Tried {
+    translated.map_or(Tried::Left, |it| Tried::Optimized(Box::new(it.optimized)))
+}
+
+/// Whether a query reads row tables, and no other ones. What is a view is not known yet.
+fn reads_row_tables(plan: &LogicalPlan, snapshot: &Snapshot) -> Result<bool, Error> {
+    let (mut scans, mut others) = (0, 0);
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            scans += 1;
+            let is_view = scan.source.get_logical_plan().is_some();
+            let is_rows = snapshot.row_table_entry(scan.table_name.table()).is_some();
+            others += usize::from(!is_view && !is_rows);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(scans > 0 && others == 0)
+}
+
+/// What a query would cost by either machine. Inside, why the tuple engine cannot run it.
+async fn costs_of(
+    query: &Query,
+    snapshot: &Snapshot,
+    options: &QueryOptions,
+) -> Result<Result<QueryCosts, String>, Error> {
+    let (query, snapshot, options) = (query.clone(), snapshot.clone(), options.clone());
+    let estimate = move || TupleQuery::estimate(&query, &tables_of(&snapshot), &options);
+    left_or(blocking(estimate).await?)
+}
+
+/// Which machine is to run a query, and why, where the cheaper one is; nothing where there is no choice.
+pub(super) async fn decision(
+    session: &Session,
+    snapshot: &Snapshot,
+    planned: &PlannedQuery,
+    token: &CancelToken,
+) -> Result<Option<(bool, String)>, Error> {
+    if !reads_row_tables(&planned.plan, snapshot)? {
+        return Ok(None);
+    }
+    let costs = match translated(planned)? {
+        Ok(translated) => {
+            let options = options_of(session, token);
+            costs_of(&translated.query, snapshot, &options).await?
+        }
+        Err(reason) => Err(reason),
+    };
+    let costs = match costs {
+        Ok(costs) => costs,
+        Err(reason) => return Ok(Some((false, format!("left to batches: {reason}")))),
+    };
+    let (tuple_ms, batch_ms) = (costs.tuple_ns / 1e6, costs.batch_ns / 1e6);
+    let is_tuples = costs.tuple_ns <= costs.batch_ns;
+    Ok(Some((
+        is_tuples,
+        match is_tuples {
+            true => format!("tuple engine: about {tuple_ms:.3} ms, batches {batch_ms:.3} ms"),
+            false => format!("batches: about {batch_ms:.3} ms, tuple engine {tuple_ms:.3} ms"),
+        },
+    )))
 }
 
 /// The query in the algebra; or why it has no counterpart there.
@@ -140,6 +233,8 @@ fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
         memory_bytes: session.database.options.memory_bytes,
         now: Environment::new(&[]).now(),
+        costs: *session.settings().costs(),
+        batch_threads: session.database.options.threads,
         cancellation: Cancellation(Some(token.question())),
         ..QueryOptions::default()
     }

@@ -3,6 +3,7 @@
 
 mod conversations;
 mod copying;
+mod costs;
 mod definitions;
 mod filters;
 mod join_orders;

@@ -36,7 +36,8 @@ fn analyzed(connection: &mut Connection, sql: &str) -> Vec<Line> {
     let line = |line: Vec<String>| {
         let text = line.join("");
         let (_, note) = text.rsplit_once("(about ").unwrap();
-        let (expected, rest) = note.split_once(" rows; ").unwrap();
+        let (expected, rest) = note.split_once(" rows, ").unwrap();
+        let (_, rest) = rest.split_once(" ms; ").unwrap();
         let (counted, _) = rest.split_once(" rows").unwrap();
         Line {
             expected: expected.parse().unwrap(),
@@ -134,7 +135,8 @@ fn what_was_read_is_told() {
     let count = "SELECT count(*) FROM sale WHERE price > 5 AND id <= 300";
     let count: f64 = value(&mut connection, count).parse().unwrap();
     let expected = lines[0].strip_prefix(beginnings[0]).unwrap();
-    let expected: f64 = expected.strip_suffix(" rows)").unwrap().parse().unwrap();
+    let (expected, _) = expected.split_once(" rows, ").unwrap();
+    let expected: f64 = expected.parse().unwrap();
     assert!((0.8 * count..1.2 * count).contains(&expected), "{lines:?}");
     let lines = rows(
         &mut connection,
@@ -174,6 +176,9 @@ fn what_is_left_to_batches_is_told() {
     );
     assert!(lines.len() > 1);
     rows(&mut connection, "SET engine = 'auto'");
+    let lines = rows(&mut connection, sql);
+    assert_eq!(lines[0][0], "engine");
+    rows(&mut connection, "SET engine = 'batch'");
     let lines = rows(&mut connection, sql);
     assert!(lines.iter().all(|line| line[0] != "engine"), "{lines:?}");
 }

@@ -65,7 +65,9 @@ impl Builder<'_> {
             distinct,
             results,
         };
-        let workspace = self.workspace.clone();
+        let group_count = self.grouped_rows(&aggregate.groups, &aggregate.input)?;
+        let value_count = aggregate.groups.len() + aggregate.calls.len();
+        let workspace = self.plain_workspace(group_count, value_count);
         let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         let columns = key_registers.into_iter().chain(totals);
         Ok(Built {
@@ -139,6 +141,7 @@ impl Builder<'_> {
 
     pub(super) fn distinct(&mut self, input: &Plan) -> Result<Built, BuildError> {
         let groups = all_columns(input)?;
+        let group_count = self.grouped_rows(&groups, input)?;
         if groups.is_empty() {
             return Err(BuildError::Unsupported("DISTINCT of no columns"));
         }
@@ -165,7 +168,7 @@ impl Builder<'_> {
             distinct: Vec::new(),
             results,
         };
-        let workspace = self.workspace.clone();
+        let workspace = self.plain_workspace(group_count, count);
         let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         Ok(Built {
             iterator: Box::new(iterator),

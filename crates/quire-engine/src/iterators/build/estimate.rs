@@ -13,11 +13,14 @@ use crate::avm::Trap;
 use crate::plan::{Aggregate, Expression, Join, JoinKind, Node, Plan, Scalar};
 use crate::rows::{RowStatistics, RowTable, distinct_drawn};
 
-/// Rows of a plan, and what making them costs, in rows of a table that are read in order.
+/// Rows of a plan, and what making them costs, in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
     pub(super) rows: f64,
-    pub(super) cost: f64,
+    /// By these iterators, inputs included.
+    pub(super) cost_ns: f64,
+    /// By batches.
+    pub(super) batch_ns: f64,
     /// Distinct values of each column, where they are known.
     distinct: Vec<Option<f64>>,
 }
@@ -66,6 +69,12 @@ impl Builder<'_> {
         Ok(estimate)
     }
 
+    /// What a plan costs by the tuple engine and by batches.
+    pub(in crate::iterators) fn cost_ns(&self, plan: &Plan) -> Result<(f64, f64), BuildError> {
+        let estimate = self.estimate(plan)?;
+        Ok((estimate.cost_ns, estimate.batch_ns))
+    }
+
     fn estimate_node(&self, plan: &Plan) -> Result<Estimate, BuildError> {
         if let Some(base) = BaseScan::of(plan) {
             return self.estimate_scan(&base);
@@ -73,7 +82,6 @@ impl Builder<'_> {
         let inputs = plan.node.inputs().into_iter();
         let inputs = inputs.map(|input| self.estimate(input));
         let inputs = inputs.collect::<Result<Vec<Rc<Estimate>>, _>>()?;
-        let cost = inputs.iter().map(|input| input.cost + input.rows).sum();
         let column_count = plan.columns.len();
         let (rows, distinct) = match (&plan.node, inputs.as_slice()) {
             (Node::Join(join), [left, right]) => joined(join, left, right),
@@ -84,11 +92,27 @@ impl Builder<'_> {
                 vec![None; column_count],
             ),
         };
+        let rows = rows.max(1.0);
         Ok(Estimate {
-            rows: rows.max(1.0),
-            cost,
+            rows,
+            cost_ns: self.node_ns(plan, &inputs, rows)?,
+            batch_ns: self.batch_node_ns(plan, &inputs, rows),
             distinct,
         })
+    }
+
+    /// About how many groups there are.
+    pub(super) fn grouped_rows(
+        &self,
+        groups: &[Expression],
+        input: &Plan,
+    ) -> Result<f64, BuildError> {
+        let input = self.estimate(input)?;
+        if groups.is_empty() {
+            return Ok(1.0);
+        }
+        let rows = input.distinct_of_all(groups);
+        Ok(rows.unwrap_or(input.rows * GROUPS).max(1.0))
     }
 
     /// Rows and distinct values of what has one input.
@@ -126,7 +150,13 @@ impl Builder<'_> {
     fn estimate_scan(&self, base: &BaseScan<'_>) -> Result<Estimate, BuildError> {
         let (table, ordinals) = self.table(base.scan)?;
         let conditions = base.conditions.as_slice();
-        let chosen = choose(&table, &ordinals, conditions, &self.environment);
+        let chosen = choose(
+            &table,
+            &ordinals,
+            conditions,
+            &self.environment,
+            &self.costs,
+        );
         let chosen = chosen.map_err(Trap::from)?;
         let statistics = self.statistics(&table)?;
         // What the path says is counted by the tree.
@@ -139,9 +169,11 @@ impl Builder<'_> {
             let known = statistics.column(*ordinal)?.distinct_count;
             Some(distinct_drawn(known, statistics.row_count, rows))
         };
+        let (cost_ns, batch_ns) = self.scan_ns(&table, &ordinals, conditions, (&chosen, rows))?;
         Ok(Estimate {
             rows,
-            cost: chosen.cost,
+            cost_ns,
+            batch_ns,
             distinct: ordinals.iter().map(distinct).collect(),
         })
     }

@@ -8,11 +8,8 @@ use crate::avm::{ColumnPlace, Program, Register, Tuple};
 use crate::iterators::{HashJoin, JoinKind, JoinSides};
 use crate::plan::{Expression, Join, JoinKind as Planned, Plan, ValueKind};
 
-/// A row that is kept, and looked for, costs as much as so many that are read.
-const KEPT_ROWS: f64 = 3.0;
-
 /// How a join is done.
-enum Way<'p> {
+pub(super) enum Way<'p> {
     /// The rows of the right side are kept, or else those of the left one.
     Hash { keeps_left: bool },
     /// The rows of a table are looked up.
@@ -96,41 +93,38 @@ pub(super) struct InnerSide {
 
 impl Builder<'_> {
     pub(super) fn join(&mut self, join: &Join, demand: &Demand) -> Result<Built, BuildError> {
-        match self.way(join)? {
+        match self.way(join)?.1 {
             Way::Hash { keeps_left } => self.hash_join(join, keeps_left, demand),
             Way::LookUp(looked_up) => self.look_up(join, &looked_up, demand),
             Way::Merge(merged) => self.merge(join, *merged, demand),
         }
     }
 
-    /// The cheapest way to do a join: how many rows are read, kept, and looked for, decides.
-    fn way<'p>(&self, join: &'p Join) -> Result<Way<'p>, BuildError> {
+    /// The cheapest way to do a join, and what it costs: how many rows are read, kept, and looked for.
+    pub(super) fn way<'p>(&self, join: &'p Join) -> Result<(f64, Way<'p>), BuildError> {
         let (left, right) = (self.estimate(&join.left)?, self.estimate(&join.right)?);
-        let both = left.cost + right.cost;
-        let keeping_right = both + right.rows * KEPT_ROWS + left.rows;
-        let keeping_left = both + left.rows * KEPT_ROWS + right.rows;
+        let both_ns = left.cost_ns + right.cost_ns;
+        let columns = (join.left.columns.len(), join.right.columns.len());
+        let keeping_right = both_ns + self.hashing_ns(right.rows, left.rows, columns);
+        let keeping_left = both_ns + self.hashing_ns(left.rows, right.rows, columns);
         let may_keep_left = join.kind.shows_right() && keeping_left < keeping_right;
-        let mut least = keeping_right;
-        let mut way = Way::Hash { keeps_left: false };
-        if may_keep_left {
-            least = keeping_left;
-            way = Way::Hash { keeps_left: true };
-        }
-        let merging = both + left.rows + right.rows;
-        if let Some(merged) = self.merged(join)?.filter(|_| merging < least) {
-            least = merging;
-            way = Way::Merge(Box::new(merged));
+        let mut least = match may_keep_left {
+            true => (keeping_left, Way::Hash { keeps_left: true }),
+            false => (keeping_right, Way::Hash { keeps_left: false }),
+        };
+        let merging = both_ns + self.merging_ns(left.rows, right.rows);
+        if let Some(merged) = self.merged(join)?.filter(|_| merging < least.0) {
+            least = (merging, Way::Merge(Box::new(merged)));
         }
         for (is_swapped, outer) in [(false, left), (true, right)] {
             if let Some(looked_up) = self.looked_up(join, is_swapped)? {
-                let cost = outer.cost + outer.rows * looked_up.cost_each();
-                if cost < least {
-                    least = cost;
-                    way = Way::LookUp(Box::new(looked_up));
+                let cost_ns = outer.cost_ns + outer.rows * looked_up.cost_each_ns();
+                if cost_ns < least.0 {
+                    least = (cost_ns, Way::LookUp(Box::new(looked_up)));
                 }
             }
         }
-        Ok(way)
+        Ok(least)
     }
 
     fn hash_join(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::join::{Roles, parts_of, shown_of_pair, shown_places};
 use super::relation::{BaseScan, attributes};
 use super::{BuildError, Builder, Built, Demand};
-use crate::access::{Lookup, lookup, plain_column};
+use crate::access::{Lookup, Prices, lookup, plain_column};
 use crate::avm::{ColumnPlace, Register, Trap};
 use crate::iterators::{IndexJoin, IndexJoinSides, LookupKind, ScanPath, TableScan};
 use crate::plan::{Comparison, Expression, Join, JoinKind, Node, Plan, ValueKind};
@@ -26,8 +26,8 @@ pub(super) struct LookedUp<'p> {
 
 impl LookedUp<'_> {
     /// What a row of the other side costs.
-    pub(super) fn cost_each(&self) -> f64 {
-        self.lookup.cost_each
+    pub(super) fn cost_each_ns(&self) -> f64 {
+        self.lookup.cost_each_ns
     }
 }
 
@@ -108,7 +108,8 @@ impl Builder<'_> {
             ordinals.get(*slot).copied()
         };
         let given: Vec<Option<usize>> = roles.inner_keys.iter().map(ordinal).collect();
-        let found = lookup(&table, &given).map_err(Trap::from)?;
+        let prices = Prices::of(&table, &self.costs, &[]).map_err(Trap::from)?;
+        let found = lookup(&table, &given, &prices).map_err(Trap::from)?;
         let found = found.and_then(|lookup| Some((equalities(join, &lookup)?, lookup)));
         let Some((mut conditions, lookup)) = found else {
             return Ok(None);

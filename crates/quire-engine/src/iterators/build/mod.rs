@@ -4,6 +4,7 @@
 //! How often the nodes above ask for a column goes down with the walk: a column that is asked for once may stay an operand where it is.
 
 mod aggregate;
+mod cost;
 mod demand;
 mod estimate;
 mod join;
@@ -11,6 +12,7 @@ mod lookup;
 mod merge;
 mod order;
 mod relation;
+mod spilling;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,10 +20,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::counted::Counted;
+use super::spill::SpillCosts;
 use super::{Filter, QueryOptions, RegisterIterator, Workspace};
 use crate::avm::{
     ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
+use crate::costs::Costs;
 use crate::plan::{Environment, Expression, Node, Plan};
 use crate::row_table::Value;
 use crate::rows::{RowStatistics, RowTable};
@@ -30,6 +34,7 @@ pub(super) use demand::Demand;
 use estimate::Estimate;
 use relation::BaseScan;
 pub(super) use relation::all_columns;
+pub(super) use spilling::Spilling;
 
 /// Why a plan has no iterators.
 #[derive(Debug, thiserror::Error)]
@@ -58,10 +63,6 @@ pub(super) struct Built {
     pub(super) places: Vec<ColumnPlace>,
 }
 
-/// About what a row takes that is kept, with its key and what finds it, and about what each of its values takes.
-const ROW_BYTES: f64 = 100.0;
-const VALUE_BYTES: f64 = 12.0;
-
 /// How many nodes of a plan may keep rows.
 fn keeping_nodes(plan: &Plan) -> usize {
     let inputs = plan.node.inputs().into_iter();
@@ -88,6 +89,11 @@ pub(super) struct Builder<'a> {
     /// Of tables, by their ids.
     statistics: RefCell<HashMap<u64, Rc<RowStatistics>>>,
     is_counted: bool,
+    costs: Costs,
+    /// Threads that batches would have.
+    batch_threads: f64,
+    /// What the node that is being built may spill, until it is counted.
+    spilling: RefCell<Option<Spilling>>,
 }
 
 impl<'a> Builder<'a> {
@@ -109,11 +115,16 @@ impl<'a> Builder<'a> {
                 memory_bytes: options.memory_bytes / keeping_nodes(plan).max(1),
                 directory: options.directory.clone(),
                 is_compressed: false,
+                costs: SpillCosts::of(&options.costs),
+                counts: Arc::default(),
                 cancellation: options.cancellation.clone(),
             },
             estimates: RefCell::default(),
             statistics: RefCell::default(),
             is_counted: options.is_counted,
+            costs: options.costs,
+            batch_threads: options.batch_threads.max(1) as f64,
+            spilling: RefCell::default(),
         }
     }
 
@@ -128,8 +139,10 @@ impl<'a> Builder<'a> {
         if !self.is_counted {
             return Ok(built);
         }
-        let row_estimate = self.estimate(plan)?.rows;
-        let iterator = Box::new(Counted::new(built.iterator, row_estimate));
+        let estimate = self.estimate(plan)?;
+        let spilling = self.spilling.take();
+        let iterator = Counted::new(built.iterator, (estimate.rows, estimate.cost_ns), spilling);
+        let iterator = Box::new(iterator);
         Ok(Built { iterator, ..built })
     }
 
@@ -150,16 +163,6 @@ impl<'a> Builder<'a> {
             }
             Node::Distinct(input) => self.distinct(input),
             Node::UnionAll(inputs) => self.union(inputs, plan),
-        }
-    }
-
-    /// What a node may use that keeps so many rows of so many columns. Rows are compressed when they are expected to be spilled: then reading and
-    /// writing them costs more than encoding them.
-    fn workspace(&self, row_count: f64, column_count: usize) -> Workspace {
-        let row_bytes = ROW_BYTES + VALUE_BYTES * column_count as f64;
-        Workspace {
-            is_compressed: row_count * row_bytes > self.workspace.memory_bytes as f64,
-            ..self.workspace.clone()
         }
     }
 

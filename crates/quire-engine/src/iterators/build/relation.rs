@@ -122,7 +122,13 @@ impl Builder<'_> {
     /// The cheapest path to these rows.
     pub(super) fn chosen(&self, base: &BaseScan<'_>) -> Result<ChosenScan, BuildError> {
         let (table, ordinals) = self.table(base.scan)?;
-        let choice = choose(&table, &ordinals, &base.conditions, &self.environment);
+        let choice = choose(
+            &table,
+            &ordinals,
+            &base.conditions,
+            &self.environment,
+            &self.costs,
+        );
         Ok(ChosenScan {
             choice: choice.map_err(Trap::from)?,
             table,

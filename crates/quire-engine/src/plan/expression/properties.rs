@@ -70,6 +70,14 @@ impl Expression {
         }
     }
 
+    /// Whether it reads the column in that slot.
+    pub(crate) fn reads(&self, wanted: usize) -> bool {
+        match self {
+            Self::Column { slot, .. } => *slot == wanted,
+            other => other.children().any(|child| child.reads(wanted)),
+        }
+    }
+
     /// Whether there may be rows for which there is an error instead of a value.
     #[must_use]
     pub fn can_fail(&self) -> bool {

@@ -3,14 +3,12 @@
 use std::ops::Bound;
 
 use datafusion::common::{DataFusionError, Result};
+use quire_engine::costs::Costs;
 use quire_engine::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
 use quire_engine::{RowScanError, RowSource, RowTable};
 
 use super::conditions::{Condition, as_tuple_bound};
 use crate::error::Error;
-
-/// A row that is looked up by its key costs as much as so many rows that are read in order.
-const LOOKUP_ROWS: u64 = 8;
 
 /// How to find rows, and how many are expected.
 #[derive(Debug, Clone)]
@@ -19,8 +17,16 @@ pub(super) struct Access {
     pub(super) rows: u64,
 }
 
-/// Chooses the way that reads least.
-pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Result<Access> {
+/// Chooses the cheapest way, by the prices of the tuple engine's.
+pub(super) fn choose(
+    table: &RowTable,
+    conditions: &[Option<Condition>],
+    costs: &Costs,
+) -> Result<Access> {
+    let cost_ns = |source: &RowSource, rows: u64| {
+        let cost_ns = table.path_ns(source, rows, costs);
+        cost_ns.map_err(external)
+    };
     let all = KeyRange::all();
     let table_rows = table
         .estimate(&RowSource::Range(all.clone()))
@@ -29,7 +35,7 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
         source: RowSource::Range(all),
         rows: table_rows,
     };
-    let mut best_cost = table_rows;
+    let mut best_ns = cost_ns(&best.source, table_rows)?;
     let layout = table.layout();
     if let Some((equal, next)) = prefix(layout.key_ordinals(), conditions) {
         let range = layout.key_range(&equal, next).map_err(unfit)?;
@@ -38,8 +44,9 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
             true => 1,
             false => table.estimate(&source).map_err(external)?,
         };
-        if rows <= best_cost {
-            best_cost = rows;
+        let way_ns = cost_ns(&source, rows)?;
+        if rows < table_rows || way_ns <= best_ns {
+            best_ns = way_ns;
             best = Access { source, rows };
         }
     }
@@ -55,9 +62,9 @@ pub(super) fn choose(table: &RowTable, conditions: &[Option<Condition>]) -> Resu
             true => 1,
             false => table.estimate(&source).map_err(external)?,
         };
-        let cost = rows.saturating_mul(LOOKUP_ROWS);
-        if cost < best_cost {
-            best_cost = cost;
+        let way_ns = cost_ns(&source, rows)?;
+        if way_ns < best_ns {
+            best_ns = way_ns;
             best = Access { source, rows };
         }
     }

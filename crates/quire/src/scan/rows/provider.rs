@@ -9,6 +9,7 @@ use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use quire_engine::costs::Costs;
 use quire_engine::{RowSource, RowTable};
 
 use super::access::{self, Access, external};
@@ -114,7 +115,8 @@ impl TableProvider for RowTableProvider {
             },
             None => {
                 let conditions = conditions(filters, self.table.definition());
-                access::choose(&self.table, &conditions)?
+                let costs = state.config().get_extension::<Costs>();
+                access::choose(&self.table, &conditions, &costs.unwrap_or_default())?
             }
         };
         let all = || (0..self.schema.fields().len()).collect();
