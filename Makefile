@@ -12,7 +12,7 @@ SCALE ?= 1
 CASES ?= 100000
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-files bench-bits nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-files bench-bits nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -22,6 +22,7 @@ help:
 	@echo "make test        everything that has to hold"
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
+	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
 	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks"
@@ -89,11 +90,20 @@ bench: setup build python
 	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
 	$(PYTHON) bench/run.py --scale $(SCALE)
 	$(PYTHON) bench/python_package.py
+	@$(MAKE) --no-print-directory bench-server
 	@$(MAKE) --no-print-directory bench-codecs
 
 # Its own build: no DataFusion, no Python.
 bench-codecs:
 	$(CARGO) run --release --locked -p quire-codec --example bench_codecs
+
+# Options of bench/server.py, such as --quick or --rows 100000 --rounds 1.
+SERVER ?=
+# The servers of Debian are installed and not used as they are: the script starts its own in a temporary folder.
+bench-server: setup build
+	@test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
+		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends mariadb-server postgresql; }
+	$(PYTHON) bench/server.py --quire $(QUIRE) $(SERVER)
 
 bench-files: setup build
 	$(PYTHON) bench/files.py
