@@ -92,6 +92,44 @@ fn parse_connections(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Who is let in, and how.
+#[derive(Debug, clap::Args)]
+pub struct Security {
+    /// Who must give a password [default: everybody, as soon as a role has one]
+    #[arg(long, value_name = "WHO", value_enum)]
+    pub auth: Option<AuthenticationMode>,
+
+    /// The server's certificate in PEM, and behind it those of its issuers
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// Whether clients without TLS are refused; always, where other machines may reach the address
+    #[arg(long, value_name = "MODE", value_enum, default_value = "optional")]
+    pub tls: TlsMode,
+}
+
+/// Who has to prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum AuthenticationMode {
+    /// Nobody; only for addresses of this machine
+    Trust,
+    /// Everybody, by a password (SCRAM-SHA-256)
+    Scram,
+}
+
+/// Whether clients must use TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum TlsMode {
+    /// They may, if there is a certificate
+    Optional,
+    /// They must
+    Required,
+}
+
 /// What to do instead of opening a session.
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -123,9 +161,11 @@ pub enum Action {
 
     /// Serve a database to clients of PostgreSQL, until interrupted
     ///
-    /// Prints the address when clients can connect. Any user and any name of a database is
-    /// accepted: there are no passwords yet, so only addresses of this machine can be listened on.
-    /// Exit codes: 0 stopped; 1 the database or the address cannot be used.
+    /// Prints the address when clients can connect. Any name of a database is accepted. So is any
+    /// user, until there is a role that can log in with a password (CREATE USER name PASSWORD '…');
+    /// then every client must prove who it is. Addresses that other machines may reach need such a
+    /// role and TLS.
+    /// Exit codes: 0 stopped; 1 the database, the address, certificate or key cannot be used.
     Serve {
         /// The database file, made when it is missing; :memory: is a database in memory
         file: PathBuf,
@@ -133,6 +173,9 @@ pub enum Action {
         /// Address and port; port 0 takes a free one
         #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5432")]
         listen: SocketAddr,
+
+        #[command(flatten)]
+        security: Security,
 
         /// Connections at a time
         #[arg(long, value_name = "COUNT", default_value = "256", value_parser = parse_connections)]

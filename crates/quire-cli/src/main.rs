@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         Some(Action::Serve {
             file,
             listen,
+            security,
             connections,
             statement_timeout,
             cache,
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
                 listen: *listen,
                 connections_max: *connections,
                 statement_timeout: statement_timeout.map(Duration::from_millis),
-                ..ServerOptions::default()
+                ..serve::secured(security)
             };
             return serve::run(file, server, *cache, *memory, *threads);
         }

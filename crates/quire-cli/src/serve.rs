@@ -6,9 +6,29 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 
 use quire::{Database, DatabaseOptions};
-use quire_server::{Server, ServerOptions};
+use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
+
+use crate::arguments::{AuthenticationMode, Security, TlsMode};
 
 const FAILURE_EXIT_CODE: u8 = 1;
+
+/// Options that let in whom they should.
+pub fn secured(security: &Security) -> ServerOptions {
+    let files = security.tls_cert.as_ref().zip(security.tls_key.as_ref());
+    ServerOptions {
+        authentication: match security.auth {
+            None => Authentication::Automatic,
+            Some(AuthenticationMode::Trust) => Authentication::Trust,
+            Some(AuthenticationMode::Scram) => Authentication::Scram,
+        },
+        tls: files.map(|(certificate, key)| TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        requires_tls: security.tls == TlsMode::Required,
+        ..ServerOptions::default()
+    }
+}
 
 /// Serves until the process is interrupted or told to end.
 pub fn run(

@@ -13,8 +13,8 @@ use quire_store::pool::PageCodec;
 
 use crate::btree::TreeOptions;
 use crate::definition::{
-    ForeignKeyDefinition, SequenceDefinition, Storage, TableDefinition, TableOptions, TreeRecord,
-    TreeRole, ViewDefinition,
+    ForeignKeyDefinition, RoleDefinition, SequenceDefinition, Storage, TableDefinition,
+    TableOptions, TreeRecord, TreeRole, ViewDefinition,
 };
 use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
@@ -33,6 +33,7 @@ pub(crate) struct Catalog {
     pub(crate) row_tables: BTreeMap<String, Arc<RowTableEntry>>,
     pub(crate) views: BTreeMap<String, Arc<ViewDefinition>>,
     pub(crate) sequences: BTreeMap<String, Arc<SequenceDefinition>>,
+    pub(crate) roles: BTreeMap<String, Arc<RoleDefinition>>,
     /// Trees that belong to no table.
     pub(crate) trees: Vec<TreeRecord>,
     /// Trees whose pages are still to be freed.
@@ -85,6 +86,7 @@ impl Default for Catalog {
             row_tables: BTreeMap::new(),
             views: BTreeMap::new(),
             sequences: BTreeMap::new(),
+            roles: BTreeMap::new(),
             trees: Vec::new(),
             dropped_trees: Vec::new(),
         }
@@ -146,6 +148,9 @@ impl Catalog {
             let sequence = Arc::new(SequenceDefinition::from_record(sequence)?);
             catalog.sequences.insert(sequence.name.clone(), sequence);
         }
+        for role in record.roles {
+            catalog.roles.insert(role.name.clone(), Arc::new(role));
+        }
         match catalog.foreign_key_error() {
             Some(error) => Err(Corrupt::new(error.to_string(), 0)),
             None => Ok(catalog),
@@ -162,6 +167,8 @@ impl Catalog {
         let sequences = self.sequences.values();
         let mut sequences: Vec<_> = sequences.map(|sequence| sequence.to_record()).collect();
         sequences.sort_by_key(|sequence| sequence.id);
+        let mut roles: Vec<_> = self.roles.values().map(|role| (**role).clone()).collect();
+        roles.sort_by_key(|role| role.id);
         let record = CatalogRecord {
             schema_version: self.schema_version,
             next_id: self.next_id,
@@ -171,6 +178,7 @@ impl Catalog {
             sequences,
             trees: self.trees.clone(),
             dropped_trees: self.dropped_trees.clone(),
+            roles,
         };
         record.encode()
     }

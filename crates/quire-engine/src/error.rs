@@ -242,13 +242,16 @@ pub enum TransactionError {
     /// A table, index, view or sequence of this name exists.
     #[error("relation {0:?} already exists")]
     TableExists(String),
+    /// A role of this name exists.
+    #[error("role {0:?} already exists")]
+    RoleExists(String),
     /// No table of this name.
     #[error("table {0:?} does not exist")]
     TableNotFound(String),
-    /// No index, view or sequence of this name.
+    /// No index, view, sequence or role of this name.
     #[error("{kind} {name:?} does not exist")]
     NotFound {
-        /// "index", "view" or "sequence".
+        /// "index", "view", "sequence" or "role".
         kind: &'static str,
         /// The name.
         name: String,

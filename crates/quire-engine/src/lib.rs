@@ -40,9 +40,9 @@ pub use check::Finding;
 pub use definition::{
     AddedColumn, CheckDefinition, ColumnDefinition, ColumnDictionary, ColumnSequence,
     ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, MAX_COLUMNS,
-    MAX_KEY_COLUMNS, MAX_NAME_BYTES, PageTarget, ReferentialAction, SequenceDefinition,
-    SequenceOwner, Storage, StorageFormat, TableDefinition, TableOptions, TreeRecord, TreeRole,
-    ViewDefinition, default_name,
+    MAX_KEY_COLUMNS, MAX_NAME_BYTES, PageTarget, ReferentialAction, RoleDefinition,
+    SequenceDefinition, SequenceOwner, Storage, StorageFormat, TableDefinition, TableOptions,
+    TreeRecord, TreeRole, ViewDefinition, default_name,
 };
 pub use delta::{MergeOptions, MergeReport};
 pub use engine::{Engine, EngineOptions};

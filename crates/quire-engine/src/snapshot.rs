@@ -8,7 +8,7 @@ use quire_store::{CATALOG_PAGE, Pin};
 
 use crate::catalog::{Catalog, RowTableEntry, TableEntry};
 use crate::definition::{
-    SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
+    RoleDefinition, SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
 };
 use crate::delta::ColumnChanges;
 use crate::error::{EngineError, SequenceError};
@@ -328,6 +328,16 @@ impl Snapshot {
     /// All sequences, by name.
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<SequenceDefinition>> {
         self.catalog.sequences.values()
+    }
+
+    /// The role called `name`.
+    pub fn role(&self, name: &str) -> Option<&Arc<RoleDefinition>> {
+        self.catalog.roles.get(name)
+    }
+
+    /// All roles, by name.
+    pub fn roles(&self) -> impl Iterator<Item = &Arc<RoleDefinition>> {
+        self.catalog.roles.values()
     }
 
     /// The table that has the index called `name`; its primary key is one.

@@ -6,6 +6,7 @@ mod column_reads;
 mod fill;
 mod indexes;
 mod replace;
+mod roles;
 mod tables;
 mod views;
 mod whole;

@@ -5,8 +5,8 @@ use quire_codec::CodecId;
 use quire_format::catalog::{
     AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
     ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
-    SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord,
-    ViewRecord,
+    RoleRecord, SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole,
+    TypeRecord, ViewRecord,
 };
 use quire_format::volume::PageId;
 
@@ -68,9 +68,9 @@ fn catalogs_of_the_first_version_are_read() {
     };
     let decoded = CatalogRecord::decode(&bytes).unwrap();
     assert_eq!(decoded, expected);
-    // It is written again as version 3, with the same meaning.
+    // It is written again as version 4, with the same meaning.
     let again = decoded.encode();
-    assert_eq!(again[0], 3);
+    assert_eq!(again[0], 4);
     assert_eq!(CatalogRecord::decode(&again).unwrap(), expected);
     // Version 1 has no bits for what came later.
     for bit in 2..8 {
@@ -111,6 +111,22 @@ fn tree(role: TreeRole, id: u64) -> TreeRecord {
     }
 }
 
+fn small_roles() -> Vec<RoleRecord> {
+    let with_everything = RoleRecord {
+        id: 6,
+        name: "t".to_owned(),
+        is_superuser: true,
+        can_log_in: true,
+        verifier: Some("V".to_owned()),
+    };
+    let with_nothing = RoleRecord {
+        id: 7,
+        name: "g".to_owned(),
+        ..RoleRecord::default()
+    };
+    vec![with_everything, with_nothing]
+}
+
 fn small() -> CatalogRecord {
     let part = |column, is_descending| KeyPart {
         column,
@@ -122,7 +138,7 @@ fn small() -> CatalogRecord {
     };
     CatalogRecord {
         schema_version: 1,
-        next_id: 6,
+        next_id: 8,
         next_tree_id: 7,
         tables: vec![TableRecord {
             id: 2,
@@ -176,22 +192,36 @@ fn small() -> CatalogRecord {
         }],
         trees: vec![tree(TreeRole::Sequences, 4)],
         dropped_trees: vec![tree(TreeRole::Overflow, 6)],
+        roles: small_roles(),
     }
 }
 
 /// Every byte by hand from the table in the format document. Flags are a varint since version 3.
 #[test]
 fn every_byte_is_where_the_document_says() {
-    let columns = [
+    let roles: &[u8] = &[2, 6, 1, b't', 7, 1, b'V', 7, 1, b'g', 0]; // one with everything, one with nothing
+    let expected = [&bytes_of_small(4, &columns_since_version_3()), roles].concat();
+    assert_eq!(small().encode(), expected);
+    assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+}
+
+fn columns_since_version_3() -> Vec<u8> {
+    [
         &[1, b'a', 3, 0, 0, 8 | 128, 1, 2, 5][..], // a sequence: BY DEFAULT, id 5
         &[1, b'b', 11, 0, 0, 1 | 4 | 32 | 64 | 128, 1], // a default, and what older rows have
         b"\x03'x'\x02yz",
         &[1, b'c', 4, 0, 0, 16 | 128, 2, 2, 2, 1, 9, 0], // dropped; codes of 2 bits, two values
     ]
-    .concat();
-    let expected = bytes_of_small(3, &columns);
-    assert_eq!(small().encode(), expected);
-    assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+    .concat()
+}
+
+/// Version 3 ends before the roles.
+#[test]
+fn catalogs_of_the_third_version_are_read() {
+    let mut expected = small();
+    expected.roles.clear();
+    let bytes = bytes_of_small(3, &columns_since_version_3());
+    assert_eq!(CatalogRecord::decode(&bytes).unwrap(), expected);
 }
 
 /// Version 2 has flags of one byte, and no dictionaries.
@@ -206,13 +236,14 @@ fn catalogs_of_the_second_version_are_read() {
     .concat();
     let mut expected = small();
     expected.tables[0].columns[2].dictionary = None;
+    expected.roles.clear();
     let decoded = CatalogRecord::decode(&bytes_of_small(2, &columns)).unwrap();
     assert_eq!(decoded, expected);
 }
 
 fn bytes_of_small(version: u8, columns: &[u8]) -> Vec<u8> {
     [
-        &[version, 1, 6, 7, 1][..], // version, schema version, next id, next tree id, one table:
+        &[version, 1, 8, 7, 1][..], // version, schema version, next id, next tree id, one table:
         &[2, 1, b't', 0],           // id, name, no root pages
         &[3],                       // columns:
         columns,
@@ -234,15 +265,15 @@ fn bytes_of_small(version: u8, columns: &[u8]) -> Vec<u8> {
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = small().encode();
-    bytes[0] = 4;
+    bytes[0] = 5;
     let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
-    assert!(error.contains("version 4"), "{error}");
+    assert!(error.contains("version 5"), "{error}");
 }
 
 #[test]
 fn nothing_is_there_twice_and_ids_are_below_the_next() {
     type Break = (&'static str, fn(&mut CatalogRecord));
-    let breaks: [Break; 12] = [
+    let breaks: [Break; 14] = [
         ("table id", |catalog| catalog.next_id = 2),
         ("tree id", |catalog| catalog.next_tree_id = 6),
         ("view called like the table", |catalog| {
@@ -256,6 +287,12 @@ fn nothing_is_there_twice_and_ids_are_below_the_next() {
         }),
         ("view with the id of an index", |catalog| {
             catalog.views[0].id = 3
+        }),
+        ("two roles of one name", |catalog| {
+            catalog.roles[1].name = "t".to_owned()
+        }),
+        ("role with the id of a sequence", |catalog| {
+            catalog.roles[0].id = 5
         }),
         ("two trees of one id", |catalog| catalog.trees[0].id = 6),
         ("two trees with one root", |catalog| {

@@ -6,8 +6,8 @@ use quire_codec::{CodecId, PhysicalType, Scalar};
 use quire_format::catalog::{
     AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
     ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
-    SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole, TypeRecord,
-    ViewRecord,
+    RoleRecord, SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole,
+    TypeRecord, ViewRecord,
 };
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::Relation;
@@ -160,6 +160,13 @@ fn catalog() -> CatalogRecord {
         ],
         trees: vec![tree(TreeRole::Sequences, 5)],
         dropped_trees: vec![tree(TreeRole::Delta, 7), tree(TreeRole::Deletions, 11)],
+        roles: vec![RoleRecord {
+            id: 16,
+            name: "größe".to_owned(),
+            is_superuser: false,
+            can_log_in: true,
+            verifier: Some("SCRAM-SHA-256$1:AA==$AA==:AA==".to_owned()),
+        }],
     }
 }
 

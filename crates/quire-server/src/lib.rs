@@ -1,10 +1,11 @@
 //! The database for clients of PostgreSQL: its protocol over TCP.
 //!
 //! A [`Server`] listens on one address and serves one database; what a client says becomes calls of `quire`, and its answers
-//! become messages. The rooms within are `wire` (bytes of messages), `types` (values as bytes), `session` (what a message does)
+//! become messages. The rooms within are `wire` (bytes of messages), `types` (values as bytes), `session` (what a message does), `auth` (who clients are)
 //! and `net` (sockets and threads); see the README for their rules.
 #![forbid(unsafe_code)]
 
+mod auth;
 mod copy;
 mod failure;
 mod net;
@@ -13,4 +14,5 @@ mod session;
 mod types;
 mod wire;
 
+pub use auth::{Authentication, TlsError, TlsFiles};
 pub use server::{Server, ServerError, ServerOptions};

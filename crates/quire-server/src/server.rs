@@ -9,6 +9,7 @@ use std::time::Duration;
 use quire::Database;
 use thiserror::Error;
 
+use crate::auth::{Authentication, Decoys, Tls, TlsError, TlsFiles};
 use crate::net::{Doorbell, Poller, Registry};
 
 /// How a server serves.
@@ -26,6 +27,12 @@ pub struct ServerOptions {
     pub write_timeout: Duration,
     /// How long a statement may take, unless its session sets `statement_timeout`.
     pub statement_timeout: Option<Duration>,
+    /// Who has to prove who they are.
+    pub authentication: Authentication,
+    /// Certificate and key; without them there is no TLS.
+    pub tls: Option<TlsFiles>,
+    /// Whether clients without TLS are refused. Elsewhere than on addresses of the machine itself they always are.
+    pub requires_tls: bool,
 }
 
 impl Default for ServerOptions {
@@ -37,6 +44,9 @@ impl Default for ServerOptions {
             startup_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(60),
             statement_timeout: None,
+            authentication: Authentication::Automatic,
+            tls: None,
+            requires_tls: false,
         }
     }
 }
@@ -47,10 +57,21 @@ impl Default for ServerOptions {
 pub enum ServerError {
     /// Anybody could read and change everything.
     #[error(
-        "will not listen on {0}, which other machines may reach: there is no authentication and no encryption yet; \
-         use an address of this machine, such as 127.0.0.1"
+        "will not listen on {address}, which other machines may reach, without {missing}; \
+         or use an address of this machine, such as 127.0.0.1"
     )]
-    Exposed(SocketAddr),
+    Exposed {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What would have to be there, and how it comes there.
+        missing: String,
+    },
+    /// Clients are to use TLS, and there is none.
+    #[error("TLS cannot be required without a certificate and its key (--tls-cert and --tls-key)")]
+    NoCertificate,
+    /// Certificate or key cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The address is in use, or is not of this machine.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -70,6 +91,35 @@ pub(crate) struct Shared {
     pub(crate) options: ServerOptions,
     pub(crate) registry: Registry,
     pub(crate) doorbell: Arc<Doorbell>,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) decoys: Decoys,
+}
+
+impl Shared {
+    /// Whether clients without TLS are refused.
+    pub(crate) fn requires_tls(&self) -> bool {
+        self.options.requires_tls || !self.options.listen.ip().is_loopback()
+    }
+}
+
+/// What other machines may reach needs passwords and TLS.
+fn check_exposure(database: &Database, options: &ServerOptions) -> Result<(), ServerError> {
+    let mut missing = Vec::new();
+    if options.tls.is_none() {
+        missing.push("TLS (--tls-cert and --tls-key)");
+    }
+    if options.authentication == Authentication::Trust {
+        missing.push("authentication (--auth scram)");
+    } else if !database.has_login_role() {
+        missing.push("a role that can log in (CREATE USER name PASSWORD '…' in the shell)");
+    }
+    match options.listen.ip().is_loopback() || missing.is_empty() {
+        true => Ok(()),
+        false => Err(ServerError::Exposed {
+            address: options.listen,
+            missing: missing.join(" and "),
+        }),
+    }
 }
 
 /// A server that runs until it is stopped or dropped.
@@ -94,16 +144,27 @@ impl Server {
     /// Begins to listen.
     ///
     /// # Errors
-    /// When the address may not or cannot be listened on.
+    /// When the address may not or cannot be listened on, or certificate and key cannot be used.
     pub fn start(database: Database, options: ServerOptions) -> Result<Self, ServerError> {
         let address = options.listen;
-        if !address.ip().is_loopback() {
-            return Err(ServerError::Exposed(address));
+        check_exposure(&database, &options)?;
+        if options.requires_tls && options.tls.is_none() {
+            return Err(ServerError::NoCertificate);
         }
+        let tls = options.tls.as_ref().map(Tls::load).transpose()?;
+        let decoys = Decoys::new().map_err(ServerError::Start)?;
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let poller = Poller::new(listener, database, options).map_err(ServerError::Start)?;
+        let poller = Poller::new(listener, |doorbell| Shared {
+            database,
+            options,
+            registry: Registry::new(),
+            doorbell,
+            tls,
+            decoys,
+        })
+        .map_err(ServerError::Start)?;
         let doorbell = poller.doorbell();
         let thread = thread::Builder::new()
             .name("quire-poller".to_owned())

@@ -133,6 +133,17 @@ impl Connection {
         self.session.settings().set_identity(Identity {
             user: user.to_owned(),
             database: database.to_owned(),
+            is_role: false,
+        });
+    }
+
+    /// From now on the connection may do what the role may that is called as its user; before, it may do everything.
+    pub fn restrict_to_role(&mut self) {
+        let mut settings = self.session.settings();
+        let identity = settings.identity().clone();
+        settings.set_identity(Identity {
+            is_role: true,
+            ..identity
         });
     }
 

@@ -19,6 +19,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
+use crate::roles::Role;
 use crate::sql::TupleCounts;
 use crate::statement::StatementCache;
 
@@ -121,6 +122,19 @@ impl Database {
     /// Starts a conversation; connections of one database may be used on different threads.
     pub fn connect(&self) -> Connection {
         Connection::new(Arc::clone(&self.opened))
+    }
+
+    /// The role called `name`, as it is now.
+    pub fn role(&self, name: &str) -> Option<Role> {
+        let snapshot = self.opened.engine.snapshot();
+        snapshot.role(name).map(|role| Role::of(role))
+    }
+
+    /// Whether there is a role that can log in with a password.
+    pub fn has_login_role(&self) -> bool {
+        let snapshot = self.opened.engine.snapshot();
+        let mut roles = snapshot.roles();
+        roles.any(|role| role.can_log_in && role.verifier.is_some())
     }
 
     /// Things that opening the file noticed, for people: a recovery, a salvage. Often empty.

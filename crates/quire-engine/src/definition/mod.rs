@@ -1,4 +1,4 @@
-//! What tables, views and sequences are declared to be.
+//! What tables, views, sequences and roles are declared to be.
 
 mod default_name;
 mod options;
@@ -18,7 +18,8 @@ pub use options::{StorageFormat, TableOptions};
 pub use quire_format::catalog::{
     CheckRecord as CheckDefinition, ColumnSequence, ForeignKeyRecord as ForeignKeyDefinition,
     GeneratedKind, IndexRecord as IndexDefinition, KeyPart, KeyRecord as KeyDefinition,
-    ReferentialAction, SequenceOwner, Storage, TreeRecord, TreeRole, ViewRecord as ViewDefinition,
+    ReferentialAction, RoleRecord as RoleDefinition, SequenceOwner, Storage, TreeRecord, TreeRole,
+    ViewRecord as ViewDefinition,
 };
 pub use quire_store::pool::PageTarget;
 pub use sequence::SequenceDefinition;

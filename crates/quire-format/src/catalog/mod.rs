@@ -1,4 +1,4 @@
-//! The catalog page: which tables, indexes, views and sequences there are, and where their pages are.
+//! The catalog page: which tables, indexes, views, sequences and roles there are, and where their pages are.
 //!
 //! The layout is in `STRUCTURE` below.
 //! Integers and lists are those of the `wire` module. A type id is never reused for another type; what
@@ -6,6 +6,7 @@
 
 mod column;
 mod relation;
+mod role;
 mod table;
 mod tree;
 
@@ -20,6 +21,7 @@ pub use column::{
     AddedRecord, ColumnRecord, ColumnSequence, DictionaryRecord, GeneratedKind, TypeRecord,
 };
 pub use relation::{SequenceOwner, SequenceRecord, ViewRecord};
+pub use role::RoleRecord;
 pub use table::{
     CheckRecord, ForeignKeyRecord, IndexRecord, KeyPart, KeyRecord, ReferentialAction, Storage,
     TableRecord,
@@ -30,18 +32,18 @@ pub(crate) use column::read_codec;
 pub(crate) use table::{read_pages, write_pages};
 
 /// Layout version this program writes.
-pub const CATALOG_VERSION: u8 = 3;
+pub const CATALOG_VERSION: u8 = 4;
 /// Oldest layout version it reads. Version 1 has column tables only.
 pub const CATALOG_VERSION_MIN: u8 = 1;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Catalog (page 1, kind 1)",
-    about: "Which tables, indexes, views and sequences there are. A *list* is a count (varint) and then the items; *text* is \
+    about: "Which tables, indexes, views, sequences and roles there are. A *list* is a count (varint) and then the items; *text* is \
             a length (varint) and then UTF-8; *key* is a name (text) and a list of columns, each an index (varint) and a byte, \
             1 if its order is descending; *tree* is a role (1: rows by primary key, 2 overflow, 3 index and then \
             the index's id as varint, 4 delta, 5 deletions, 6 sequences, 7 samples of columns), an id (varint) less than `next_tree_id`, and the \
             root page (varint). Names are unique among tables, indexes, views and sequences, so are ids, and those of trees among \
-            trees. Versions 1 and 2 are read too: their columns have flags of 1 byte and no dictionaries, and \
+            trees; names of roles are unique among roles. Versions 1 to 3 are read too: they have no roles; columns of 1 and 2 have flags of 1 byte and no dictionaries, and \
             version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
             commit that changes a table.",
     fixed_bytes: None,
@@ -49,7 +51,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
 };
 
 const FIELDS: &[Field] = &[
-    Field::at(0, "1", "version", "3"),
+    Field::at(0, "1", "version", "4"),
     Field::next(
         "varint",
         "schema_version",
@@ -58,7 +60,7 @@ const FIELDS: &[Field] = &[
     Field::next(
         "varint",
         "next_id",
-        "of tables, indexes, views and sequences; ids are never reused",
+        "of tables, indexes, views, sequences and roles; ids are never reused",
     ),
     Field::next("varint", "next_tree_id", "ids of trees are never reused"),
     Field::next("list", "tables", "in the order of their ids; for each:"),
@@ -150,6 +152,12 @@ const FIELDS: &[Field] = &[
         "dropped_trees",
         "whose pages are still to be freed",
     ),
+    Field::next(
+        "list",
+        "roles",
+        "id (varint), name (text), a byte (bit 0: superuser; bit 1: may log in; bit 2: has a password), and if it has a password \
+        `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey` (text; RFC 5803 with base64)",
+    ),
 ];
 
 /// All tables of a database.
@@ -157,7 +165,7 @@ const FIELDS: &[Field] = &[
 pub struct CatalogRecord {
     /// Grows with every change of a definition.
     pub schema_version: u64,
-    /// Id of the next table, index, view or sequence to be created; ids are never reused.
+    /// Id of the next table, index, view, sequence or role to be created; ids are never reused.
     pub next_id: u64,
     /// Id of the next tree to be created; ids are never reused.
     pub next_tree_id: u64,
@@ -171,6 +179,8 @@ pub struct CatalogRecord {
     pub trees: Vec<TreeRecord>,
     /// Trees of what has been dropped, whose pages are still to be freed.
     pub dropped_trees: Vec<TreeRecord>,
+    /// Roles in the order of their ids.
+    pub roles: Vec<RoleRecord>,
 }
 
 impl CatalogRecord {
@@ -194,6 +204,10 @@ impl CatalogRecord {
         }
         tree::write_trees(&mut writer, &self.trees);
         tree::write_trees(&mut writer, &self.dropped_trees);
+        writer.varint(self.roles.len() as u64);
+        for role in &self.roles {
+            role.encode(&mut writer);
+        }
         writer.finish()
     }
 
@@ -225,6 +239,9 @@ impl CatalogRecord {
             catalog.trees = tree::read_trees(&mut reader)?;
             catalog.dropped_trees = tree::read_trees(&mut reader)?;
         }
+        if version > 3 {
+            catalog.roles = table::list(&mut reader, 3, RoleRecord::decode)?;
+        }
         if let Err(what) = catalog.check() {
             return Err(reader.corrupt(what));
         }
@@ -239,7 +256,8 @@ impl CatalogRecord {
             && self.views.is_sorted_by(|left, right| left.id < right.id)
             && self
                 .sequences
-                .is_sorted_by(|left, right| left.id < right.id);
+                .is_sorted_by(|left, right| left.id < right.id)
+            && self.roles.is_sorted_by(|left, right| left.id < right.id);
         if !is_ascending {
             return Err("ids are out of order".to_owned());
         }
@@ -257,6 +275,13 @@ impl CatalogRecord {
         }
         for sequence in &self.sequences {
             seen.relation(sequence.id, &sequence.name, self.next_id)?;
+        }
+        let mut role_names = HashSet::new();
+        for role in &self.roles {
+            seen.id(role.id, &role.name, self.next_id)?;
+            if !role_names.insert(&role.name) {
+                return Err(format!("the role {:?} is there twice", role.name));
+            }
         }
         let trees = self.tables.iter().flat_map(|table| &table.trees);
         for tree in trees.chain(&self.trees).chain(&self.dropped_trees) {
@@ -283,10 +308,15 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn relation(&mut self, id: u64, name: &'a str, next_id: u64) -> Result<(), String> {
-        if id >= next_id || !self.ids.insert(id) {
-            return Err(format!("the id {id} of {name:?} is impossible"));
+    fn id(&mut self, id: u64, name: &str, next_id: u64) -> Result<(), String> {
+        match id < next_id && self.ids.insert(id) {
+            true => Ok(()),
+            false => Err(format!("the id {id} of {name:?} is impossible")),
         }
+    }
+
+    fn relation(&mut self, id: u64, name: &'a str, next_id: u64) -> Result<(), String> {
+        self.id(id, name, next_id)?;
         self.name(name)
     }
 

@@ -1,10 +1,10 @@
 //! The bytes of one connection, in and out.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::channel::Channel;
 use crate::wire::Output;
 
 /// How much is read at once.
@@ -27,16 +27,16 @@ pub(super) enum Filled {
 
 /// Bytes that a client sent.
 pub(super) struct Input {
-    stream: Arc<TcpStream>,
+    channel: Arc<Channel>,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 impl Input {
-    pub(super) fn new(stream: Arc<TcpStream>) -> Self {
+    pub(super) fn new(channel: Arc<Channel>) -> Self {
         Self {
-            stream,
+            channel,
             bytes: Vec::new(),
             start: 0,
             end: 0,
@@ -67,20 +67,27 @@ impl Input {
     /// Reads what comes, and waits a moment if nothing does. The buffer grows with what has really come, not with what is
     /// announced.
     pub(super) fn fill(&mut self) -> io::Result<Filled> {
+        let channel = Arc::clone(&self.channel);
+        channel.receive(self)
+    }
+
+    /// What waits is not the client's words, but their encryption.
+    pub(super) fn decrypt_waiting(&mut self) -> io::Result<()> {
+        let encrypted = self.waiting().to_vec();
+        self.take(encrypted.len());
+        let channel = Arc::clone(&self.channel);
+        channel.decrypt(&encrypted, self)
+    }
+
+    /// Room for more bytes, some at least.
+    pub(super) fn room(&mut self) -> &mut [u8] {
         self.make_room();
-        let free = self.bytes.get_mut(self.end..).unwrap_or_default();
-        match (&*self.stream).read(free) {
-            Ok(0) => Ok(Filled::Closed),
-            Ok(count) => {
-                self.end += count;
-                Ok(Filled::More)
-            }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Filled::Nothing),
-                ErrorKind::Interrupted => Ok(Filled::More),
-                _ => Err(error),
-            },
-        }
+        self.bytes.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// So many bytes of the room have been filled.
+    pub(super) fn add(&mut self, count: usize) {
+        self.end = self.bytes.len().min(self.end + count);
     }
 
     fn make_room(&mut self) {
@@ -97,14 +104,14 @@ impl Input {
 
 /// Where answers go.
 pub(crate) struct Sender {
-    stream: Arc<TcpStream>,
+    channel: Arc<Channel>,
     pub(crate) output: Output,
 }
 
 impl Sender {
-    pub(super) fn new(stream: Arc<TcpStream>) -> Self {
+    pub(super) fn new(channel: Arc<Channel>) -> Self {
         Self {
-            stream,
+            channel,
             output: Output::default(),
         }
     }
@@ -112,7 +119,7 @@ impl Sender {
     /// Sends everything; fails when the client does not take it for too long.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if !self.output.bytes.is_empty() {
-            (&*self.stream).write_all(&self.output.bytes)?;
+            self.channel.send(&self.output.bytes)?;
             self.output.bytes.clear();
             self.output.bytes.shrink_to(KEPT_BYTES);
         }

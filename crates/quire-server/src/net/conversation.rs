@@ -2,12 +2,14 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::channel::Channel;
 use super::client::{Filled, Input, Sender};
-use super::startup::{self, Begun};
+use super::startup::{self, Begun, Circumstances};
+use crate::auth::{Login, Step};
 use crate::failure::Failure;
 use crate::server::Shared;
 use crate::session::{Session, Stop};
@@ -17,6 +19,10 @@ use crate::wire::Frontend;
 const LINGER: Duration = Duration::from_millis(20);
 /// Kind and length of a message.
 const HEADER_BYTES: usize = 5;
+/// The first byte of TLS, which no packet begins with.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// Largest message of a client that proves who it is.
+const PROOF_BYTES_MAX: usize = 10_000;
 
 /// What becomes of a connection that a worker has served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +35,7 @@ pub(super) enum After {
 
 /// See the module.
 pub(super) struct Conversation {
-    stream: Arc<TcpStream>,
+    channel: Arc<Channel>,
     shared: Arc<Shared>,
     input: Input,
     sender: Sender,
@@ -43,6 +49,8 @@ pub(super) struct Conversation {
 enum Phase {
     /// It has not said who it is.
     Opening,
+    /// It is to prove it; with its first packet.
+    Proving(Box<Login>, Vec<u8>),
     Open(Box<Session>),
 }
 
@@ -62,11 +70,11 @@ impl Conversation {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LINGER))?;
         stream.set_write_timeout(Some(shared.options.write_timeout))?;
-        let stream = Arc::new(stream);
+        let channel = Arc::new(Channel::new(stream));
         Ok(Self {
-            input: Input::new(Arc::clone(&stream)),
-            sender: Sender::new(Arc::clone(&stream)),
-            stream,
+            input: Input::new(Arc::clone(&channel)),
+            sender: Sender::new(Arc::clone(&channel)),
+            channel,
             shared,
             phase: Phase::Opening,
             began: Instant::now(),
@@ -76,13 +84,14 @@ impl Conversation {
     }
 
     pub(super) fn descriptor(&self) -> RawFd {
-        self.stream.as_raw_fd()
+        self.channel.descriptor()
     }
 
     /// Answers what the client says, until it says nothing for a moment.
     pub(super) fn serve(&mut self) -> After {
         loop {
-            if matches!(self.phase, Phase::Opening) && self.silent_until() <= Some(Instant::now()) {
+            if !matches!(self.phase, Phase::Open(_)) && self.silent_until() <= Some(Instant::now())
+            {
                 return After::End;
             }
             match self.answer() {
@@ -110,6 +119,7 @@ impl Conversation {
         loop {
             let go_on = match &mut self.phase {
                 Phase::Opening => self.open()?,
+                Phase::Proving(..) => self.prove()?,
                 Phase::Open(_) => self.continue_session()?,
             };
             match go_on {
@@ -125,26 +135,94 @@ impl Conversation {
     }
 
     fn open(&mut self) -> Result<Progress, Stop> {
+        if self.begin_with_tls()? {
+            return Ok(Progress::Answered);
+        }
         let Some(length) = startup::packet_bytes(self.input.waiting())? else {
             return Ok(Progress::Incomplete);
         };
-        if !self.is_counted {
-            let failure = Failure::fatal("53300", "sorry, too many clients already");
-            return Err(Stop::Failed(failure.with_hint("Try again later.")));
-        }
-        let behind = self.input.waiting().len() - length;
-        let packet = self.input.slice(4..length);
-        let begun = startup::begin(packet, behind, &self.shared, &mut self.sender)?;
+        let circumstances = Circumstances {
+            behind: self.input.waiting().len() - length,
+            is_counted: self.is_counted,
+            is_encrypted: self.channel.is_encrypted(),
+        };
+        let packet = self.input.slice(4..length).to_vec();
+        let begun = startup::begin(&packet, &circumstances, &self.shared, &mut self.sender)?;
         self.input.take(length);
         self.wants_flush = true;
         match begun {
-            Begun::AskedAgain => Ok(Progress::Answered),
-            Begun::Cancelled => Ok(Progress::Ended),
-            Begun::Session(session) => {
-                self.phase = Phase::Open(session);
-                Ok(Progress::Answered)
+            Begun::Encrypting => {
+                // The answer is the last that is not encrypted.
+                self.sender.flush()?;
+                self.encrypt(false)?;
+            }
+            Begun::Proving(login) => self.phase = Phase::Proving(login, packet),
+            Begun::Cancelled => return Ok(Progress::Ended),
+            Begun::Session(session) => self.phase = Phase::Open(session),
+            Begun::AskedAgain => {}
+        }
+        Ok(Progress::Answered)
+    }
+
+    /// A client may begin with TLS itself.
+    fn begin_with_tls(&mut self) -> Result<bool, Stop> {
+        let is_new = !self.channel.is_encrypted() && self.shared.tls.is_some();
+        let begins = is_new && self.input.waiting().first() == Some(&TLS_HANDSHAKE);
+        if begins {
+            self.encrypt(true)?;
+        }
+        Ok(begins)
+    }
+
+    /// From now on everything is encrypted. What has come already belongs to it only if the client `began` with TLS.
+    fn encrypt(&mut self, began: bool) -> Result<(), Stop> {
+        let Some(tls) = &self.shared.tls else {
+            return Err(Stop::Broken);
+        };
+        let connection = tls.accept()?;
+        self.channel.encrypt(connection, began)?;
+        if began {
+            self.input.decrypt_waiting()?;
+        }
+        Ok(())
+    }
+
+    fn prove(&mut self) -> Result<Progress, Stop> {
+        let Phase::Proving(login, packet) = &mut self.phase else {
+            return Ok(Progress::Ended);
+        };
+        let waiting = self.input.waiting();
+        let Some((kind, length)) = header(waiting, PROOF_BYTES_MAX)? else {
+            return Ok(Progress::Incomplete);
+        };
+        if kind != b'p' {
+            let text = format!("expected SASL response, got message type {kind}");
+            return Err(Stop::Failed(Failure::fatal("08P01", text)));
+        }
+        let Some(body) = waiting.get(HEADER_BYTES..1 + length) else {
+            return Ok(Progress::Incomplete);
+        };
+        let step = login.take(body)?;
+        self.wants_flush = true;
+        match step {
+            Step::Continue(answer) => {
+                self.sender
+                    .output
+                    .authentication_step(false, answer.as_bytes());
+                self.input.take(1 + length);
+            }
+            Step::Proved(answer) => {
+                self.sender
+                    .output
+                    .authentication_step(true, answer.as_bytes());
+                let begun = startup::proved(packet, login, &self.shared, &mut self.sender)?;
+                self.input.take(1 + length);
+                if let Begun::Session(session) = begun {
+                    self.phase = Phase::Open(session);
+                }
             }
         }
+        Ok(Progress::Answered)
     }
 
     fn continue_session(&mut self) -> Result<Progress, Stop> {
@@ -179,14 +257,16 @@ impl Conversation {
     /// Until when the connection may say nothing.
     pub(super) fn silent_until(&self) -> Option<Instant> {
         match &self.phase {
-            Phase::Opening => self.began.checked_add(self.shared.options.startup_timeout),
+            Phase::Opening | Phase::Proving(..) => {
+                self.began.checked_add(self.shared.options.startup_timeout)
+            }
             Phase::Open(session) => Instant::now().checked_add(session.silence_limit()?),
         }
     }
 
     pub(super) fn end_for_silence(&mut self) {
         match &self.phase {
-            Phase::Opening => {}
+            Phase::Opening | Phase::Proving(..) => {}
             Phase::Open(session) => {
                 let failure = session.silence_failure();
                 self.end_with(&failure);
@@ -209,6 +289,7 @@ impl Drop for Conversation {
     fn drop(&mut self) {
         // The session's transaction is rolled back before somebody else may come.
         self.phase = Phase::Opening;
+        self.channel.end();
         if self.is_counted {
             self.shared.registry.leave();
         }

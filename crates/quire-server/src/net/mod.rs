@@ -2,6 +2,7 @@
 //!
 //! | module | answers |
 //! |---|---|
+//! | `channel` | the socket, encrypted or not |
 //! | `client` | bytes of one connection, in and out |
 //! | `conversation` | from a connection's first packet to its last |
 //! | `startup` | how a session begins |
@@ -13,6 +14,7 @@
 //! poller. Workers block: on the socket, on locks, on the disk. There may be as many of them as connections, so that the one
 //! whose COMMIT the others wait for always finds a thread.
 
+mod channel;
 mod client;
 mod conversation;
 mod poller;

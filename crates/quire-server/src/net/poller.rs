@@ -12,12 +12,10 @@ use std::time::{Duration, Instant};
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
-use quire::Database;
 
 use super::conversation::{After, Conversation};
-use super::registry::Registry;
 use super::workers::Workers;
-use crate::server::{ServerOptions, Shared};
+use crate::server::Shared;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
@@ -78,8 +76,7 @@ pub(crate) struct Poller {
 impl Poller {
     pub(crate) fn new(
         listener: TcpListener,
-        database: Database,
-        options: ServerOptions,
+        shared: impl FnOnce(Arc<Doorbell>) -> Shared,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         listener.set_nonblocking(true)?;
@@ -92,12 +89,7 @@ impl Poller {
             returned: Mutex::new(sender),
             is_stopping: AtomicBool::new(false),
         });
-        let shared = Arc::new(Shared {
-            database,
-            options,
-            registry: Registry::new(),
-            doorbell: Arc::clone(&doorbell),
-        });
+        let shared = Arc::new(shared(Arc::clone(&doorbell)));
         Ok(Self {
             poll,
             listener,

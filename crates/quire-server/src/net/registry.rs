@@ -15,6 +15,8 @@ pub(crate) struct Peer {
     /// When the running statement has to end: milliseconds since the registry began, 0 for never.
     deadline: AtomicU64,
     has_timed_out: AtomicBool,
+    /// Held while a statement is cancelled for its time, so that none is whose time is not up: the one after it.
+    ending: Mutex<()>,
 }
 
 /// The sessions of a server.
@@ -76,6 +78,7 @@ impl Registry {
             handle,
             deadline: AtomicU64::new(0),
             has_timed_out: AtomicBool::new(false),
+            ending: Mutex::default(),
         });
         peers.insert(process_id, Arc::clone(&peer));
         peer
@@ -103,6 +106,10 @@ impl Registry {
     pub(super) fn cancel_late(&self) {
         let now = self.milliseconds();
         for peer in self.peers().values() {
+            if peer.deadline.load(Ordering::Acquire) == 0 {
+                continue;
+            }
+            let _ending = peer.ending.lock().unwrap_or_else(PoisonError::into_inner);
             let deadline = peer.deadline.load(Ordering::Acquire);
             if deadline != 0 && deadline <= now {
                 peer.has_timed_out.store(true, Ordering::Release);
@@ -129,9 +136,11 @@ impl Registry {
 impl Peer {
     /// The statement has ended; says whether its time was up.
     pub(crate) fn end(&self) -> bool {
-        if self.deadline.swap(0, Ordering::AcqRel) == 0 {
+        if self.deadline.load(Ordering::Acquire) == 0 {
             return false;
         }
+        let _ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        self.deadline.store(0, Ordering::Release);
         self.has_timed_out.load(Ordering::Acquire)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::client::Sender;
+use crate::auth::{self, Login};
 use crate::failure::Failure;
 use crate::server::Shared;
 use crate::session::{Session, Stop};
@@ -23,6 +24,10 @@ const NO_SETTINGS: [&str; 4] = ["user", "database", "options", "replication"];
 pub(super) enum Begun {
     /// The client was told what it may do, and begins again.
     AskedAgain,
+    /// It was told that TLS begins.
+    Encrypting,
+    /// It was asked for its proof.
+    Proving(Box<Login>),
     /// Another statement was cancelled; the connection has no other purpose.
     Cancelled,
     Session(Box<Session>),
@@ -44,10 +49,19 @@ pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
     }
 }
 
-/// Answers a first packet; `behind` is how many bytes have come after it already.
+/// The connection that a first packet came on.
+pub(super) struct Circumstances {
+    /// How many bytes have come after it already.
+    pub(super) behind: usize,
+    /// Whether there is room for one more session.
+    pub(super) is_counted: bool,
+    pub(super) is_encrypted: bool,
+}
+
+/// Answers a first packet.
 pub(super) fn begin(
     packet: &[u8],
-    behind: usize,
+    circumstances: &Circumstances,
     shared: &Arc<Shared>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
@@ -59,23 +73,79 @@ pub(super) fn begin(
             Ok(Begun::Cancelled)
         }
         Opening::Tls | Opening::GssEncryption => {
-            if behind > 0 {
+            if circumstances.is_encrypted {
+                let text = "the connection is encrypted already";
+                return Err(Stop::Failed(Failure::fatal("08P01", text)));
+            }
+            if circumstances.behind > 0 {
                 // Whoever sent them may be between the client and us.
                 let text = "received unencrypted data after a request for encryption";
                 return Err(Stop::Failed(Failure::fatal("08P01", text)));
             }
+            if shared.tls.is_some() && opening == Opening::Tls {
+                sender.output.bytes.push(b'S');
+                return Ok(Begun::Encrypting);
+            }
             sender.output.bytes.push(b'N');
             Ok(Begun::AskedAgain)
         }
-        Opening::Startup(packet) => start(&packet, shared, sender),
+        Opening::Startup(packet) => {
+            if !circumstances.is_counted {
+                let failure = Failure::fatal("53300", "sorry, too many clients already");
+                return Err(Stop::Failed(failure.with_hint("Try again later.")));
+            }
+            introduce(&packet, circumstances.is_encrypted, shared, sender)
+        }
     }
 }
 
-fn start(
+/// A client says who it is; it may have to prove it.
+fn introduce(
     packet: &StartupPacket<'_>,
+    is_encrypted: bool,
     shared: &Arc<Shared>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
+    check_packet(packet)?;
+    if shared.requires_tls() && !is_encrypted {
+        let failure = Failure::fatal("28000", "connections without TLS are refused");
+        return Err(Stop::Failed(failure.with_hint("Set sslmode=require.")));
+    }
+    if !auth::is_wanted(shared) {
+        return start(packet, false, shared, sender);
+    }
+    let tls = shared.tls.as_ref().filter(|_| is_encrypted);
+    let certificate_hash = tls.and_then(|tls| tls.certificate_hash.clone());
+    let user = packet.parameter("user").unwrap_or_default();
+    let login = auth::begin_login(shared, user, certificate_hash);
+    negotiate(packet, sender);
+    sender.output.authentication_sasl(login.mechanisms());
+    Ok(Begun::Proving(Box::new(login)))
+}
+
+/// A client has proved who it is.
+pub(super) fn proved(
+    packet: &[u8],
+    login: &Login,
+    shared: &Arc<Shared>,
+    sender: &mut Sender,
+) -> Result<Begun, Stop> {
+    let user = login.user();
+    if !shared
+        .database
+        .role(user)
+        .is_some_and(|role| role.can_log_in)
+    {
+        let text = format!("role \"{user}\" is not permitted to log in");
+        return Err(Stop::Failed(Failure::fatal("28000", text)));
+    }
+    match Opening::read(packet) {
+        Ok(Opening::Startup(packet)) => start(&packet, true, shared, sender),
+        _ => Err(Stop::Broken),
+    }
+}
+
+fn check_packet(packet: &StartupPacket<'_>) -> Result<(), Stop> {
     if packet.major != 3 {
         let (major, minor) = (packet.major, packet.minor);
         let text =
@@ -95,9 +165,33 @@ fn start(
             "replication is not supported",
         )));
     }
+    Ok(())
+}
+
+/// Tells a client of versions and options that are not known here.
+fn negotiate(packet: &StartupPacket<'_>, sender: &mut Sender) {
+    let unknown = packet.parameters.iter().map(|(name, _)| *name);
+    let unknown: Vec<&str> = unknown.filter(|name| name.starts_with("_pq_.")).collect();
+    if packet.minor > NEWEST_MINOR || !unknown.is_empty() {
+        sender
+            .output
+            .negotiate_version(packet.minor.min(NEWEST_MINOR), &unknown);
+    }
+}
+
+/// Begins the session of a client, which has proved who it is or need not.
+fn start(
+    packet: &StartupPacket<'_>,
+    is_proved: bool,
+    shared: &Arc<Shared>,
+    sender: &mut Sender,
+) -> Result<Begun, Stop> {
     let mut connection = shared.database.connect();
     let user = packet.parameter("user").unwrap_or_default();
     connection.set_identity(user, packet.parameter("database").unwrap_or(user));
+    if is_proved || shared.database.role(user).is_some() {
+        connection.restrict_to_role();
+    }
     for (name, value) in settings(packet)? {
         connection.set_setting(&name, &value).map_err(|error| {
             let mut failure = Failure::from(error);
@@ -106,12 +200,8 @@ fn start(
         })?;
     }
     connection.keep_settings();
-    let unknown = packet.parameters.iter().map(|(name, _)| *name);
-    let unknown: Vec<&str> = unknown.filter(|name| name.starts_with("_pq_.")).collect();
-    if packet.minor > NEWEST_MINOR || !unknown.is_empty() {
-        sender
-            .output
-            .negotiate_version(packet.minor.min(NEWEST_MINOR), &unknown);
+    if !is_proved {
+        negotiate(packet, sender);
     }
     let mut secret = vec![
         0;

@@ -69,6 +69,23 @@ impl Output {
         self.message(b'R', |body| body.extend(0_u32.to_be_bytes()));
     }
 
+    /// How a client may prove who it is.
+    pub(crate) fn authentication_sasl(&mut self, mechanisms: &[&str]) {
+        self.message(b'R', |body| {
+            body.extend(10_u32.to_be_bytes());
+            mechanisms.iter().for_each(|name| string(body, name));
+            body.push(0);
+        });
+    }
+
+    /// What it is answered: there is more to say, or it was the last.
+    pub(crate) fn authentication_step(&mut self, is_last: bool, data: &[u8]) {
+        self.message(b'R', |body| {
+            body.extend(if is_last { 12_u32 } else { 11 }.to_be_bytes());
+            body.extend(data);
+        });
+    }
+
     pub(crate) fn parameter_status(&mut self, name: &str, value: &str) {
         self.message(b'S', |body| {
             string(body, name);

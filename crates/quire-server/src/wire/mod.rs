@@ -12,10 +12,12 @@
 mod backend;
 mod frontend;
 mod reader;
+mod sasl;
 mod startup;
 
 pub(crate) use backend::{Described, Output};
 pub(crate) use frontend::{Bind, Frontend, Target};
+pub(crate) use sasl::SaslInitial;
 pub(crate) use startup::{Opening, StartupPacket};
 
 use thiserror::Error;

@@ -15,7 +15,7 @@ fn only_this_machine_is_listened_to() {
             ..ServerOptions::default()
         };
         let refused = Server::start(Database::in_memory().unwrap(), options).unwrap_err();
-        assert!(matches!(refused, ServerError::Exposed(_)), "{refused}");
+        assert!(matches!(refused, ServerError::Exposed { .. }), "{refused}");
     }
 }
 

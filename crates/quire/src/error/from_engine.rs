@@ -127,9 +127,13 @@ impl From<TransactionError> for Error {
             TransactionError::TableExists(name) => {
                 Error::new("42P07", format!("relation \"{name}\" already exists"))
             }
+            exists @ TransactionError::RoleExists(_) => Error::new("42710", exists.to_string()),
             missing @ TransactionError::NotFound { .. } => {
                 let sqlstate = match &missing {
-                    TransactionError::NotFound { kind: "index", .. } => "42704",
+                    TransactionError::NotFound {
+                        kind: "index" | "role",
+                        ..
+                    } => "42704",
                     _ => "42P01",
                 };
                 Error::new(sqlstate, missing.to_string())

@@ -108,7 +108,14 @@ pub(super) const FUNCTIONS: [Function; 95] = [
     function("pg_get_userbyid", Kind::Text, |catalog, args| {
         Ok(text(match oid(args, 0) {
             Some(surroundings::OWNER) => catalog.user.clone(),
-            other => format!("unknown (OID={})", other.unwrap_or_default()),
+            other => {
+                let other = other.unwrap_or_default();
+                let role = catalog.roles.iter().find(|role| role.oid == other);
+                role.map_or_else(
+                    || format!("unknown (OID={other})"),
+                    |role| role.name.clone(),
+                )
+            }
         }))
     }),
     function("pg_get_viewdef", Kind::Text, |catalog, args| {

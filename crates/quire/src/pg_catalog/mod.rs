@@ -7,7 +7,7 @@
 //! | `specification` | which tables there are, with which columns |
 //! | `objects` | what the database has, with PostgreSQL's numbers |
 //! | `types` | types, their numbers and spellings |
-//! | `relations`, `surroundings`, `information` | the rows of the tables |
+//! | `relations`, `roles`, `surroundings`, `information` | the rows of the tables |
 //! | `functions`, `answers` | functions such as `format_type` |
 //! | `rewrite` | what has to be said otherwise for the planner |
 
@@ -17,6 +17,7 @@ mod information;
 mod objects;
 mod relations;
 pub(crate) mod rewrite;
+mod roles;
 mod rows;
 mod specification;
 mod surroundings;
@@ -35,6 +36,7 @@ use crate::error::Error;
 use crate::session::{Identity, Settings};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
+use roles::RoleEntry;
 use rows::{Batch, Rows};
 pub(crate) use specification::PG_CATALOG;
 use specification::{INFORMATION_SCHEMA, Specification};
@@ -51,6 +53,8 @@ pub(crate) struct PgCatalog {
     settings: Arc<Mutex<Settings>>,
     user: String,
     database: String,
+    /// The user's role first, which owns everything; then the others.
+    roles: Vec<RoleEntry>,
     /// Tables that were asked for.
     made: Mutex<HashMap<(&'static str, &'static str), Batch>>,
 }
@@ -68,12 +72,15 @@ impl PgCatalog {
         settings: Arc<Mutex<Settings>>,
     ) -> Result<Self, Error> {
         let objects = Objects::new(snapshot, views)?;
-        let Identity { user, database } = locked(&settings).identity().clone();
+        let identity = locked(&settings).identity().clone();
+        let roles = RoleEntry::all(snapshot, &identity);
+        let Identity { user, database, .. } = identity;
         Ok(Self {
             objects,
             settings,
             user,
             database,
+            roles,
             made: Mutex::default(),
         })
     }

@@ -2,11 +2,11 @@
 
 use datafusion::common::{Result, ScalarValue};
 
-use super::PgCatalog;
 use super::objects::{COLUMN_METHOD, PUBLIC, ROW_METHOD, TREE_METHOD};
 use super::rows::{Rows, flag, number, text};
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG};
 use super::types::{DEFAULT_COLLATION, TYPES, TypeEntry};
+use super::{PgCatalog, roles};
 
 pub(super) const PG_CATALOG_OID: u32 = 11;
 pub(super) const PUBLIC_OID: u32 = 2200;
@@ -38,14 +38,7 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
             Ok(())
         }
         "pg_database" => push_database(catalog, rows),
-        "pg_roles" | "pg_authid" => push_role(catalog, rows),
-        "pg_user" => rows.push(&[
-            ("usename", text(&catalog.user)),
-            ("usesysid", number(OWNER)),
-            ("usecreatedb", flag(true)),
-            ("usesuper", flag(true)),
-            ("passwd", text("********")),
-        ]),
+        "pg_roles" | "pg_authid" | "pg_user" | "pg_shadow" => roles::fill(catalog, rows, table),
         "pg_am" => {
             for (oid, name, kind) in [
                 (ROW_METHOD, "row", "t"),
@@ -96,20 +89,6 @@ fn push_database(catalog: &PgCatalog, rows: &mut Rows) -> Result<()> {
         // Text is ordered by its bytes.
         ("datcollate", text("C")),
         ("datctype", text("C.UTF-8")),
-    ])
-}
-
-fn push_role(catalog: &PgCatalog, rows: &mut Rows) -> Result<()> {
-    rows.push(&[
-        ("oid", number(OWNER)),
-        ("rolname", text(&catalog.user)),
-        ("rolsuper", flag(true)),
-        ("rolinherit", flag(true)),
-        ("rolcreaterole", flag(true)),
-        ("rolcreatedb", flag(true)),
-        ("rolcanlogin", flag(true)),
-        ("rolconnlimit", number(-1)),
-        ("rolbypassrls", flag(true)),
     ])
 }
 

@@ -92,7 +92,7 @@ pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
 /// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing here; the server heeds the
 /// timeouts.
-const KEPT: [(&str, &str); 23] = [
+const KEPT: [(&str, &str); 24] = [
     (ACCESS_METHOD, "auto"),
     ("application_name", ""),
     ("bytea_output", "hex"),
@@ -109,6 +109,7 @@ const KEPT: [(&str, &str); 23] = [
     ("lc_ctype", "C.UTF-8"),
     ("max_identifier_length", "255"),
     ("intervalstyle", "postgres"),
+    ("password_encryption", "scram-sha-256"),
     ("search_path", "public"),
     ("row_security", "off"),
     ("server_encoding", "UTF8"),
@@ -131,6 +132,8 @@ const ALIASES: [(&str, &str); 4] = [
 pub(crate) struct Identity {
     pub(crate) user: String,
     pub(crate) database: String,
+    /// The user may do what the role of this name may; otherwise everything.
+    pub(crate) is_role: bool,
 }
 
 impl Default for Identity {
@@ -138,6 +141,7 @@ impl Default for Identity {
         Self {
             user: "quire".to_owned(),
             database: "quire".to_owned(),
+            is_role: false,
         }
     }
 }

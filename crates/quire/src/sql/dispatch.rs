@@ -114,6 +114,7 @@ async fn execute(
         }
         Command::Describe(name) => describe::describe(session, &name, token).await,
         Command::Sequence(statement) => ddl::run_sequence(session, &statement, token).await,
+        Command::Role(statement) => ddl::run_role(session, &statement, token).await,
         Command::Copy(copy) => load::run(session, *copy, token).await,
         Command::Statement(statement, clauses) => {
             execute_statement(session, *statement, clauses, token).await
@@ -195,6 +196,8 @@ fn refusal(statement: &Statement) -> Error {
     let text = statement.to_string();
     let words: Vec<&str> = text.split_whitespace().take(2).collect();
     match statement {
+        Statement::Grant { .. } | Statement::Revoke { .. } => not_supported(words.join(" ").to_uppercase())
+            .with_hint("There are no privileges on tables: a role that may log in may read and change all of them; a SUPERUSER may change roles and use files of the server, too."),
         Statement::Merge { .. } => not_supported("MERGE")
             .with_hint("Use INSERT … ON CONFLICT, UPDATE … FROM or DELETE … USING."),
         _ => not_supported(words.join(" ").to_uppercase()),

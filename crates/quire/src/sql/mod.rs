@@ -18,6 +18,7 @@ pub(crate) mod parse;
 pub(crate) mod query;
 mod reject;
 pub(crate) mod rewrite;
+mod role_statement;
 mod scopes;
 mod sequence_statement;
 mod settings;

@@ -1,8 +1,9 @@
 //! From the text of one statement to a [`Command`].
 //!
-//! The grammar is PostgreSQL's as `sqlparser` knows it. Five things it does not know are read
+//! The grammar is PostgreSQL's as `sqlparser` knows it. Six things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
-//! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), `VACUUM` and `ANALYZE` (see
+//! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), roles (see
+//! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
 //! [`super::maintenance`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
@@ -13,6 +14,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 use super::copy_statement::{self, CopyStatement};
 use super::depth;
 use super::maintenance::{self, Maintenance};
+use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
 use crate::error::{Error, Position};
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Describe(ObjectName),
     /// `CREATE SEQUENCE`, `ALTER SEQUENCE`
     Sequence(Box<SequenceStatement>),
+    /// `CREATE`, `ALTER` and `DROP` of `ROLE`, `USER` or `GROUP`
+    Role(Box<RoleStatement>),
     /// Nothing but blanks and comments.
     Empty,
 }
@@ -148,6 +152,9 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
         }
         ("create" | "alter", "sequence") => {
             sequence_statement::parse(parser).map(|one| Command::Sequence(Box::new(one)))
+        }
+        ("create" | "alter" | "drop", "role" | "user" | "group") => {
+            role_statement::parse(parser).map(|one| Command::Role(Box::new(one)))
         }
         ("describe", _) => {
             parser.next_token();

@@ -22,6 +22,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
+use crate::roles::check_files;
 use crate::session::{QuireOptions, Session, StatementContext, next_of};
 
 /// Batches that wait for a slow reader of the rows.
@@ -149,7 +150,11 @@ pub(super) async fn context_for(
     token: &CancelToken,
 ) -> Result<StatementContext, Error> {
     let mut files: HashMap<String, Arc<dyn TableProvider>> = tables.into_iter().collect();
-    for path in rewrite::rewrite(statement) {
+    let paths = rewrite::rewrite(statement);
+    if !paths.is_empty() {
+        check_files(session).await?;
+    }
+    for path in paths {
         let table = super::load::file_table(session, &path, token)?;
         files.insert(path, table);
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `create_table`, `draft`, `constraints`, `table_options` | what a `CREATE TABLE` declares |
 //! | `expressions` | are conditions and defaults acceptable |
-//! | `indexes`, `views`, `sequences` | what `CREATE` of these declares |
+//! | `indexes`, `views`, `sequences`, `roles` | what `CREATE` of these declares |
 //! | `alter` | how a table becomes another, and what its rows must satisfy then |
 //! | `drop` | what goes, and what goes with it |
 //! | `change` | where all of it reaches the engine |
@@ -17,6 +17,7 @@ mod draft;
 mod drop;
 mod expressions;
 mod indexes;
+mod roles;
 mod sequences;
 mod table_options;
 mod views;
@@ -25,6 +26,7 @@ pub(super) use alter::{alter_index, alter_table, rewrite_rows};
 pub(super) use create_table::create_table;
 pub(super) use drop::{drop_objects, truncate};
 pub(super) use indexes::create_index;
+pub(super) use roles::run as run_role;
 pub(super) use sequences::run as run_sequence;
 pub(super) use table_options::spelled as spelled_options;
 pub(super) use views::create_view;

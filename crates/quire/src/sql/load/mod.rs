@@ -19,6 +19,7 @@ use crate::copy::{CopyControl, CopyError, CopyPhase};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::progress::{Phase, ProgressObserver};
+use crate::roles::check_files;
 use crate::session::Session;
 use crate::sql::write::Reporter;
 
@@ -44,6 +45,7 @@ pub(super) async fn run(
         let text = "COPY to or from the client needs one that sends or takes rows";
         return Err(Error::new("0A000", text).with_hint("Name a file: COPY table FROM 'file'."));
     };
+    check_files(session).await?;
     let path = Path::new(&path);
     match copy.direction {
         CopyDirection::From => import::run(session, copy, path, token).await,

@@ -1,0 +1,54 @@
+//! Who may do what: roles, as the catalog has them.
+//!
+//! There are no privileges on tables. A role that is no superuser may read and change all of them, but no roles but its own
+//! password, and no files of the machine that the database is on.
+
+use quire_engine::{RoleDefinition, Snapshot};
+
+use crate::error::Error;
+use crate::scram::ScramVerifier;
+use crate::session::Session;
+
+/// A role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role {
+    /// Its name, as SQL resolved it.
+    pub name: String,
+    /// Whether it may change roles and use files of the server.
+    pub is_superuser: bool,
+    /// Whether clients may log in as this role.
+    pub can_log_in: bool,
+    /// What its password is verified with; without one nobody can prove to be it.
+    pub verifier: Option<ScramVerifier>,
+}
+
+impl Role {
+    pub(crate) fn of(role: &RoleDefinition) -> Self {
+        Self {
+            name: role.name.clone(),
+            is_superuser: role.is_superuser,
+            can_log_in: role.can_log_in,
+            verifier: role.verifier.as_deref().and_then(ScramVerifier::parse),
+        }
+    }
+}
+
+/// Whether the user of the session may do everything.
+pub(crate) fn is_superuser(session: &Session, snapshot: &Snapshot) -> bool {
+    let identity = session.settings().identity().clone();
+    !identity.is_role
+        || snapshot
+            .role(&identity.user)
+            .is_some_and(|role| role.is_superuser)
+}
+
+/// Fails unless the user of the session may use files of this machine.
+pub(crate) async fn check_files(session: &Session) -> Result<(), Error> {
+    let is_restricted = session.settings().identity().is_role;
+    if is_restricted && !is_superuser(session, &session.snapshot().await?) {
+        let text = "permission denied for files of the server";
+        let hint = "Only a SUPERUSER may use them. COPY … FROM STDIN and TO STDOUT, and \\copy of psql, use files of the client.";
+        return Err(Error::new("42501", text).with_hint(hint));
+    }
+    Ok(())
+}
