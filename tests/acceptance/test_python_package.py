@@ -62,7 +62,9 @@ class Package(unittest.TestCase):
 
     def run_examples(self, tests, count_min):
         count, failures = 0, []
-        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        # Said, because otherwise it follows the `-v` of the command.
+        flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+        runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
         for test in tests:
             done = runner.run(test, out=failures.append)
             count += done.attempted
