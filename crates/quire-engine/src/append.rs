@@ -41,7 +41,7 @@ use encode::{EncodedRowGroup, Encoder};
 use pipeline::Pipeline;
 
 /// Raw bytes at which a row group is closed before it has all its rows.
-pub const ROW_GROUP_BYTES: usize = 128 << 20;
+pub(crate) const ROW_GROUP_BYTES: usize = 128 << 20;
 
 /// Raw bytes up to which a row group is encoded on the caller's thread.
 const INLINE_BYTES: usize = 256 << 10;

@@ -167,7 +167,16 @@ impl Engine {
 
     /// Begins a transaction over rows and tables.
     pub fn transaction(&self, options: TransactionOptions) -> Transaction {
-        Transaction::new(self, options)
+        let mut transaction = Transaction::new(self, options);
+        transaction.begin_statement();
+        transaction
+    }
+
+    /// The same for a statement that reads newest rows only: see [`Transaction::begin_newest`].
+    pub fn transaction_of_newest(&self, options: TransactionOptions) -> Transaction {
+        let mut transaction = Transaction::new(self, options);
+        transaction.begin_newest();
+        transaction
     }
 
     pub(crate) fn mvcc(&self) -> &Mvcc {

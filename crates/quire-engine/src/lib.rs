@@ -39,10 +39,9 @@ pub use catalog::RowTableEntry;
 pub use check::Finding;
 pub use definition::{
     AddedColumn, CheckDefinition, ColumnDefinition, ColumnDictionary, ColumnSequence,
-    ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, MAX_COLUMNS,
-    MAX_KEY_COLUMNS, MAX_NAME_BYTES, PageTarget, ReferentialAction, RoleDefinition,
-    SequenceDefinition, SequenceOwner, Storage, StorageFormat, TableDefinition, TableOptions,
-    TreeRecord, TreeRole, ViewDefinition, default_name,
+    ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, PageTarget,
+    ReferentialAction, RoleDefinition, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
+    TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
 };
 pub use delta::{MergeOptions, MergeReport};
 pub use engine::{Engine, EngineOptions};
@@ -66,5 +65,5 @@ pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{Savepoint, Transaction, WriteTransaction};
-pub use types::{MAX_DECIMAL_PRECISION, MAX_TEXT_CHARACTERS, SqlType};
+pub use types::SqlType;
 pub use zone_table::ZoneTable;

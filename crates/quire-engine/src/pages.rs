@@ -14,8 +14,6 @@ pub(crate) enum PageSource {
     Committed(Pin),
     /// The state a write transaction sees: what was committed, and its own pages.
     Transaction(Arc<TransactionPages>),
-    /// A state that nobody reads any more. It pins nothing.
-    Released(Volume),
 }
 
 /// The pages of a write transaction, shared by its encoding threads and its readers.
@@ -31,7 +29,6 @@ impl PageSource {
         match self {
             PageSource::Committed(pin) => pin.clone(),
             PageSource::Transaction(pages) => pages.volume().pin(),
-            PageSource::Released(volume) => volume.pin(),
         }
     }
 
@@ -39,7 +36,6 @@ impl PageSource {
         match self {
             PageSource::Committed(pin) => Ok(pin.read(id)?),
             PageSource::Transaction(pages) => pages.read(id),
-            PageSource::Released(_) => Err(EngineError::TransactionEnded),
         }
     }
 

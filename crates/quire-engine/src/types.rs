@@ -8,11 +8,11 @@ use quire_codec::{Corrupt, PhysicalType};
 use quire_format::catalog::TypeRecord;
 
 /// Largest number of decimal digits a DECIMAL can declare.
-pub const MAX_DECIMAL_PRECISION: u8 = 38;
+pub(crate) const MAX_DECIMAL_PRECISION: u8 = 38;
 /// Decimals of at most this many digits are stored in 64 bits.
-pub const MAX_INT64_PRECISION: u8 = 18;
+pub(crate) const MAX_INT64_PRECISION: u8 = 18;
 /// Largest length VARCHAR(n) and CHAR(n) can declare, in characters (as in PostgreSQL).
-pub const MAX_TEXT_CHARACTERS: u32 = 10_485_760;
+pub(crate) const MAX_TEXT_CHARACTERS: u32 = 10_485_760;
 
 /// Type of a column as SQL names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -83,6 +83,14 @@ impl Default for RedoWriter {
     }
 }
 
+/// One that writes into the memory of a vector whose content nobody needs.
+impl From<Vec<u8>> for RedoWriter {
+    fn from(memory: Vec<u8>) -> Self {
+        let writer = Writer::in_memory_of(memory, VERSION);
+        Self { writer }
+    }
+}
+
 impl RedoWriter {
     /// Adds a change.
     pub fn push(&mut self, change: &RedoChange<'_>) {

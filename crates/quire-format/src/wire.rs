@@ -29,6 +29,13 @@ impl Writer {
         }
     }
 
+    /// The same in the memory of a vector whose content nobody needs.
+    pub(crate) fn in_memory_of(mut bytes: Vec<u8>, version: u8) -> Self {
+        bytes.clear();
+        bytes.push(version);
+        Writer { bytes }
+    }
+
     pub(crate) fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }

@@ -4,6 +4,8 @@
 //! statement that reads or writes, so that a snapshot is as young as possible. A statement that fails leaves the transaction
 //! aborted, as in PostgreSQL: only `ROLLBACK`, `ROLLBACK TO` a savepoint, or `COMMIT`, which then rolls back, is accepted.
 
+mod spare;
+
 use std::mem;
 
 use quire_engine::{
@@ -16,6 +18,8 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::merging::ChangedRows;
 use crate::session::Session;
+
+pub(crate) use spare::SpareTransaction;
 
 /// Where a connection is.
 #[derive(Default)]
@@ -53,7 +57,7 @@ impl Transaction {
         } = *self
         {
             // It begins with its first statement.
-            let open = OpenTransaction::begin(session, isolation, is_read_only);
+            let open = OpenTransaction::begin(session, isolation, is_read_only, false);
             let snapshot = open.engine.snapshot();
             *self = Transaction::Open(open);
             return Ok(snapshot);
@@ -185,7 +189,8 @@ impl Transaction {
             is_read_only,
         } = *self
         {
-            *self = Transaction::Open(OpenTransaction::begin(session, isolation, is_read_only));
+            let open = OpenTransaction::begin(session, isolation, is_read_only, false);
+            *self = Transaction::Open(open);
         }
         match self {
             Transaction::Open(open) => {
@@ -247,9 +252,20 @@ impl Transaction {
 }
 
 impl OpenTransaction {
-    fn begin(session: &Session, isolation: Isolation, is_read_only: bool) -> Box<Self> {
+    /// Begins with its first statement; `is_of_newest` says that this reads newest rows only.
+    fn begin(
+        session: &Session,
+        isolation: Isolation,
+        is_read_only: bool,
+        is_of_newest: bool,
+    ) -> Box<Self> {
+        let options = session.settings().transaction_options(isolation);
+        let engine = &session.database.engine;
         Box::new(Self {
-            engine: begin(session, isolation),
+            engine: match is_of_newest {
+                true => engine.transaction_of_newest(options),
+                false => engine.transaction(options),
+            },
             savepoints: Vec::new(),
             is_read_only,
             changed: ChangedRows::new(),
@@ -273,11 +289,6 @@ impl OpenTransaction {
 pub(crate) struct Modes {
     pub(crate) isolation: Option<Isolation>,
     pub(crate) is_read_only: Option<bool>,
-}
-
-fn begin(session: &Session, isolation: Isolation) -> EngineTransaction {
-    let options = session.settings().transaction_options(isolation);
-    session.database.engine.transaction(options)
 }
 
 pub(crate) fn aborted() -> Error {
@@ -313,7 +324,7 @@ pub(crate) struct Writer<'s> {
 impl<'s> Writer<'s> {
     /// Continues the connection's transaction, or begins one for this statement.
     pub(crate) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
-        Self::begin_with(session, token, EngineTransaction::begin_statement).await
+        Self::begin_with(session, token, false).await
     }
 
     /// The same for a statement that asks for no snapshot: all that it reads is the newest state of rows.
@@ -321,19 +332,22 @@ impl<'s> Writer<'s> {
         session: &'s Session,
         token: &CancelToken,
     ) -> Result<Self, Error> {
-        Self::begin_with(session, token, EngineTransaction::begin_newest).await
+        Self::begin_with(session, token, true).await
     }
 
     async fn begin_with(
         session: &'s Session,
         token: &CancelToken,
-        begin_statement: impl FnOnce(&mut EngineTransaction),
+        is_of_newest: bool,
     ) -> Result<Self, Error> {
         let mut slot = session.transaction.lock().await;
         let is_explicit = !matches!(*slot, Transaction::Idle);
         let mut open = match mem::take(&mut *slot) {
             Transaction::Open(mut open) => {
-                begin_statement(&mut open.engine);
+                match is_of_newest {
+                    true => open.engine.begin_newest(),
+                    false => open.engine.begin_statement(),
+                }
                 open
             }
             Transaction::Aborted(open) => {
@@ -343,11 +357,8 @@ impl<'s> Writer<'s> {
             Transaction::Begun {
                 isolation,
                 is_read_only,
-            } => OpenTransaction::begin(session, isolation, is_read_only),
-            Transaction::Idle => {
-                let isolation = session.settings().default_isolation();
-                OpenTransaction::begin(session, isolation, false)
-            }
+            } => OpenTransaction::begin(session, isolation, is_read_only, is_of_newest),
+            Transaction::Idle => session.spare.begin(session, is_of_newest),
         };
         if open.is_read_only {
             *slot = Transaction::Aborted(Some(open));
@@ -388,7 +399,7 @@ impl<'s> Writer<'s> {
             open.engine.options_mut().cancel = None;
             *self.slot = Transaction::Open(open);
         } else {
-            block_in_place(|| open.commit(self.session))?;
+            block_in_place(|| self.session.spare.commit(open, self.session))?;
         }
         Ok(())
     }

@@ -26,11 +26,11 @@ pub use sequence::SequenceDefinition;
 pub(crate) use validate::check_name;
 
 /// Largest number of columns of a table (as in PostgreSQL), dropped ones included.
-pub const MAX_COLUMNS: usize = 1600;
+pub(crate) const MAX_COLUMNS: usize = 1600;
 /// Largest number of columns of a key (as in PostgreSQL).
-pub const MAX_KEY_COLUMNS: usize = 32;
+pub(crate) const MAX_KEY_COLUMNS: usize = 32;
 /// Longest name of a table, column, index, constraint, view or sequence, in bytes.
-pub const MAX_NAME_BYTES: usize = 255;
+pub(crate) const MAX_NAME_BYTES: usize = 255;
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq)]

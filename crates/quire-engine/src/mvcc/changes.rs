@@ -18,10 +18,11 @@ pub(super) struct TreeChanges {
 }
 
 impl TreeChanges {
-    pub(super) fn new(tree: &Arc<OpenTree>) -> Self {
+    /// None, to be noted in `changes`, which is empty.
+    pub(super) fn new(tree: &Arc<OpenTree>, changes: Changes) -> Self {
         Self {
             tree: Arc::clone(tree),
-            changes: Changes::default(),
+            changes,
             spilled: Vec::new(),
         }
     }

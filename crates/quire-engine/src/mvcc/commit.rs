@@ -49,20 +49,29 @@ impl Transaction {
     ///
     /// # Errors
     /// See [`CommitError`]. Unless the error says otherwise, the transaction is rolled back.
-    pub fn commit(self) -> Result<LogSequence, CommitError> {
+    pub fn commit(mut self) -> Result<LogSequence, CommitError> {
+        self.commit_and_renew()
+    }
+
+    /// The same; it is a new transaction then, of the same options, and has the memory of the one that was committed.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit): it must be dropped.
+    pub(crate) fn commit_and_renew(&mut self) -> Result<LogSequence, CommitError> {
         if !self.has_changes() {
+            self.renew();
             return Ok(LogSequence::new(self.shared.clock.visible()));
         }
         let synchronous = self.options.synchronous;
         let log = |redo: Redo<'_>| Ok(redo.commit(synchronous)?);
-        self.commit_by(|shared, changes| {
-            let mut result: Result<_, CommitError> = shared.commit(changes, log);
+        self.commit_by(|shared, changes, memory| {
+            let mut result: Result<_, CommitError> = shared.commit(changes, memory, log);
             for attempt in 0..ROOM_ATTEMPTS {
                 match &result {
                     Err(error) if error.is_full() => shared.make_room(attempt > 0),
                     _ => break,
                 }
-                result = shared.commit(changes, log);
+                result = shared.commit(changes, memory, log);
             }
             result
         })
@@ -78,31 +87,49 @@ impl Transaction {
     /// # Errors
     /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
     pub fn commit_with<E: From<CommitError>>(
-        self,
+        mut self,
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
-        self.commit_by(|shared, changes| shared.commit(changes, log))
+        self.commit_by(|shared, changes, memory| shared.commit(changes, memory, log))
     }
 
     fn commit_by<E: From<CommitError>>(
-        mut self,
-        commit: impl FnOnce(&Shared, &[TreeChanges]) -> Result<LogSequence, E>,
+        &mut self,
+        commit: impl FnOnce(&Shared, &[TreeChanges], &mut Vec<u8>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
-        let shared = Arc::clone(&self.shared);
-        let writes = std::mem::replace(&mut self.writes, shared.new_write_set());
-        let changes = Arc::new(writes.into_changes().map_err(CommitError::from)?);
+        let changes = self.writes.take_changes().map_err(CommitError::from)?;
+        let sequence = if self.reads.is_some() && self.snapshot.is_some() {
+            self.commit_validated(changes, commit)?
+        } else {
+            // What it overwrites need not be kept for it.
+            self.snapshot = None;
+            let sequence = commit(&self.shared, &changes, &mut self.redo)?;
+            self.writes.keep_memory(changes);
+            sequence
+        };
+        self.renew();
+        self.shared.after_commit(self.options.synchronous);
+        self.shared.keep_flush_room();
+        Ok(sequence)
+    }
+
+    /// Commits changes, unless another has committed what the transaction has read.
+    fn commit_validated<E: From<CommitError>>(
+        &mut self,
+        changes: Vec<TreeChanges>,
+        commit: impl FnOnce(&Shared, &[TreeChanges], &mut Vec<u8>) -> Result<LogSequence, E>,
+    ) -> Result<LogSequence, E> {
+        let changes = Arc::new(changes);
         let validated = match (&self.reads, self.snapshot.take()) {
             (Some(reads), Some(snapshot)) => {
-                let validated = shared.validation.validate(snapshot.at(), reads, &changes);
+                let validation = &self.shared.validation;
+                let validated = validation.validate(snapshot.at(), reads, &changes);
                 Some(validated.ok_or(CommitError::Conflict)?)
             }
             _ => None,
         };
-        let sequence = commit(&shared, &changes)?;
+        let sequence = commit(&self.shared, &changes, &mut self.redo)?;
         drop(validated);
-        drop(self.locks.take());
-        shared.after_commit(self.options.synchronous);
-        shared.keep_flush_room();
         Ok(sequence)
     }
 }
@@ -116,6 +143,7 @@ impl Shared {
     fn commit<E: From<CommitError>>(
         &self,
         changes: &[TreeChanges],
+        memory: &mut Vec<u8>,
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
@@ -123,7 +151,7 @@ impl Shared {
             true => REDO_PART_BYTES_FULL,
             false => self.options.write_set_bytes.min(REDO_PART_BYTES),
         };
-        let redo = Redo::of(&self.log, changes, part_bytes)?;
+        let redo = Redo::of(&self.log, changes, part_bytes, memory)?;
         let redo_bytes = redo.bytes();
         let key_count: usize = changes.iter().map(|it| it.changes.len()).sum();
         let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty())

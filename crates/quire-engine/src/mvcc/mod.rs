@@ -9,6 +9,7 @@
 //! | `manager` | the door |
 //! | `transaction`, `write_set` | what a transaction sees, changes, and takes back |
 //! | `changes`, `ordered`, `spill` | what is changed in one tree, in memory and in a file |
+//! | `spare` | memory that one transaction leaves to the next |
 //! | `view`, `scan` | what one statement reads |
 //! | `versions`, `snapshots` | what keys had before, and who still needs it |
 //! | `locks` | who may change which row or table; who waits; deadlocks |
@@ -68,6 +69,7 @@ mod room;
 mod scan;
 mod serializable;
 mod snapshots;
+mod spare;
 mod spill;
 mod transaction;
 mod trees;

@@ -14,6 +14,8 @@ pub(super) struct Changes {
     bytes: Vec<u8>,
     /// By ascending key. No block is empty.
     blocks: Vec<Vec<Place>>,
+    /// Memory for the first block.
+    spare: Vec<Place>,
     count: usize,
 }
 
@@ -35,6 +37,21 @@ struct Spot {
 impl Changes {
     pub(super) fn len(&self) -> usize {
         self.count
+    }
+
+    /// Nothing, in the memory of what there was; `None` if that is more than so many bytes.
+    pub(super) fn into_memory(mut self, bytes_max: usize) -> Option<Self> {
+        if self.bytes.capacity() > bytes_max {
+            return None;
+        }
+        self.bytes.clear();
+        self.blocks.truncate(1);
+        if let Some(block) = self.blocks.pop() {
+            self.spare = block;
+            self.spare.clear();
+        }
+        self.count = 0;
+        Some(self)
     }
 
     /// The change of a key, if there is one.
@@ -90,6 +107,12 @@ impl Changes {
         let (Ok(spot) | Err(spot)) = self.find(low);
         self.iter_from(spot)
             .take_while(move |(key, _)| high.is_empty() || *key < high)
+    }
+
+    /// Of keys and values, replaced ones among them.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     fn iter_from(&self, spot: Spot) -> Iter<'_> {
@@ -153,7 +176,9 @@ impl Changes {
         self.count += 1;
         let Spot { block, index } = spot;
         let Some(places) = self.blocks.get_mut(block) else {
-            self.blocks.push(vec![place]);
+            let mut first = std::mem::take(&mut self.spare);
+            first.push(place);
+            self.blocks.push(first);
             return;
         };
         if places.len() < BLOCK_PLACES_MAX {
@@ -293,6 +318,21 @@ mod tests {
             changes.blocks.len(),
             10_000_usize.div_ceil(BLOCK_PLACES_MAX)
         );
+    }
+
+    #[test]
+    fn memory_of_changes_has_none_of_them() {
+        let mut changes = Changes::default();
+        for number in 0..1_000_u32 {
+            changes.set(&number.to_be_bytes(), Some(b"value"));
+        }
+        assert!(changes.clone().into_memory(1_000).is_none());
+        let mut again = changes.into_memory(1 << 20).unwrap();
+        is_equal(&again, &Model::new());
+        assert_eq!(again.get(&7_u32.to_be_bytes()), None);
+        let key = 7_u32.to_be_bytes();
+        again.set(&key, None);
+        is_equal(&again, &Model::from([(key.to_vec(), None)]));
     }
 
     #[test]

@@ -13,27 +13,28 @@ use super::options::Synchronous;
 pub struct Redo<'l> {
     log: &'l Log,
     /// The last part.
-    records: Vec<u8>,
+    records: &'l [u8],
     large: Option<LargeCommit>,
     bytes_in_parts: u64,
     only_removes: bool,
 }
 
 impl<'l> Redo<'l> {
-    /// Encodes changes, and logs all parts but the last.
+    /// Encodes changes in `memory`, and logs all parts but the last.
     pub(super) fn of(
         log: &'l Log,
         changes: &[TreeChanges],
         part_bytes: usize,
+        memory: &'l mut Vec<u8>,
     ) -> Result<Self, CommitError> {
         let mut redo = Self {
             log,
-            records: Vec::new(),
+            records: &[],
             large: None,
             bytes_in_parts: 0,
             only_removes: true,
         };
-        let mut writer = RedoWriter::default();
+        let mut writer = RedoWriter::from(std::mem::take(memory));
         for of_tree in changes {
             let tree = of_tree.tree.id().get();
             of_tree.try_for_each(|key, value| {
@@ -52,7 +53,8 @@ impl<'l> Redo<'l> {
                 Ok::<(), CommitError>(())
             })?;
         }
-        redo.records = writer.finish();
+        *memory = writer.finish();
+        redo.records = memory;
         Ok(redo)
     }
 
@@ -71,8 +73,8 @@ impl<'l> Redo<'l> {
         durability: Durability,
     ) -> Result<LogSequence, quire_store::CommitError> {
         match self.large {
-            Some(large) => large.commit_batch(batch, &self.records, durability),
-            None => self.log.commit_batch(batch, &self.records, durability),
+            Some(large) => large.commit_batch(batch, self.records, durability),
+            None => self.log.commit_batch(batch, self.records, durability),
         }
     }
 
@@ -88,11 +90,11 @@ impl<'l> Redo<'l> {
         match self.large {
             Some(mut large) => {
                 large.set_makes_room(self.only_removes);
-                large.commit(&self.records, durability)
+                large.commit(self.records, durability)
             }
-            None if synchronous == Synchronous::Off => self.log.commit_later(&self.records),
-            None if self.only_removes => self.log.commit_making_room(&self.records, durability),
-            None => self.log.commit(&self.records, durability),
+            None if synchronous == Synchronous::Off => self.log.commit_later(self.records),
+            None if self.only_removes => self.log.commit_making_room(self.records, durability),
+            None => self.log.commit(self.records, durability),
         }
     }
 }

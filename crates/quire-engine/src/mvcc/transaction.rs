@@ -9,6 +9,7 @@ use super::locks::{HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, 
 use super::manager::Shared;
 use super::options::{Isolation, TransactionOptions};
 use super::serializable::ReadSet;
+use super::spare::clear;
 use super::trees::{OpenTree, TreeId};
 use super::view::{ReadView, Snapshot};
 use super::write_set::{Found, WriteSet};
@@ -21,6 +22,8 @@ pub struct Transaction {
     pub(super) writes: WriteSet,
     pub(super) reads: Option<Arc<ReadSet>>,
     pub(super) locks: Option<HeldLocks>,
+    /// Memory for its redo records.
+    pub(super) redo: Vec<u8>,
     savepoints: Vec<Mark>,
     next_savepoint: u64,
 }
@@ -53,6 +56,7 @@ impl Transaction {
             writes: shared.new_write_set(),
             reads,
             locks: None,
+            redo: Vec::new(),
             savepoints: Vec::new(),
             next_savepoint: 1,
         }
@@ -276,6 +280,17 @@ impl Transaction {
 
     /// Forgets everything. The same as dropping it.
     pub fn rollback(self) {}
+
+    /// Its changes were committed: it has done nothing from now on, and has locked nothing.
+    pub(super) fn renew(&mut self) {
+        (self.snapshot, self.reads) = (None, None);
+        if let Some(locks) = &mut self.locks {
+            locks.renew();
+        }
+        // Their numbers go on: a savepoint of before names none that comes.
+        clear(&mut self.savepoints);
+        clear(&mut self.redo);
+    }
 
     fn place_of(&self, savepoint: Savepoint) -> Option<usize> {
         let mut marks = self.savepoints.iter();

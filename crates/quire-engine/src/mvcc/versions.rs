@@ -14,10 +14,40 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub(super) struct Versions {
     /// Keys in the map. While it is 0 nobody looks into the map.
     key_count: AtomicUsize,
-    map: RwLock<Map>,
+    notes: RwLock<Notes>,
 }
 
-type Map = BTreeMap<Box<[u8]>, Chain>;
+type Map = BTreeMap<Vec<u8>, Chain>;
+
+#[derive(Default)]
+struct Notes {
+    map: Map,
+    spare: SpareBytes,
+}
+
+/// Memory of keys and values that were forgotten: most notes are gone as soon as their commit is visible.
+#[derive(Default)]
+struct SpareBytes(Vec<Vec<u8>>);
+
+impl SpareBytes {
+    /// As many as some commits of single rows need at a time.
+    const COUNT_MAX: usize = 16;
+    const BYTES_MAX: usize = 1024;
+
+    fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut copy = self.0.pop().unwrap_or_default();
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    fn keep(&mut self, mut bytes: Vec<u8>) {
+        let is_wanted = (1..=Self::BYTES_MAX).contains(&bytes.capacity());
+        if is_wanted && self.0.len() < Self::COUNT_MAX {
+            bytes.clear();
+            self.0.push(bytes);
+        }
+    }
+}
 
 /// The notes of one key. Mostly there is one.
 struct Chain {
@@ -29,7 +59,7 @@ struct Chain {
 struct Version {
     superseded_at: u64,
     /// What was there; `None`: nothing.
-    value: Option<Box<[u8]>>,
+    value: Option<Vec<u8>>,
 }
 
 /// What a version says: the value, or that there was none.
@@ -77,10 +107,11 @@ impl Chain {
 impl Versions {
     /// Notes what `key` has until commit `at`. Again is as good as once.
     pub(super) fn note(&self, key: &[u8], at: u64, value: Option<&[u8]>) {
-        let mut map = self.write();
-        let version = || Version {
+        let mut notes = self.write();
+        let Notes { map, spare } = &mut *notes;
+        let mut version = || Version {
             superseded_at: at,
-            value: value.map(Into::into),
+            value: value.map(|value| spare.copy(value)),
         };
         if let Some(chain) = map.get_mut(key) {
             if chain.newest.superseded_at < at {
@@ -93,7 +124,7 @@ impl Versions {
             newest: version(),
             older: Vec::new(),
         };
-        map.insert(key.into(), chain);
+        map.insert(spare.copy(key), chain);
         self.key_count.store(map.len(), Ordering::Release);
     }
 
@@ -107,8 +138,8 @@ impl Versions {
         if self.is_empty() {
             return visit(None);
         }
-        let map = self.read();
-        visit(map.get(key).and_then(|chain| chain.as_of(at)))
+        let notes = self.read();
+        visit(notes.map.get(key).and_then(|chain| chain.as_of(at)))
     }
 
     /// Has `key` been changed after commit `at`? Known for sure only while a snapshot as of it is registered.
@@ -119,7 +150,7 @@ impl Versions {
 
     /// All notes, to look through; `None` when there are none.
     pub(super) fn open(&self) -> Option<OpenVersions<'_>> {
-        (!self.is_empty()).then(|| OpenVersions { map: self.read() })
+        (!self.is_empty()).then(|| OpenVersions { notes: self.read() })
     }
 
     /// Goes through notes, of key and commit, and forgets those of which `is_needed` says no when told since when
@@ -129,7 +160,8 @@ impl Versions {
         notes: impl Iterator<Item = (&'k [u8], u64, T)>,
         mut is_needed: impl FnMut(T, u64, u64) -> bool,
     ) {
-        let mut map = self.write();
+        let mut all = self.write();
+        let map = &mut all.map;
         for (key, at, context) in notes {
             let Some(chain) = map.get_mut(key) else {
                 continue;
@@ -146,7 +178,8 @@ impl Versions {
 
     /// Forgets the notes of these keys until commit `at`.
     pub(super) fn forget<'k>(&self, keys: impl Iterator<Item = &'k [u8]>, at: u64) {
-        let mut map = self.write();
+        let mut notes = self.write();
+        let Notes { map, spare } = &mut *notes;
         for key in keys {
             // Mostly there is no other note of the key.
             let Some((key, mut chain)) = map.remove_entry(key) else {
@@ -154,7 +187,14 @@ impl Versions {
             };
             if !chain.forget(at) {
                 map.insert(key, chain);
+                continue;
             }
+            spare.keep(key);
+            chain
+                .newest
+                .value
+                .into_iter()
+                .for_each(|value| spare.keep(value));
         }
         self.key_count.store(map.len(), Ordering::Release);
     }
@@ -168,18 +208,18 @@ impl Versions {
         self.key_count() == 0
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Map> {
-        self.map.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Notes> {
+        self.notes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Map> {
-        self.map.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Notes> {
+        self.notes.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The notes of a tree, which do not change while this is held.
 pub(super) struct OpenVersions<'a> {
-    map: RwLockReadGuard<'a, Map>,
+    notes: RwLockReadGuard<'a, Notes>,
 }
 
 impl OpenVersions<'_> {
@@ -195,12 +235,15 @@ impl OpenVersions<'_> {
             [] => Bound::Unbounded,
             _ => Bound::Excluded(high),
         };
-        let range = self.map.range::<[u8], _>((Bound::Included(low), high));
+        let range = self
+            .notes
+            .map
+            .range::<[u8], _>((Bound::Included(low), high));
         range.filter_map(move |(key, chain)| Some((&**key, chain.as_of(at)?)))
     }
 
     pub(super) fn is_changed_since(&self, key: &[u8], at: u64) -> bool {
-        let chain = self.map.get(key);
+        let chain = self.notes.map.get(key);
         chain.is_some_and(|chain| chain.newest.superseded_at > at)
     }
 
@@ -210,7 +253,10 @@ impl OpenVersions<'_> {
             [] => Bound::Unbounded,
             _ => Bound::Excluded(high),
         };
-        let mut range = self.map.range::<[u8], _>((Bound::Included(low), high));
+        let mut range = self
+            .notes
+            .map
+            .range::<[u8], _>((Bound::Included(low), high));
         range.any(|(_, chain)| chain.newest.superseded_at > at)
     }
 }

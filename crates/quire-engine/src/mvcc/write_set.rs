@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::TreeId;
 use super::changes::TreeChanges;
 use super::error::SpillError;
+use super::spare::SpareChanges;
 use super::spill::{SpillFile, Spilled};
 use super::trees::OpenTree;
 use crate::btree::TreeError;
@@ -36,6 +37,11 @@ pub(super) enum Found<R, V> {
 }
 
 impl Layer {
+    /// No changes, to be noted in `trees`, which is empty.
+    pub(super) fn new(trees: Vec<TreeChanges>) -> Self {
+        Self { trees, bytes: 0 }
+    }
+
     /// What it says of a tree.
     pub(super) fn of(&self, tree: TreeId) -> Option<&TreeChanges> {
         self.trees.iter().find(|of_tree| of_tree.tree.id() == tree)
@@ -66,16 +72,22 @@ impl Layer {
         }
     }
 
-    fn set(&mut self, tree: &Arc<OpenTree>, key: &[u8], value: Option<&[u8]>) {
+    fn set(
+        &mut self,
+        tree: &Arc<OpenTree>,
+        key: &[u8],
+        value: Option<&[u8]>,
+        spare: &mut SpareChanges,
+    ) {
         self.bytes += key.len() + value.map_or(0, <[u8]>::len) + ENTRY_BYTES;
-        self.changes_of(tree).changes.set(key, value);
+        self.changes_of(tree, spare).changes.set(key, value);
     }
 
-    fn changes_of(&mut self, tree: &Arc<OpenTree>) -> &mut TreeChanges {
+    fn changes_of(&mut self, tree: &Arc<OpenTree>, spare: &mut SpareChanges) -> &mut TreeChanges {
         let mut known = self.trees.iter();
         let place = known.position(|known| known.tree.id() == tree.id());
         let place = place.unwrap_or_else(|| {
-            self.trees.push(TreeChanges::new(tree));
+            self.trees.push(TreeChanges::new(tree, spare.changes()));
             self.trees.len() - 1
         });
         &mut self.trees[place]
@@ -88,9 +100,10 @@ impl Layer {
     /// Takes in the layer above.
     fn absorb(&mut self, above: Self) -> Result<(), TreeError> {
         self.bytes += above.bytes;
+        let mut spare = SpareChanges::default();
         for changes in above.trees {
             let tree = Arc::clone(&changes.tree);
-            self.changes_of(&tree).absorb(changes)?;
+            self.changes_of(&tree, &mut spare).absorb(changes)?;
         }
         Ok(())
     }
@@ -127,6 +140,7 @@ pub(super) struct WriteSet {
     floor: usize,
     file: Option<Arc<SpillFile>>,
     limits: SpillLimits,
+    spare: SpareChanges,
 }
 
 /// When and where changes go into a file.
@@ -146,6 +160,7 @@ impl WriteSet {
                 bytes,
                 directory: directory.cloned(),
             },
+            spare: SpareChanges::default(),
         }
     }
 
@@ -173,12 +188,12 @@ impl WriteSet {
         let is_above_floor = self.layers.len() > self.floor;
         let can_grow = |layer: &mut Arc<Layer>| Arc::get_mut(layer).is_some();
         if !is_above_floor || !self.layers.last_mut().is_some_and(can_grow) {
-            self.layers.push(Arc::default());
+            self.layers.push(self.spare.layer());
         }
         let Some(layer) = self.layers.last_mut().and_then(Arc::get_mut) else {
             return Ok(());
         };
-        layer.set(tree, key, value);
+        layer.set(tree, key, value, &mut self.spare);
         if layer.bytes > self.limits.bytes {
             let file = match &self.file {
                 Some(file) => Arc::clone(file),
@@ -238,16 +253,30 @@ impl WriteSet {
         }
     }
 
-    /// All changes, each key once.
-    pub(super) fn into_changes(self) -> Result<Vec<TreeChanges>, TreeError> {
-        let mut layers = self.layers.into_iter().map(Arc::unwrap_or_clone);
-        let Some(mut all) = layers.next() else {
+    /// All changes, each key once. There are none left, whatever becomes of it.
+    pub(super) fn take_changes(&mut self) -> Result<Vec<TreeChanges>, TreeError> {
+        (self.floor, self.file) = (0, None);
+        let mut layers = self.layers.drain(..);
+        let Some(mut first) = layers.next() else {
             return Ok(Vec::new());
         };
+        let mut all = match Arc::get_mut(&mut first) {
+            Some(layer) => {
+                let all = std::mem::take(layer);
+                self.spare.keep_layer(first);
+                all
+            }
+            None => Arc::unwrap_or_clone(first),
+        };
         for above in layers {
-            all.absorb(above)?;
+            all.absorb(Arc::unwrap_or_clone(above))?;
         }
         Ok(all.trees)
+    }
+
+    /// What was taken is not wanted any more: its memory is.
+    pub(super) fn keep_memory(&mut self, changes: Vec<TreeChanges>) {
+        self.spare.keep(changes);
     }
 }
 
@@ -278,11 +307,16 @@ mod tests {
     use quire_store::{MemDisk, Volume, VolumeOptions};
 
     use crate::btree::{Direction, TreeOptions};
-    use crate::mvcc::{Mvcc, MvccOptions, TransactionOptions, TreeId, TreeSpec};
+    use crate::mvcc::RowLockMode::Exclusive;
+    use crate::mvcc::{LockWait, Mvcc, MvccOptions, TransactionOptions, TreeId, TreeSpec};
 
     const TREE: TreeId = TreeId::new(1);
 
     fn mvcc() -> Mvcc {
+        mvcc_with(MvccOptions::default())
+    }
+
+    fn mvcc_with(options: MvccOptions) -> Mvcc {
         let disk = Arc::new(MemDisk::new());
         let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
         let spec = TreeSpec {
@@ -293,7 +327,7 @@ mod tests {
         };
         let pool = Pool::new(&volume, PoolOptions::default());
         let log = Log::open(&volume, LogOptions::default()).unwrap();
-        Mvcc::open(&volume, &pool, &log, &[spec], MvccOptions::default()).unwrap()
+        Mvcc::open(&volume, &pool, &log, &[spec], options).unwrap()
     }
 
     /// Statements of which some are read on while others follow: each sees what it saw, and the changes are in few layers.
@@ -332,6 +366,63 @@ mod tests {
                 let key = (number / 2).to_be_bytes();
                 transaction.put(TREE, &key, &[number as u8]).unwrap();
             }
+        }
+    }
+
+    /// A value that is replaced by a longer one stays in memory, and counts, until the layer goes into a file.
+    #[test]
+    fn a_key_that_is_changed_again_and_again_takes_no_more_memory_than_is_allowed() {
+        let options = MvccOptions {
+            write_set_bytes: 50_000,
+            ..MvccOptions::default()
+        };
+        let mvcc = mvcc_with(options);
+        let mut transaction = mvcc.begin(TransactionOptions::default());
+        for length in 0..1_000 {
+            transaction.put(TREE, b"key", &vec![1; length]).unwrap();
+            let layers = transaction.writes.layers.iter();
+            let trees = layers.flat_map(|layer| &layer.trees);
+            let bytes: usize = trees.map(|of_tree| of_tree.changes.bytes()).sum();
+            assert!(bytes <= 50_000, "{bytes} after {length}");
+        }
+        transaction.commit().unwrap();
+        let length = mvcc.view().get(TREE, b"key", <[u8]>::len).unwrap();
+        assert_eq!(length, Some(999));
+    }
+
+    /// A transaction in the memory of one that was committed has nothing of it.
+    #[test]
+    fn a_transaction_that_was_renewed_has_done_nothing() {
+        let mvcc = mvcc();
+        let mut transaction = mvcc.begin(TransactionOptions::default());
+        for round in 0..10_u8 {
+            let savepoint = transaction.savepoint();
+            let key = [round];
+            assert!(!transaction.has_changes());
+            // Its own change of the round before is committed, and locked by nobody.
+            let mut other = mvcc.begin(TransactionOptions::default());
+            for before in 0..round {
+                let locked = other.lock_row(TREE, &[before], Exclusive, LockWait::Fail);
+                assert!(locked.unwrap().is_some());
+            }
+            drop(other);
+            transaction.put(TREE, &key, b"first").unwrap();
+            let view = transaction.begin_statement();
+            transaction.put(TREE, &key, b"second").unwrap();
+            assert_eq!(view.get(TREE, &key, <[u8]>::len).unwrap(), Some(5));
+            drop(view);
+            if round % 3 == 0 {
+                assert!(transaction.rollback_to(savepoint));
+                transaction.put(TREE, &key, b"third").unwrap();
+            }
+            transaction.commit_and_renew().unwrap();
+            assert!(!transaction.rollback_to(savepoint));
+            assert_eq!(mvcc.statistics().locks, 0);
+            assert_eq!(mvcc.statistics().versioned_keys, 0);
+            assert_eq!(mvcc.statistics().oldest_snapshot, None);
+            let length = if round % 3 == 0 { 5 } else { 6 };
+            let found = mvcc.view().get(TREE, &key, <[u8]>::len).unwrap();
+            assert_eq!(found, Some(length));
         }
     }
 

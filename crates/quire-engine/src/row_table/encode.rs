@@ -1,11 +1,14 @@
 //! Rows become entries: one row, or all of a batch.
 
+use std::mem::take;
+
 use arrow_array::RecordBatch;
 use quire_format::tuple::TupleValue;
 
 use super::arrays::ColumnArray;
 use super::error::RowError;
 use super::layout::{Column, RowLayout};
+use super::recycle::recycled;
 use super::value::Value;
 
 /// What is stored of one row. The buffers are used again for the next.
@@ -17,7 +20,20 @@ pub struct EncodedRow {
     pub tuple: Vec<u8>,
     /// Entries of the overflow tree; rarely any.
     pub chunks: Vec<Chunk>,
+    memory: Memory,
 }
+
+/// Room for the values of the key and of the tuple. What is in it is no part of the row.
+#[derive(Clone, Debug, Default)]
+struct Memory(Vec<TupleValue<'static>>, Vec<TupleValue<'static>>);
+
+impl PartialEq for Memory {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Memory {}
 
 /// An entry of an overflow tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,9 +111,13 @@ impl RowLayout {
             }) => filler.as_tuple_value(),
             _ => values.get(ordinal).copied().unwrap_or_default(),
         };
-        let key: Vec<_> = self.key_ordinals.iter().map(value).collect();
-        let tuple: Vec<_> = self.tuple_ordinals.iter().map(value).collect();
-        self.encode_parts(&key, &tuple, row_id, row)
+        let mut key: Vec<TupleValue<'_>> = recycled(take(&mut row.memory.0));
+        key.extend(self.key_ordinals.iter().map(value));
+        let mut tuple: Vec<TupleValue<'_>> = recycled(take(&mut row.memory.1));
+        tuple.extend(self.tuple_ordinals.iter().map(value));
+        let encoded = self.encode_parts(&key, &tuple, row_id, row);
+        row.memory = Memory(recycled(key), recycled(tuple));
+        encoded
     }
 
     /// Appends the key of the row with these values of the primary key, in its order.

@@ -10,6 +10,9 @@ use super::layout::RowLayout;
 use super::range::{ColumnRange, KeyRange};
 use super::spec::tuple_type;
 
+/// An index of more columns has its entries made in memory that is taken for that.
+const FEW_COLUMNS: usize = 8;
+
 /// A column of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexColumn {
@@ -106,10 +109,22 @@ impl IndexLayout {
         value: &mut Vec<u8>,
     ) -> Result<bool, RowError> {
         let of_row = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or_default();
-        let columns: Vec<_> = self.ordinals.iter().map(of_row).collect();
+        let mut few = [TupleValue::Null; FEW_COLUMNS];
+        let many: Vec<TupleValue<'_>>;
+        let columns = match few.get_mut(..self.ordinals.len()) {
+            Some(few) => {
+                let places = few.iter_mut().zip(&self.ordinals);
+                places.for_each(|(place, ordinal)| *place = of_row(ordinal));
+                &*few
+            }
+            None => {
+                many = self.ordinals.iter().map(of_row).collect();
+                &many
+            }
+        };
         key.clear();
         value.clear();
-        let encoded = self.layout.encode_prefix(&columns, key);
+        let encoded = self.layout.encode_prefix(columns, key);
         encoded.map_err(|error| RowError::value(error, &self.ordinals))?;
         let exclusive = self.unique && !columns.contains(&TupleValue::Null);
         let target = if exclusive { &mut *value } else { &mut *key };

@@ -46,4 +46,5 @@ pub use sizes::TreeSize;
 pub use statistics::{RowColumnStatistics, RowStatistics, distinct_drawn};
 pub use table::RowTable;
 pub(crate) use visit::RowKeys;
+pub(crate) use writer::RowMemory;
 pub use writer::{Conflict, Insertion, RowWriter};

@@ -13,7 +13,7 @@ use super::error::RowWriteError;
 use super::parts::RowParts;
 use super::scan::{RowScanOptions, RowSource};
 use super::table::RowTable;
-use super::writer::RowWriter;
+use super::writer::{RowMemory, RowWriter};
 use crate::btree::Direction;
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
 use crate::mvcc::{LockWait, RowLockMode, Transaction};
@@ -199,7 +199,8 @@ impl ReferenceChecks {
         let is_referenced = tables
             .iter()
             .any(|other| is_referenced(&table.definition.name, &other.definition));
-        let mut writer = RowWriter::new(Arc::clone(table), rows);
+        let mut made = RowMemory::default();
+        let mut writer = RowWriter::new(Arc::clone(table), rows, &mut made);
         for row_key in referring {
             writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let Some(mut row) = writer.newest(row_key)? else {

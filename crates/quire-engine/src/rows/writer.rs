@@ -18,6 +18,12 @@ use crate::row_table::{EncodedRow, RowBuffer, Value};
 pub struct RowWriter<'t> {
     parts: Arc<RowParts>,
     rows: &'t mut Transaction,
+    made: &'t mut RowMemory,
+}
+
+/// Where a row is encoded. The next one can be encoded there, too.
+#[derive(Default)]
+pub(crate) struct RowMemory {
     row: EncodedRow,
     entry: Entry,
     old_entry: Entry,
@@ -50,14 +56,12 @@ pub struct Conflict {
 }
 
 impl<'t> RowWriter<'t> {
-    pub(crate) fn new(parts: Arc<RowParts>, rows: &'t mut Transaction) -> Self {
-        Self {
-            parts,
-            rows,
-            row: EncodedRow::default(),
-            entry: Entry::default(),
-            old_entry: Entry::default(),
-        }
+    pub(crate) fn new(
+        parts: Arc<RowParts>,
+        rows: &'t mut Transaction,
+        made: &'t mut RowMemory,
+    ) -> Self {
+        Self { parts, rows, made }
     }
 
     /// The table.
@@ -92,17 +96,38 @@ impl<'t> RowWriter<'t> {
         self.decode(row_key, &tuple).map(Some)
     }
 
-    /// The newest tuple of a row, which the caller has locked; `None` when it is gone.
+    fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
+        let mut tuple = Vec::new();
+        let is_there = self.newest_tuple_into(row_key, &mut tuple)?;
+        Ok(is_there.then_some(tuple))
+    }
+
+    /// Puts the newest tuple of a row, which the caller has locked, into `tuple`; false when it is gone.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub fn newest_tuple(&self, row_key: &[u8]) -> Result<Option<Vec<u8>>, RowWriteError> {
-        Ok(self
-            .rows
-            .get_latest(self.parts.rows, row_key, |tuple| tuple.to_vec())?)
+    pub fn newest_tuple_into(
+        &self,
+        row_key: &[u8],
+        tuple: &mut Vec<u8>,
+    ) -> Result<bool, RowWriteError> {
+        tuple.clear();
+        let found = self.rows.get_latest(self.parts.rows, row_key, |newest| {
+            tuple.extend_from_slice(newest);
+        })?;
+        Ok(found.is_some())
     }
 
-    /// The values of a row that has been read, by ordinal.
+    /// Whether a row is there now, for this transaction or for all.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn is_there(&self, row_key: &[u8]) -> Result<bool, RowWriteError> {
+        let found = self.rows.get_latest(self.parts.rows, row_key, |_| ())?;
+        Ok(found.is_some())
+    }
+
+    /// Puts the values of a row that has been read, by ordinal, into `values`.
     ///
     /// # Errors
     /// Pages that cannot be read, or a row that is damaged.
@@ -111,12 +136,11 @@ impl<'t> RowWriter<'t> {
         parts: &'a RowParts,
         (row_key, tuple): (&'a [u8], &'a [u8]),
         buffer: &'a mut RowBuffer,
-    ) -> Result<Vec<TupleValue<'a>>, RowWriteError> {
-        let mut values = Vec::new();
+        values: &mut Vec<TupleValue<'a>>,
+    ) -> Result<(), RowWriteError> {
         let fetch = |key: &[u8], target: &mut Vec<u8>| self.fetch(key, target);
         let layout = &parts.layout;
-        layout.decode_row(row_key, tuple, buffer, fetch, &mut values)?;
-        Ok(values)
+        Ok(layout.decode_row(row_key, tuple, buffer, fetch, values)?)
     }
 
     /// Inserts a row, given its values by ordinal.
@@ -124,28 +148,44 @@ impl<'t> RowWriter<'t> {
     /// # Errors
     /// Values that do not fit, and what reading, locking and writing may fail with. A key that another row has is no error.
     pub fn insert(&mut self, values: &[TupleValue<'_>]) -> Result<Insertion, RowWriteError> {
+        Ok(match self.insert_or_find(values)? {
+            Some(conflict) => Insertion::Conflict(conflict),
+            None => Insertion::Inserted(self.made.row.key.as_slice().into()),
+        })
+    }
+
+    /// The same; gives the row that has one of its keys, if there is one, and otherwise does not say which key the row has got.
+    ///
+    /// # Errors
+    /// As [`RowWriter::insert`].
+    pub fn insert_or_find(
+        &mut self,
+        values: &[TupleValue<'_>],
+    ) -> Result<Option<Conflict>, RowWriteError> {
         let parts = Arc::clone(&self.parts);
         let row_id = if parts.layout.is_numbered() {
             parts.take_row_id(|| self.greatest_row_id())?
         } else {
             0
         };
-        parts.layout.encode_row(values, row_id, &mut self.row)?;
+        parts
+            .layout
+            .encode_row(values, row_id, &mut self.made.row)?;
         if !parts.layout.is_numbered() {
-            let key = std::mem::take(&mut self.row.key);
+            let key = std::mem::take(&mut self.made.row.key);
             let is_taken = self.is_taken(parts.rows, &key)?;
-            self.row.key = key;
+            self.made.row.key = key;
             if is_taken {
-                let row_key = self.row.key.as_slice().into();
+                let row_key = self.made.row.key.as_slice().into();
                 let index = None;
-                return Ok(Insertion::Conflict(Conflict { index, row_key }));
+                return Ok(Some(Conflict { index, row_key }));
             }
         }
         for (position, index) in parts.indexes.iter().enumerate() {
             if index.layout.is_unique() {
-                let row_key = std::mem::take(&mut self.row.key);
+                let row_key = std::mem::take(&mut self.made.row.key);
                 let conflict = self.conflict_in(index, values, &row_key);
-                self.row.key = row_key;
+                self.made.row.key = row_key;
                 if let Some(row_key) = conflict? {
                     self.rows.lock_row(
                         parts.rows,
@@ -154,11 +194,11 @@ impl<'t> RowWriter<'t> {
                         LockWait::Wait,
                     )?;
                     let index = Some(position);
-                    return Ok(Insertion::Conflict(Conflict { index, row_key }));
+                    return Ok(Some(Conflict { index, row_key }));
                 }
             }
         }
-        let (tree, key, tuple) = (parts.rows, &self.row.key, &self.row.tuple);
+        let (tree, key, tuple) = (parts.rows, &self.made.row.key, &self.made.row.tuple);
         match parts.layout.is_numbered() {
             true => self.rows.put(tree, key, tuple)?,
             // It was locked to be looked for.
@@ -166,11 +206,11 @@ impl<'t> RowWriter<'t> {
         }
         self.put_chunks()?;
         for index in &parts.indexes {
-            self.entry.fill(index, values, &self.row.key)?;
+            self.made.entry.fill(index, values, &self.made.row.key)?;
             self.rows
-                .put(index.tree, &self.entry.key, &self.entry.value)?;
+                .put(index.tree, &self.made.entry.key, &self.made.entry.value)?;
         }
-        Ok(Insertion::Inserted(self.row.key.as_slice().into()))
+        Ok(None)
     }
 
     /// Changes the row with the key `row_key`, which is locked, to `values`, given by ordinal. Returns its values before; none for
@@ -206,39 +246,42 @@ impl<'t> RowWriter<'t> {
     ) -> Result<(), RowWriteError> {
         let parts = Arc::clone(&self.parts);
         let row_id = row_key.try_into().map_or(0, u64::from_be_bytes);
-        parts.layout.encode_row(values, row_id, &mut self.row)?;
-        let has_moved = self.row.key != row_key;
+        parts
+            .layout
+            .encode_row(values, row_id, &mut self.made.row)?;
+        let has_moved = self.made.row.key != row_key;
         if has_moved {
-            let key = std::mem::take(&mut self.row.key);
+            let key = std::mem::take(&mut self.made.row.key);
             let is_taken = self.is_taken(parts.rows, &key)?;
-            self.row.key = key;
+            self.made.row.key = key;
             if is_taken {
                 return Err(self.duplicate(None, values));
             }
         }
         self.remove_chunks(row_key, tuple)?;
         for (position, index) in parts.indexes.iter().enumerate() {
-            self.entry.fill(index, values, &self.row.key)?;
-            self.old_entry.fill(index, before, row_key)?;
-            if self.entry.key != self.old_entry.key {
-                let is_exclusive = self.entry.is_exclusive;
-                let key = std::mem::take(&mut self.entry.key);
+            self.made.entry.fill(index, values, &self.made.row.key)?;
+            self.made.old_entry.fill(index, before, row_key)?;
+            if self.made.entry.key != self.made.old_entry.key {
+                let is_exclusive = self.made.entry.is_exclusive;
+                let key = std::mem::take(&mut self.made.entry.key);
                 let is_taken = is_exclusive && self.is_taken(index.tree, &key)?;
-                self.entry.key = key;
+                self.made.entry.key = key;
                 if is_taken {
                     return Err(self.duplicate(Some(position), values));
                 }
-                self.rows.remove(index.tree, &self.old_entry.key)?;
-            } else if self.entry.value == self.old_entry.value {
+                self.rows.remove(index.tree, &self.made.old_entry.key)?;
+            } else if self.made.entry.value == self.made.old_entry.value {
                 continue;
             }
             self.rows
-                .put(index.tree, &self.entry.key, &self.entry.value)?;
+                .put(index.tree, &self.made.entry.key, &self.made.entry.value)?;
         }
         if has_moved {
             self.rows.remove(parts.rows, row_key)?;
         }
-        self.rows.put(parts.rows, &self.row.key, &self.row.tuple)?;
+        self.rows
+            .put(parts.rows, &self.made.row.key, &self.made.row.tuple)?;
         self.put_chunks()
     }
 
@@ -270,8 +313,8 @@ impl<'t> RowWriter<'t> {
         let parts = Arc::clone(&self.parts);
         self.remove_chunks(row_key, tuple)?;
         for index in &parts.indexes {
-            self.old_entry.fill(index, values, row_key)?;
-            self.rows.remove(index.tree, &self.old_entry.key)?;
+            self.made.old_entry.fill(index, values, row_key)?;
+            self.rows.remove(index.tree, &self.made.old_entry.key)?;
         }
         Ok(self.rows.remove(parts.rows, row_key)?)
     }
@@ -329,11 +372,11 @@ impl<'t> RowWriter<'t> {
         values: &[TupleValue<'_>],
         row_key: &[u8],
     ) -> Result<Option<Box<[u8]>>, RowWriteError> {
-        self.entry.fill(index, values, row_key)?;
-        if !self.entry.is_exclusive {
+        self.made.entry.fill(index, values, row_key)?;
+        if !self.made.entry.is_exclusive {
             return Ok(None);
         }
-        let (tree, key) = (index.tree, &self.entry.key);
+        let (tree, key) = (index.tree, &self.made.entry.key);
         self.rows
             .lock_row(tree, key, RowLockMode::Exclusive, LockWait::Wait)?;
         Ok(self.rows.get_latest(tree, key, |value| value.into())?)
@@ -341,7 +384,7 @@ impl<'t> RowWriter<'t> {
 
     fn put_chunks(&mut self) -> Result<(), RowWriteError> {
         if let Some(tree) = self.parts.overflow {
-            for chunk in &self.row.chunks {
+            for chunk in &self.made.row.chunks {
                 self.rows.put(tree, &chunk.key, &chunk.bytes)?;
             }
         }
@@ -363,7 +406,8 @@ impl<'t> RowWriter<'t> {
 
     fn decode(&self, row_key: &[u8], tuple: &[u8]) -> Result<Vec<Value>, RowWriteError> {
         let mut buffer = RowBuffer::default();
-        let values = self.values(&self.parts, (row_key, tuple), &mut buffer)?;
+        let mut values = Vec::new();
+        self.values(&self.parts, (row_key, tuple), &mut buffer, &mut values)?;
         Ok(self.parts.owned(&values)?)
     }
 

@@ -17,8 +17,7 @@ use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
 };
-use crate::pages::PageSource;
-use crate::rows::{ReferenceChecks, RowParts, RowWriteError, RowWriter};
+use crate::rows::{ReferenceChecks, RowMemory, RowParts, RowWriteError, RowWriter};
 use crate::samples;
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
@@ -34,11 +33,17 @@ pub struct Transaction {
     pub(super) filled_trees: Vec<TreeRecord>,
     /// Trees that there were when its half for tables began.
     old_trees: Vec<TreeRecord>,
-    /// What the current statement reads; nothing once it is being committed.
-    view: Option<ReadView>,
+    /// What the current statement reads. Nothing at first, if that reads newest rows only, and once the transaction is being committed.
+    seen: Option<Seen>,
     /// Column tables that it has read; only at SERIALIZABLE.
     column_reads: Arc<ColumnReads>,
-    /// The catalog of the current statement, unless the transaction has one of its own.
+    made: RowMemory,
+}
+
+/// What a statement sees.
+struct Seen {
+    view: ReadView,
+    /// The same rows with the catalog of the statement, which counts unless the transaction has one of its own.
     snapshot: Snapshot,
 }
 
@@ -51,19 +56,18 @@ pub struct Savepoint {
 }
 
 impl Transaction {
+    /// One whose first statement is still to begin.
     pub(crate) fn new(engine: &Engine, options: TransactionOptions) -> Self {
-        let mut rows = engine.mvcc().begin(options);
-        let (view, snapshot) = engine.view_of(&mut rows);
         Self {
             engine: engine.clone(),
-            rows,
+            rows: engine.mvcc().begin(options),
             tables: None,
             new_trees: Vec::new(),
             filled_trees: Vec::new(),
             old_trees: Vec::new(),
+            seen: None,
             column_reads: Arc::default(),
-            view: Some(view),
-            snapshot,
+            made: RowMemory::default(),
         }
     }
 
@@ -72,36 +76,34 @@ impl Transaction {
     pub fn begin_statement(&mut self) {
         // Otherwise the changes of every statement would be kept apart.
         self.forget_changes();
-        let (mut view, snapshot) = self.engine.view_of(&mut self.rows);
-        if self.rows.options().isolation == Isolation::ReadCommitted {
-            self.snapshot = snapshot;
-        } else {
-            if let Some(older) = &self.view {
-                view.keep_trees_of(older);
-            }
-            self.snapshot = self
-                .snapshot
-                .with_rows(self.engine.row_half(), view.clone());
+        let (mut view, mut snapshot) = self.engine.view_of(&mut self.rows);
+        if let Some(older) = &self.seen
+            && self.rows.options().isolation != Isolation::ReadCommitted
+        {
+            view.keep_trees_of(&older.view);
+            let half = self.engine.row_half();
+            snapshot = older.snapshot.with_rows(half, view.clone());
         }
-        self.view = Some(view);
+        self.seen = Some(Seen { view, snapshot });
     }
 
     fn forget_changes(&mut self) {
-        if let Some(view) = &mut self.view {
-            view.forget_changes();
+        if let Some(seen) = &mut self.seen {
+            seen.view.forget_changes();
+            seen.snapshot.forget_changes();
         }
-        self.snapshot.forget_changes();
     }
 
-    /// A statement begins that reads nothing but the newest state of rows that it locks. At READ COMMITTED it is spared a view: that of
-    /// the statement before stays, without what the transaction has changed, as long as nobody has committed anything since.
+    /// A statement begins that reads nothing but the newest state of rows that it locks. At READ COMMITTED it is spared a view: the first
+    /// one has none, and later that of the statement before stays, without what the transaction has changed, as long as nobody has
+    /// committed anything since.
     pub fn begin_newest(&mut self) {
         let is_spared = self.tables.is_none()
             && self.rows.options().isolation == Isolation::ReadCommitted
-            && self.view.as_ref().is_some_and(ReadView::is_newest)
-            && self
-                .engine
-                .with_newest_catalog(|newest| self.snapshot.has_catalog(newest));
+            && self.seen.as_ref().is_none_or(|seen| {
+                let is_newest = |newest: &Catalog| seen.snapshot.has_catalog(newest);
+                seen.view.is_newest() && self.engine.with_newest_catalog(is_newest)
+            });
         if is_spared {
             // Otherwise the changes of every statement would be kept apart.
             self.forget_changes();
@@ -110,13 +112,14 @@ impl Transaction {
         }
     }
 
-    /// What the current statement sees.
+    /// What the current statement sees; what is committed now, if it reads newest rows only.
     pub fn snapshot(&self) -> Snapshot {
-        let snapshot = match (&self.tables, &self.view) {
-            (Some(tables), Some(view)) => tables
+        let snapshot = match (&self.tables, &self.seen) {
+            (Some(tables), Some(seen)) => tables
                 .snapshot()
-                .with_rows(self.engine.row_half(), view.clone()),
-            _ => self.snapshot.clone(),
+                .with_rows(self.engine.row_half(), seen.view.clone()),
+            (None, Some(seen)) => seen.snapshot.clone(),
+            (_, None) => self.engine.snapshot(),
         };
         match self.isolation() {
             Isolation::Serializable => snapshot.noting(&self.column_reads),
@@ -211,7 +214,7 @@ impl Transaction {
 
     /// Changes rows of one table.
     pub fn row_writer(&mut self, parts: &Arc<RowParts>) -> RowWriter<'_> {
-        RowWriter::new(Arc::clone(parts), &mut self.rows)
+        RowWriter::new(Arc::clone(parts), &mut self.rows, &mut self.made)
     }
 
     /// Whether a foreign key refers to the table called `name`, in the newest state there is or this transaction's own.
@@ -320,17 +323,36 @@ impl Transaction {
     /// # Errors
     /// Nothing of it is visible then, with the exceptions that the error names.
     pub fn commit(mut self) -> Result<(), TransactionCommitError> {
+        self.commit_and_renew()
+    }
+
+    /// The same; it is a new transaction then, of the same options, whose first statement is still to begin. One that has changed
+    /// nothing but rows has the memory of the one that was committed.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`]: it must be dropped.
+    pub fn commit_and_renew(&mut self) -> Result<(), TransactionCommitError> {
         self.validate_column_reads()?;
-        // What it has read must not keep space from being cleaned for its own commit.
-        let released = PageSource::Released(self.engine.volume().clone());
-        self.snapshot = self.snapshot.pinned_as(released);
-        // Nor must what it overwrites be kept for it.
-        self.view = None;
-        let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
-        let Some(mut tables) = self.tables.take() else {
-            rows.commit()?;
+        // What it has read must not keep space from being cleaned for its own commit, nor what it overwrites be kept for it.
+        self.seen = None;
+        if self.isolation() == Isolation::Serializable {
+            self.column_reads = Arc::default();
+        }
+        let Some(tables) = self.tables.take() else {
+            self.rows.commit_and_renew()?;
             return Ok(());
         };
+        let options = self.rows.options().clone();
+        self.commit_tables(tables)?;
+        *self = Self::new(&self.engine, options);
+        Ok(())
+    }
+
+    fn commit_tables(
+        &mut self,
+        mut tables: WriteTransaction,
+    ) -> Result<(), TransactionCommitError> {
+        let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
         self.engine.mvcc().make_room_if_full();
         tables.drop_new_trees(&self.new_trees);
         if !self.new_trees.is_empty() {
@@ -438,7 +460,8 @@ impl Transaction {
             return Ok(true);
         }
         let newest = self.engine.newest_catalog();
-        Ok(self.snapshot.adopt_trees(name, &newest))
+        let seen = self.seen.as_mut();
+        Ok(seen.is_some_and(|seen| seen.snapshot.adopt_trees(name, &newest)))
     }
 
     /// Removes an entry of a tree that belongs to a table.
@@ -464,8 +487,7 @@ impl Drop for Transaction {
             }
             // This transaction is not to be who still has them.
             self.rows = self.engine.mvcc().begin(Default::default());
-            let (view, snapshot) = self.engine.view_of(&mut self.rows);
-            (self.view, self.snapshot) = (Some(view), snapshot);
+            self.seen = None;
             let are_freed = self.engine.free_trees(&self.new_trees);
             // Pages that are in the file, or come there because somebody reads these trees, must not lose the mark that covers them.
             if let Some(tables) = &mut self.tables

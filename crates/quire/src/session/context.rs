@@ -29,10 +29,12 @@ use crate::progress::ProgressObserver;
 use crate::scan::ExternalTableProvider;
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{SpelledTypes, relations_of};
-use crate::transaction::Transaction;
+use crate::transaction::{SpareTransaction, Transaction};
 
 /// One connection.
 pub(crate) struct Session {
+    /// Above the database, which is to go last.
+    pub(crate) spare: SpareTransaction,
     pub(crate) database: Arc<Opened>,
     settings: Arc<Mutex<Settings>>,
     /// What `RESET` goes back to.
@@ -52,6 +54,7 @@ impl Session {
     pub(crate) fn new(database: Arc<Opened>) -> Self {
         let settings = Settings::new(&database.options);
         Self {
+            spare: SpareTransaction::default(),
             database,
             defaults: Mutex::new(settings.clone()),
             settings: Arc::new(Mutex::new(settings)),

@@ -12,6 +12,7 @@ mod cache;
 mod compiled;
 mod execute;
 pub(crate) mod expression;
+mod memory;
 mod parameter;
 mod point;
 mod prepared;

@@ -9,20 +9,13 @@ use quire_engine::{LockWait, ReferenceChecks, RowLockMode};
 
 use super::cache::CompiledStatement;
 use super::compiled::{Change, Compiled, Insert, NewValue, Select};
-use super::execute::ResultRows;
-use super::execute::passes;
+use super::execute::{Apply, ResultRows, passes};
+use super::memory::Memory;
 use super::run::Answer;
 use super::storage::{AddedRows, Changes};
 use crate::error::Error;
 use crate::session::Session;
 use crate::transaction::{Transaction, Writer};
-
-/// What an execution needs besides, and the next one can use again.
-#[derive(Default)]
-pub(super) struct Memory {
-    pub(super) rows: ResultRows,
-    row_key: Vec<u8>,
-}
 
 impl Select {
     fn is_point(&self) -> bool {
@@ -51,7 +44,7 @@ impl CompiledStatement {
             return Ok(false);
         }
         let environment = Environment::new(parameters);
-        let Memory { rows, row_key } = memory;
+        let Memory { rows, row_key, .. } = memory;
         rows.clear();
         row_key.clear();
         let encode =
@@ -97,6 +90,7 @@ impl CompiledStatement {
         insert: &Insert,
         writer: &mut Writer<'_>,
         parameters: &[Value],
+        memory: &mut Memory,
     ) -> Result<Answer, Error> {
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let is_referenced =
@@ -106,9 +100,11 @@ impl CompiledStatement {
             transaction,
             sequences: None,
             references: ReferenceChecks::default(),
+            memory: &mut memory.row,
         };
         let mut rows = AddedRows { parts, changes };
-        let executed = insert.execute(&mut rows, &Environment::new(parameters))?;
+        let environment = Environment::new(parameters);
+        let executed = insert.execute(&mut rows, &environment, &mut memory.given)?;
         let changes = rows.changes;
         changes.transaction.check_references(changes.references)?;
         Ok(self.executed(executed))
@@ -120,37 +116,42 @@ impl CompiledStatement {
         change: &Change,
         writer: &mut Writer<'_>,
         parameters: &[Value],
+        memory: &mut Memory,
     ) -> Result<Answer, Error> {
         let is_explicit = writer.is_explicit();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let environment = Environment::new(parameters);
-        let mut row_key = Vec::with_capacity(16);
-        let encode =
-            |values: &[TupleValue<'_>]| Ok(parts.layout().encode_key(values, &mut row_key)?);
+        let Memory {
+            row_key,
+            given,
+            row: row_memory,
+            ..
+        } = memory;
+        row_key.clear();
+        let encode = |values: &[TupleValue<'_>]| Ok(parts.layout().encode_key(values, row_key)?);
         let is_possible = change
             .access
             .with_key_values(&environment, encode)?
             .is_some();
         // A lock of a row that is not there would keep others from inserting it for as long as the transaction goes on.
-        let is_possible = is_possible
-            && (!is_explicit
-                || transaction
-                    .row_writer(parts)
-                    .newest_tuple(&row_key)?
-                    .is_some());
+        let is_possible =
+            is_possible && (!is_explicit || transaction.row_writer(parts).is_there(row_key)?);
         let mut returned = change.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         if is_possible {
             let mut row = transaction.row_writer(parts);
-            row.lock(&row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+            row.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let mut changes = Changes {
                 is_referenced: transaction.is_referenced(&self.name),
                 transaction,
                 sequences: None,
                 references: ReferenceChecks::default(),
+                memory: row_memory,
             };
-            let decide = &mut |row: Row<'_>| change.decide(row, &environment, &mut returned);
-            count = u64::from(changes.change(parts, &row_key, decide)?);
+            let decide = &mut |row: Row<'_>, apply: Apply<'_>| {
+                change.decide(row, &environment, given, &mut returned, apply)
+            };
+            count = u64::from(changes.change(parts, row_key, decide)?);
             changes.transaction.check_references(changes.references)?;
         }
         Ok(self.changed(count, returned))

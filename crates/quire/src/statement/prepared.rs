@@ -9,8 +9,8 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use quire_engine::row_table::Value;
 
 use super::cache::Known;
+use super::memory::Memory;
 use super::parameter;
-use super::point::Memory;
 use super::reply::{Reply, SpareRows};
 use super::run::{self, Answer};
 use crate::cancel::{CancelHandle, CancelToken};

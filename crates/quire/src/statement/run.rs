@@ -10,7 +10,7 @@ use super::bind::{TableName, compile, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};
 use super::compiled::Compiled;
 use super::execute::{Executed, ResultRows, TableRows};
-use super::point::Memory;
+use super::memory::{ChangedRow, Memory};
 use super::storage::{Changes, StoredRows};
 use super::table::Table;
 use crate::cancel::CancelToken;
@@ -215,7 +215,7 @@ pub(super) fn run(
         KnownKind::Control(control) => control.run(session).map(Some),
         KnownKind::Compiled(statement) => match statement.read_point(session, parameters, memory) {
             Ok(true) => Ok(Some(statement.answer(std::mem::take(&mut memory.rows)))),
-            Ok(false) => wait(statement.run(session, parameters, token)),
+            Ok(false) => wait(statement.run(session, parameters, token, memory)),
             Err(error) => Err(error),
         },
     };
@@ -280,6 +280,7 @@ impl CompiledStatement {
         session: &Session,
         parameters: &[Value],
         token: &CancelToken,
+        memory: &mut Memory,
     ) -> Result<Option<Answer>, Error> {
         if self.compiled.only_reads() {
             let mut transaction = session.transaction.lock().await;
@@ -308,7 +309,7 @@ impl CompiledStatement {
         if session.transaction.lock().await.is_aborted() {
             return Ok(None);
         }
-        self.change(session, parameters, token).await
+        self.change(session, parameters, token, memory).await
     }
 
     /// Changes rows of its table, which is locked first. `None` when the table is not what it was compiled for.
@@ -317,6 +318,7 @@ impl CompiledStatement {
         session: &Session,
         parameters: &[Value],
         token: &CancelToken,
+        memory: &mut Memory,
     ) -> Result<Option<Answer>, Error> {
         let is_of_newest = self.is_of_newest();
         let mut writer = match is_of_newest {
@@ -330,10 +332,10 @@ impl CompiledStatement {
         let answer = match &self.compiled {
             _ if !is_current => None,
             Compiled::Change(change) if is_of_newest => {
-                Some(self.change_point(change, &mut writer, parameters)?)
+                Some(self.change_point(change, &mut writer, parameters, memory)?)
             }
             Compiled::Insert(insert) if is_of_newest => {
-                Some(self.add_rows(insert, &mut writer, parameters)?)
+                Some(self.add_rows(insert, &mut writer, parameters, memory)?)
             }
             _ => self.change_rows(session, &mut writer, parameters, token)?,
         };
@@ -353,6 +355,7 @@ impl CompiledStatement {
         let Some(table) = self.table(&snapshot)? else {
             return Ok(None);
         };
+        let mut row = ChangedRow::default();
         let mut rows = StoredRows {
             table: &table,
             token,
@@ -362,6 +365,7 @@ impl CompiledStatement {
                 transaction: writer.transaction()?,
                 sequences: Some((&snapshot, &session.sequence_values)),
                 references: Default::default(),
+                memory: &mut row,
             }),
         };
         let answer = self.execute(&mut rows, parameters)?;

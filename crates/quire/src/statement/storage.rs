@@ -1,20 +1,22 @@
 //! Compiled statements over the rows of a row table.
 
 use std::borrow::Cow;
+use std::mem::take;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use quire_engine::plan::Row;
-use quire_engine::row_table::{ColumnRange, KeyRange, RowBuffer, TupleValue, Value};
+use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
 use quire_engine::{
-    Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowParts, RowTable,
-    RowWriteError, RowWriter, Snapshot, Transaction,
+    Direction, LockWait, ReferenceChecks, RowLockMode, RowParts, RowTable, RowWriteError,
+    RowWriter, Snapshot, Transaction,
 };
 
 use super::access::KeyBounds;
 use super::bind::LockMode;
 use super::compiled::Conflict;
 use super::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
+use super::memory::ChangedRow;
 use super::table::{Key, KeyKind};
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -43,6 +45,7 @@ pub(super) struct Changes<'s> {
     pub(super) references: ReferenceChecks,
     /// Whether a foreign key refers to the table.
     pub(super) is_referenced: bool,
+    pub(super) memory: &'s mut ChangedRow,
 }
 
 impl StoredRows<'_> {
@@ -126,44 +129,54 @@ impl Changes<'_> {
         row_key: &[u8],
         decide: Decide<'_>,
     ) -> Result<bool, Error> {
+        let (references, is_referenced) = (&mut self.references, self.is_referenced);
         let mut writer = self.transaction.row_writer(parts);
-        let Some(tuple) = writer.newest_tuple(row_key)? else {
+        let ChangedRow {
+            tuple,
+            buffer,
+            before,
+            after: after_memory,
+        } = &mut *self.memory;
+        if !writer.newest_tuple_into(row_key, tuple)? {
             return Ok(false);
-        };
-        let (entry, mut buffer) = ((row_key, tuple.as_slice()), RowBuffer::default());
-        let all = writer.values(parts, entry, &mut buffer)?;
+        }
+        let entry = (row_key, tuple.as_slice());
+        let mut all: Vec<TupleValue<'_>> = recycled(take(before));
+        writer.values(parts, entry, buffer, &mut all)?;
         let live = parts.layout().live_ordinals();
         let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
         let visible: Cow<'_, [TupleValue<'_>]> = match live.len() == all.len() {
             true => Cow::Borrowed(&all),
             false => live.iter().map(value).collect(),
         };
-        let before = || match self.is_referenced {
+        let owned = || match is_referenced {
             true => parts.owned(&all).map_err(RowWriteError::from),
             false => Ok(Vec::new()),
         };
-        match decide(&visible)? {
-            NewRow::Kept => return Ok(false),
-            NewRow::Deleted => {
-                writer.remove(entry, &all)?;
-                let references = &mut self.references;
-                references.deleted(parts, before()?, self.is_referenced);
-            }
-            NewRow::Changed(values) => {
-                let mut after = all.clone();
-                for (column, value) in &values {
-                    let ordinal = live.get(*column).copied().unwrap_or_default();
-                    if let Some(place) = after.get_mut(ordinal) {
-                        let value = value.as_tuple_value();
-                        *place = stored_value(parts.definition(), ordinal, value)?;
-                    }
+        let is_changed = decide(&visible, &mut |new_row| {
+            match new_row {
+                NewRow::Deleted => {
+                    writer.remove(entry, &all)?;
+                    references.deleted(parts, owned()?, is_referenced);
                 }
-                writer.replace(entry, &all, &after)?;
-                let references = &mut self.references;
-                references.updated(parts, before()?, &after, self.is_referenced);
+                NewRow::Changed(values) => {
+                    let mut after: Vec<TupleValue<'_>> = recycled(take(after_memory));
+                    after.extend_from_slice(&all);
+                    for (column, value) in values {
+                        let ordinal = live.get(*column).copied().unwrap_or_default();
+                        if let Some(place) = after.get_mut(ordinal) {
+                            *place = stored_value(parts.definition(), ordinal, *value)?;
+                        }
+                    }
+                    writer.replace(entry, &all, &after)?;
+                    references.updated(parts, owned()?, &after, is_referenced);
+                    *after_memory = recycled(after);
+                }
             }
-        }
-        Ok(true)
+            Ok(())
+        })?;
+        *before = recycled(all);
+        Ok(is_changed)
     }
 }
 
@@ -281,19 +294,21 @@ impl Changes<'_> {
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         let definition = parts.definition();
-        let mut values = vec![TupleValue::Null; definition.columns.len()];
+        let mut values: Vec<TupleValue<'_>> = recycled(take(&mut self.memory.after));
+        values.resize(definition.columns.len(), TupleValue::Null);
         for (ordinal, value) in parts.layout().live_ordinals().iter().zip(row) {
             if let Some(place) = values.get_mut(*ordinal) {
                 *place = stored_value(definition, *ordinal, *value)?;
             }
         }
         let mut writer = self.transaction.row_writer(parts);
-        match writer.insert(&values)? {
-            Insertion::Inserted(_) => {
+        match writer.insert_or_find(&values)? {
+            None => {
                 self.references.inserted(parts, &values);
+                self.memory.after = recycled(values);
                 Ok(Inserted::New)
             }
-            Insertion::Conflict(found) => {
+            Some(found) => {
                 let kind = found.index.map_or(KeyKind::Primary, KeyKind::Index);
                 match conflict {
                     Conflict::DoNothing(arbiter)

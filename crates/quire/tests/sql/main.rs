@@ -1,6 +1,7 @@
 //! The room from the outside: statements in, rows, errors and effects out.
 #![allow(clippy::unwrap_used)]
 
+mod allocations;
 mod conversations;
 mod copying;
 mod costs;
@@ -11,6 +12,7 @@ mod merging;
 mod plans;
 mod points;
 mod prepared;
+mod reuse;
 mod signatures;
 mod support;
 mod tuple_plans;

@@ -7,6 +7,7 @@ use super::mode::{Modes, RowLockMode, TableLockMode};
 use super::table::{LockName, LockRequest, LockTable, Taken};
 use crate::mvcc::TreeId;
 use crate::mvcc::error::LockError;
+use crate::mvcc::spare::clear;
 use crate::mvcc::trees::OpenTree;
 
 const ROW: u8 = 1;
@@ -140,6 +141,15 @@ impl HeldLocks {
             self.table.reduce(lock.name, self.owner, lock.before);
             self.uncount_row(lock.tree);
         }
+    }
+
+    /// Gives back all, and belongs to another transaction from now on.
+    pub(in crate::mvcc) fn renew(&mut self) {
+        self.release_since(LockPosition(0));
+        self.release_whole_trees();
+        clear(&mut self.held);
+        clear(&mut self.row_limits);
+        self.owner = self.table.new_owner();
     }
 
     fn note(&mut self, name: LockName, tree: TreeId, before: Modes) {

@@ -1,66 +1,93 @@
 //! `INSERT`, `UPDATE` and `DELETE`.
 
+use std::mem::take;
+
 use quire_engine::plan::{Environment, Row, Scalar};
-use quire_engine::row_table::{TupleValue, Value};
+use quire_engine::row_table::{TupleValue, Value, recycled};
 
 use super::select::passes;
-use super::{Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};
+use super::{Apply, Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};
 use crate::error::Error;
 use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
+use crate::statement::memory::GivenValues;
 
 impl Insert {
     pub(in crate::statement) fn execute(
         &self,
         rows: &mut dyn NewRows,
         environment: &Environment<'_>,
+        given: &mut GivenValues,
     ) -> Result<Executed, Error> {
         let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         for row in &self.rows {
-            let values = row.iter().map(|value| match value {
-                NewValue::Given(output) => output.scalar(&[], environment),
-                NewValue::Next(sequence) => rows.next_value(*sequence).map(Scalar::Integer),
-            });
-            let values = values.collect::<Result<Vec<Scalar<'_>>, Error>>()?;
-            let row: Vec<TupleValue<'_>> = values.iter().map(Scalar::as_tuple_value).collect();
-            let mut shown = match (&self.returning, self.checks.is_empty()) {
-                (None, true) => None,
-                (returning, _) => {
-                    check(&self.checks, &row, environment)?;
-                    let show = |returning: &Returning| returning.values(&row, environment);
-                    returning.as_ref().map(show).transpose()?
-                }
-            };
-            let inserted = rows.insert(&row, &self.conflict, &mut |there| {
-                let (new_row, shown_of_it) = self.updated(there, &row, environment)?;
-                shown = shown_of_it;
-                Ok(new_row)
-            })?;
-            if inserted != Inserted::LeftOut {
+            let mut scalars: Vec<Scalar<'_>> = recycled(take(&mut given.scalars));
+            for value in row {
+                scalars.push(match value {
+                    NewValue::Given(output) => output.scalar(&[], environment)?,
+                    NewValue::Next(sequence) => Scalar::Integer(rows.next_value(*sequence)?),
+                });
+            }
+            let mut row: Vec<TupleValue<'_>> = recycled(take(&mut given.row));
+            row.extend(scalars.iter().map(Scalar::as_tuple_value));
+            if let Some(shown) = self.insert(&row, rows, environment)? {
                 count += 1;
                 if let (Some(returned), Some(shown)) = (&mut returned, shown) {
                     returned.push_row(&shown);
                 }
             }
+            given.row = recycled(row);
+            given.scalars = recycled(scalars);
         }
         Ok(Executed::Changed(count, returned))
     }
 
-    /// What becomes of a row that is there when `excluded` was to be inserted, and what is shown of it.
-    fn updated(
+    /// Inserts a row, and gives what is shown of it; `None` when it is left out.
+    fn insert(
+        &self,
+        row: Row<'_>,
+        rows: &mut dyn NewRows,
+        environment: &Environment<'_>,
+    ) -> Result<Option<Option<Vec<Value>>>, Error> {
+        let mut shown = match (&self.returning, self.checks.is_empty()) {
+            (None, true) => None,
+            (returning, _) => {
+                check(&self.checks, row, environment)?;
+                let show = |returning: &Returning| returning.values(row, environment);
+                returning.as_ref().map(show).transpose()?
+            }
+        };
+        let inserted = rows.insert(row, &self.conflict, &mut |there, apply| {
+            let updated = self.update(there, row, environment, apply)?;
+            let is_updated = updated.is_some();
+            shown = updated.flatten();
+            Ok(is_updated)
+        })?;
+        Ok((inserted != Inserted::LeftOut).then_some(shown))
+    }
+
+    /// Does what is to be done to a row that is there when `excluded` was to be inserted, and gives what is shown of it; `None` when
+    /// it is kept.
+    fn update(
         &self,
         there: Row<'_>,
         excluded: Row<'_>,
         environment: &Environment<'_>,
-    ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
+        apply: Apply<'_>,
+    ) -> Result<Option<Option<Vec<Value>>>, Error> {
         let both = [there, excluded].concat();
         match &self.conflict {
             Conflict::Update(_, update) if passes(&update.conditions, &both, environment)? => {
-                let values = new_values(&update.new_values, &both, environment)?;
-                let returning = self.returning.as_ref();
-                changed_row(there, values, &self.checks, returning, environment)
+                let new_row = Updated {
+                    outputs: &update.new_values,
+                    checks: &self.checks,
+                    returning: self.returning.as_ref(),
+                };
+                let given = &mut GivenValues::default();
+                let shown = new_row.give(there, &both, environment, given, apply);
+                shown.map(Some)
             }
-            _ => Ok((NewRow::Kept, None)),
+            _ => Ok(None),
         }
     }
 }
@@ -70,90 +97,100 @@ impl Change {
         &self,
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
+        given: &mut GivenValues,
     ) -> Result<Executed, Error> {
         let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         self.access.for_each_range(environment, |bounds| {
             let test = |row: Row<'_>| passes(&self.tests, row, environment);
-            count += rows.change(&self.access.key, bounds, &test, &mut |row| {
-                self.decide(row, environment, &mut returned)
+            count += rows.change(&self.access.key, bounds, &test, &mut |row, apply| {
+                self.decide(row, environment, given, &mut returned, apply)
             })?;
             Ok(true)
         })?;
         Ok(Executed::Changed(count, returned))
     }
 
-    /// What becomes of a row that is locked; what is shown of it is added to `returned`.
+    /// Does what is to become of a row that is locked; what is shown of it is added to `returned`. False when it is kept.
     pub(in crate::statement) fn decide(
         &self,
         row: Row<'_>,
         environment: &Environment<'_>,
+        given: &mut GivenValues,
         returned: &mut Option<ResultRows>,
-    ) -> Result<NewRow, Error> {
+        apply: Apply<'_>,
+    ) -> Result<bool, Error> {
         if !passes(&self.all_conditions, row, environment)? {
-            return Ok(NewRow::Kept);
+            return Ok(false);
         }
-        let (new_row, shown) = self.new_row(row, environment)?;
+        let shown = match &self.new_values {
+            None => {
+                let returning = self.returning.as_ref();
+                let show = |returning: &Returning| returning.values(row, environment);
+                let shown = returning.map(show).transpose()?;
+                apply(NewRow::Deleted)?;
+                shown
+            }
+            Some(outputs) => {
+                let new_row = Updated {
+                    outputs,
+                    checks: &self.checks,
+                    returning: self.returning.as_ref(),
+                };
+                new_row.give(row, row, environment, given, apply)?
+            }
+        };
         if let (Some(returned), Some(shown)) = (returned, shown) {
             returned.push_row(&shown);
         }
-        Ok(new_row)
+        Ok(true)
     }
+}
 
-    /// What becomes of a row, and what is shown of it.
-    fn new_row(
+/// What an update makes of a row.
+struct Updated<'s> {
+    /// Columns with their new values.
+    outputs: &'s [(usize, Output)],
+    checks: &'s [Check],
+    returning: Option<&'s Returning>,
+}
+
+impl Updated<'_> {
+    /// Gives a row its new values, which are calculated from `seen` and must satisfy the checks. Returns what is shown of it.
+    fn give(
         &self,
         row: Row<'_>,
+        seen: Row<'_>,
         environment: &Environment<'_>,
-    ) -> Result<(NewRow, Option<Vec<Value>>), Error> {
-        let returning = self.returning.as_ref();
-        match &self.new_values {
-            None => {
-                let show = |returning: &Returning| returning.values(row, environment);
-                Ok((NewRow::Deleted, returning.map(show).transpose()?))
-            }
-            Some(outputs) => {
-                let values = new_values(outputs, row, environment)?;
-                changed_row(row, values, &self.checks, returning, environment)
-            }
+        given: &mut GivenValues,
+        apply: Apply<'_>,
+    ) -> Result<Option<Vec<Value>>, Error> {
+        let mut scalars: Vec<Scalar<'_>> = recycled(take(&mut given.scalars));
+        for (_, output) in self.outputs {
+            scalars.push(output.scalar(seen, environment)?);
         }
+        let mut columns: Vec<(usize, TupleValue<'_>)> = recycled(take(&mut given.columns));
+        let numbers = self.outputs.iter().map(|(column, _)| *column);
+        columns.extend(numbers.zip(scalars.iter().map(Scalar::as_tuple_value)));
+        let shown = match (self.checks.is_empty(), self.returning) {
+            (true, None) => None,
+            (_, returning) => {
+                let mut changed = row.to_vec();
+                for (column, value) in &columns {
+                    if let Some(place) = changed.get_mut(*column) {
+                        *place = *value;
+                    }
+                }
+                check(self.checks, &changed, environment)?;
+                let show = |returning: &Returning| returning.values(&changed, environment);
+                returning.map(show).transpose()?
+            }
+        };
+        apply(NewRow::Changed(&columns))?;
+        given.columns = recycled(columns);
+        given.scalars = recycled(scalars);
+        Ok(shown)
     }
-}
-
-/// Columns with their new values.
-fn new_values(
-    outputs: &[(usize, Output)],
-    row: Row<'_>,
-    environment: &Environment<'_>,
-) -> Result<Vec<(usize, Value)>, Error> {
-    let mut values = Vec::with_capacity(outputs.len());
-    for (column, output) in outputs {
-        values.push((*column, output.value(row, environment)?));
-    }
-    Ok(values)
-}
-
-/// A row with some new values, which must satisfy the checks, and what is shown of it.
-fn changed_row(
-    row: Row<'_>,
-    values: Vec<(usize, Value)>,
-    checks: &[Check],
-    returning: Option<&Returning>,
-    environment: &Environment<'_>,
-) -> Result<(NewRow, Option<Vec<Value>>), Error> {
-    if checks.is_empty() && returning.is_none() {
-        return Ok((NewRow::Changed(values), None));
-    }
-    let mut changed = row.to_vec();
-    for (column, value) in &values {
-        if let Some(place) = changed.get_mut(*column) {
-            *place = value.as_tuple_value();
-        }
-    }
-    check(checks, &changed, environment)?;
-    let show = |returning: &Returning| returning.values(&changed, environment);
-    let shown = returning.map(show).transpose()?;
-    Ok((NewRow::Changed(values), shown))
 }
 
 impl Returning {

@@ -6,7 +6,7 @@ mod rows;
 mod select;
 
 use quire_engine::plan::{Environment, EvaluationError, Row, Scalar};
-use quire_engine::row_table::Value;
+use quire_engine::row_table::{TupleValue, Value};
 
 pub(crate) use rows::ResultRows;
 pub(super) use select::passes;
@@ -14,6 +14,7 @@ pub(super) use select::passes;
 use super::access::KeyBounds;
 use super::bind::LockMode;
 use super::compiled::{Compiled, Conflict, Output};
+use super::memory::GivenValues;
 use super::table::Key;
 use crate::error::Error;
 
@@ -23,16 +24,17 @@ pub(super) type Visit<'v> = &'v mut dyn FnMut(Row<'_>) -> Result<bool, Error>;
 /// Tells of a row whether it is meant.
 pub(super) type Test<'t> = &'t dyn Fn(Row<'_>) -> Result<bool, Error>;
 
-/// Says what becomes of a row, whose columns it sees all.
-pub(super) type Decide<'d> = &'d mut dyn FnMut(Row<'_>) -> Result<NewRow, Error>;
+/// Does with a row, whose columns it sees all, what is to become of it; false when it is not meant after all.
+pub(super) type Decide<'d> = &'d mut dyn FnMut(Row<'_>, Apply<'_>) -> Result<bool, Error>;
+
+/// Does that with the row that was shown.
+pub(super) type Apply<'a> = &'a mut dyn FnMut(NewRow<'_>) -> Result<(), Error>;
 
 /// What becomes of a row.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum NewRow {
-    /// It is not meant after all.
-    Kept,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum NewRow<'a> {
     /// Some columns get new values.
-    Changed(Vec<(usize, Value)>),
+    Changed(&'a [(usize, TupleValue<'a>)]),
     Deleted,
 }
 
@@ -112,10 +114,11 @@ impl Compiled {
         parameters: &[Value],
     ) -> Result<Executed, Error> {
         let environment = Environment::new(parameters);
+        let mut given = GivenValues::default();
         match self {
             Self::Select(select) => select.execute(rows, &environment).map(Executed::Rows),
-            Self::Insert(insert) => insert.execute(rows, &environment),
-            Self::Change(change) => change.execute(rows, &environment),
+            Self::Insert(insert) => insert.execute(rows, &environment, &mut given),
+            Self::Change(change) => change.execute(rows, &environment, &mut given),
         }
     }
 }

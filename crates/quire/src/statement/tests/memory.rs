@@ -121,22 +121,28 @@ impl TableRows for MemoryRows {
             if !test(&row)? {
                 continue;
             }
-            match decide(&row)? {
-                NewRow::Kept => continue,
-                NewRow::Deleted => deleted.push(index),
-                NewRow::Changed(values) => {
-                    for (column, value) in values {
-                        self.rows[index][column] = value;
-                    }
+            let there = &mut self.rows[index];
+            let is_changed = decide(&row, &mut |new_row| {
+                match new_row {
+                    NewRow::Deleted => deleted.push(index),
+                    NewRow::Changed(values) => set(there, values),
                 }
-            }
-            count += 1;
+                Ok(())
+            })?;
+            count += u64::from(is_changed);
         }
         deleted.sort_unstable();
         for index in deleted.into_iter().rev() {
             self.rows.remove(index);
         }
         Ok(count)
+    }
+}
+
+/// Gives some columns of a row their new values.
+fn set(row: &mut [Value], values: &[(usize, TupleValue<'_>)]) {
+    for (column, value) in values {
+        row[*column] = owned(value);
     }
 }
 
@@ -173,15 +179,16 @@ impl NewRows for MemoryRows {
                 if let Some(index) = self.conflict(row, Some(*kind)) {
                     let all: Vec<usize> = (0..row.len()).collect();
                     let there = self.rows[index].clone();
-                    return Ok(match decide(&view(&there, &all))? {
-                        NewRow::Changed(values) => {
-                            for (column, value) in values {
-                                self.rows[index][column] = value;
-                            }
-                            Inserted::Updated
+                    let is_changed = decide(&view(&there, &all), &mut |new_row| {
+                        match new_row {
+                            NewRow::Changed(values) => set(&mut self.rows[index], values),
+                            NewRow::Deleted => panic!("a row is not deleted by an insertion"),
                         }
-                        NewRow::Kept => Inserted::LeftOut,
-                        NewRow::Deleted => panic!("a row is not deleted by an insertion"),
+                        Ok(())
+                    })?;
+                    return Ok(match is_changed {
+                        true => Inserted::Updated,
+                        false => Inserted::LeftOut,
                     });
                 }
             }
