@@ -36,12 +36,21 @@ impl Writer {
         Writer { bytes }
     }
 
+    /// One that writes behind what `bytes` has.
+    pub(crate) fn behind(bytes: Vec<u8>) -> Self {
+        Writer { bytes }
+    }
+
     pub(crate) fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }
 
-    pub(crate) fn varint(&mut self, value: u64) {
-        self.varint_wide(u128::from(value));
+    pub(crate) fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
     }
 
     pub(crate) fn varint_wide(&mut self, mut value: u128) {

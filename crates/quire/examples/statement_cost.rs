@@ -31,19 +31,21 @@ fn main() -> Result<(), Failure> {
         change(&mut update, &[Value::Integer(random.below(ROWS))])
     })?;
     let mut insert = connection.prepare("INSERT INTO t VALUES ($1, $2, $3, $4)")?;
-    let texts = texts(0);
+    let [c, pad] = texts(0);
+    let mut values = [Value::Null, Value::Integer(1), c, pad];
     show("insert", |number| {
-        let [c, pad] = texts.clone();
-        let id = Value::Integer(ROWS + number as i64);
-        change(&mut insert, &[id, Value::Integer(1), c, pad])
+        values[0] = Value::Integer(ROWS + number as i64);
+        change(&mut insert, &values)
     })?;
     let mut delete = connection.prepare("DELETE FROM t WHERE id = $1")?;
     show("delete", |number| {
         change(&mut delete, &[Value::Integer(ROWS + number as i64)])
     })?;
     let threads = std::thread::available_parallelism()?.get();
-    let rate = select_rate(&database, threads)?;
-    println!("select a number, {threads} threads: {rate:.0} a second");
+    if is_wanted("threads") {
+        let rate = select_rate(&database, threads)?;
+        println!("select a number, {threads} threads: {rate:.0} a second");
+    }
     Ok(())
 }
 
@@ -114,9 +116,13 @@ fn thread_ns() -> u64 {
     first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-fn show(name: &str, mut statement: impl FnMut(u64) -> Result<(), Failure>) -> Result<(), Failure> {
+fn is_wanted(name: &str) -> bool {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    if !name.contains(&wanted) {
+    name.contains(&wanted)
+}
+
+fn show(name: &str, mut statement: impl FnMut(u64) -> Result<(), Failure>) -> Result<(), Failure> {
+    if !is_wanted(name) {
         return Ok(());
     }
     let mut number = 0;

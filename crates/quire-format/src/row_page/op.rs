@@ -141,7 +141,7 @@ impl<'a> PageOp<'a> {
 
     /// Writes the operation behind what `output` has.
     pub fn encode(&self, output: &mut Vec<u8>) {
-        let mut writer = Writer::default();
+        let mut writer = Writer::behind(std::mem::take(output));
         match *self {
             Self::Put {
                 key,
@@ -169,7 +169,7 @@ impl<'a> PageOp<'a> {
                 writer.bytes(key);
             }
         }
-        output.extend_from_slice(&writer.finish());
+        *output = writer.finish();
     }
 
     /// Length of what `encode` writes.

@@ -12,6 +12,9 @@ use super::codec::PageCodec;
 use super::frame::Frame;
 use super::targets::{SplitWant, Target};
 
+/// Memory for operations that a frame keeps, at most: twice as much.
+const KEPT_OPS_BYTES_MAX: usize = 512;
+
 /// The page, and what its next image will be made of.
 pub(super) struct Content {
     pub(super) bytes: Box<[u8]>,
@@ -19,6 +22,8 @@ pub(super) struct Content {
     base: Base,
     /// Operations since the base, encoded one after the other.
     ops: Vec<u8>,
+    /// Memory of operations that have become part of a base.
+    spare_ops: Vec<u8>,
     op_count: usize,
     op_bytes_max: usize,
     /// Epoch of the changes that no flush has taken.
@@ -122,6 +127,7 @@ impl Content {
             is_freed: false,
             base,
             ops: Vec::new(),
+            spare_ops: Vec::new(),
             op_count: 0,
             op_bytes_max: 0,
             changed_in: None,
@@ -154,6 +160,9 @@ impl Content {
 
     /// Notes an operation that was applied.
     pub(super) fn log(&mut self, op: &PageOp<'_>) {
+        if self.ops.capacity() == 0 {
+            self.ops = std::mem::take(&mut self.spare_ops);
+        }
         op.encode(&mut self.ops);
         self.op_count += 1;
         self.op_bytes_max = self.op_bytes_max.max(op.encoded_bytes());
@@ -170,7 +179,8 @@ impl Content {
 
     fn begin_base(&mut self, base: Base) {
         self.base = base;
-        self.ops = Vec::new();
+        let ops = std::mem::take(&mut self.ops);
+        self.keep_memory(ops);
         self.op_count = 0;
         self.op_bytes_max = 0;
         self.generation += 1;
@@ -249,8 +259,17 @@ impl Content {
         }
     }
 
-    /// A flush has written the image. Whether the page follows from it and the operations since.
-    pub(super) fn flushed(&mut self, log: LogUse) -> bool {
+    /// Operations will be noted there where these were, of which nobody needs any.
+    fn keep_memory(&mut self, mut ops: Vec<u8>) {
+        if (1..=KEPT_OPS_BYTES_MAX).contains(&ops.capacity()) {
+            ops.clear();
+            self.spare_ops = ops;
+        }
+    }
+
+    /// A flush has written the image, and with it `ops`. Whether the page follows from it and the operations since.
+    pub(super) fn flushed(&mut self, log: LogUse, ops: Vec<u8>) -> bool {
+        self.keep_memory(ops);
         let is_base = matches!(self.base, Base::Pending);
         if is_base {
             self.base = Base::Stored(log);

@@ -19,11 +19,19 @@ use crate::volume::{Durability, WriteBatch};
 pub struct Flush {
     pool: Pool,
     frames: Vec<Arc<Frame>>,
-    /// In the order of `frames`; absent for a page that is free.
-    images: Vec<Option<Arc<[u8]>>>,
+    /// In the order of `frames`.
+    images: Vec<Image>,
     /// Trees that have no pages as of the instant.
     forgotten_trees: Vec<u64>,
     is_committed: bool,
+}
+
+/// What is written of a page.
+struct Image {
+    /// Absent for a page that is free.
+    bytes: Option<Arc<[u8]>>,
+    /// The operations that were appended.
+    ops: Vec<u8>,
 }
 
 impl Pool {
@@ -81,16 +89,15 @@ impl Flush {
     /// Bytes of their images.
     #[must_use]
     pub fn image_bytes(&self) -> u64 {
-        let bytes =
-            |image: &Option<Arc<[u8]>>| image.as_ref().map_or(0, |image| image.len() as u64);
-        self.images.iter().map(bytes).sum()
+        let bytes = self.images.iter().filter_map(|image| image.bytes.as_ref());
+        bytes.map(|bytes| bytes.len() as u64).sum()
     }
 
     /// What many images took of their pages is what the next are expected to take.
     fn note_images(&self) {
         const PAGES_MIN: usize = 64;
         let written = self.frames.iter().zip(&self.images);
-        let written = written.filter(|(_, image)| image.is_some());
+        let written = written.filter(|(_, image)| image.bytes.is_some());
         let page_bytes: usize = written.map(|(frame, _)| frame.page_bytes()).sum();
         if self.frames.len() >= PAGES_MIN {
             let upkeep = &self.pool.inner.upkeep;
@@ -103,7 +110,8 @@ impl Flush {
     /// The dictionaries that its images name.
     fn dictionaries(&self) -> HashSet<u64> {
         let named = |image: &Arc<[u8]>| Some(PageImage::open(image).ok()?.dictionary());
-        let named = self.images.iter().flatten().filter_map(named);
+        let images = self.images.iter().filter_map(|image| image.bytes.as_ref());
+        let named = images.filter_map(named);
         named.filter(|id| *id > 0).collect()
     }
 
@@ -114,7 +122,7 @@ impl Flush {
     /// As [`WriteBatch::commit_with`]. The pages stay changed.
     pub fn commit(mut self, batch: WriteBatch, durability: Durability) -> Result<u64, CommitError> {
         for (frame, image) in self.frames.iter().zip(&self.images) {
-            match image {
+            match &image.bytes {
                 Some(image) => batch.put(frame.page(), PageKind::Row, image)?,
                 // A page that came and went since the last flush was never in the volume.
                 None if batch.existed(frame.page()) => batch.free(frame.page())?,
@@ -132,21 +140,21 @@ impl Flush {
     }
 
     /// The volume has the images.
-    fn finish(&self) {
+    fn finish(&mut self) {
         let inner = &self.pool.inner;
-        for (frame, image) in self.frames.iter().zip(&self.images) {
+        for (frame, made) in self.frames.iter().zip(self.images.drain(..)) {
             let Ok(mut content) = frame.latch() else {
                 continue;
             };
-            match image {
+            match made.bytes {
                 Some(image) => {
-                    inner.upkeep.volume.keep_cached(frame.page(), image);
-                    let log = PageImage::open(image)
+                    inner.upkeep.volume.keep_cached(frame.page(), &image);
+                    let log = PageImage::open(&image)
                         .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it, frame.target()));
-                    let is_base = content.flushed(log);
+                    let is_base = content.flushed(log, made.ops);
                     drop(content);
                     if is_base {
-                        inner.upkeep.judge(frame, image);
+                        inner.upkeep.judge(frame, &image);
                     }
                 }
                 None => {
@@ -204,20 +212,19 @@ impl Upkeep {
         self.volume.note_images(image_bytes, page_bytes);
     }
 
-    /// The image of a page; `None` for one that is free.
-    fn make_image(&self, frame: &Frame, copy: FrameCopy) -> Result<Option<Arc<[u8]>>, FlushError> {
+    /// The image of a page.
+    fn make_image(&self, frame: &Frame, copy: FrameCopy) -> Result<Image, FlushError> {
         let page = frame.page();
-        match copy {
-            FrameCopy::Freed => Ok(None),
+        let (bytes, ops) = match copy {
+            FrameCopy::Freed => (None, Vec::new()),
             FrameCopy::Encode(bytes) => {
                 if frame.codec().compresses() {
                     let counter = &self.counters.flush_compressions;
                     counter.fetch_add(1, Ordering::Relaxed);
                 }
                 let image = self.encode(&bytes, frame.codec());
-                Ok(Some(
-                    image.map_err(|detail| FlushError::Image { page, detail })?,
-                ))
+                let image = image.map_err(|detail| FlushError::Image { page, detail })?;
+                (Some(image), Vec::new())
             }
             FrameCopy::Append { base, ops, lsn } => {
                 let base = match base {
@@ -227,14 +234,14 @@ impl Upkeep {
                 self.counters
                     .appended_images
                     .fetch_add(1, Ordering::Relaxed);
-                let image = if ops.is_empty() {
-                    base
-                } else {
-                    append(page, &base, &ops, lsn)?.into()
+                let image = match ops.is_empty() {
+                    true => base,
+                    false => append(page, &base, &ops, lsn)?.into(),
                 };
-                Ok(Some(image))
+                (Some(image), ops)
             }
-        }
+        };
+        Ok(Image { bytes, ops })
     }
 }
 
