@@ -32,6 +32,12 @@ def outputs(page, folder):
     return [(sql, shown, (folder / f"{number}.txt").read_text()) for number, (sql, shown) in enumerate(examples)]
 
 
+def anchors(file):
+    """The names GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 class Docs(unittest.TestCase):
     maxDiff = None
 
@@ -47,9 +53,13 @@ class Docs(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in DOCS.glob("*.md"):
-            for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-                if "://" not in target:
-                    self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+            for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text()):
+                if "://" in target:
+                    continue
+                file = page.parent / target if target else page
+                self.assertTrue(file.exists(), f"{page.name}: {target}")
+                if anchor:
+                    self.assertIn(anchor, anchors(file), f"{page.name}: {target}#{anchor}")
 
 
 if __name__ == "__main__":
