@@ -166,7 +166,8 @@ class Passwords(SecureTest):
 
     def test_lists_of_roles(self):
         environment = {"PGUSER": "ada", "PGPASSWORD": PASSWORD}
-        for command in ["\\du", "\\du+", "\\l", "\\dn+", "\\dp", "\\df", "\\db", "\\ddp", "\\drds", "\\dx", "\\dT"]:
+        lists = "du du+ l l+ dn+ dp df db db+ ddp drds dx dT dL dL+ dl dl+ dF dFd+ dFp dFt+ dD+ dAp dP+ deu dconfig+"
+        for command in [f"\\{name}" for name in lists.split()]:
             printed = self.run_client("psql", "-X", "-v", "ON_ERROR_STOP=1", "-c", command, **environment)
             self.assertNotIn("ERROR", printed, command)
         printed = self.run_client("psql", "-X", "-c", "\\du", **environment)

@@ -207,3 +207,43 @@ fn functions_say_who_and_where() {
         "error 42704"
     );
 }
+
+#[test]
+fn sizes_are_those_of_the_stored_pages() {
+    let (_server, mut client) = shop();
+    client.query(
+        "insert into customer (name, price) select 'n' || i, i from generate_series(1, 5000) g(i)",
+    );
+    client.query("insert into facts select i, 'same' from generate_series(1, 5000) g(i)");
+    client.query("checkpoint");
+    let stored = |client: &mut Client, which: &str| {
+        let sql = format!("select sum(encoded_bytes) from quire_storage('customer') where {which}");
+        rows(client, &sql).remove(0)
+    };
+    let trees = "tree in ('rows', 'overflow')";
+    let (table, indexes) = (
+        stored(&mut client, trees),
+        stored(&mut client, &format!("not {trees}")),
+    );
+    let sizes = "select pg_table_size('customer'), pg_indexes_size('customer'), \
+                 pg_total_relation_size('customer') = pg_table_size('customer') + pg_indexes_size('customer'), \
+                 pg_relation_size('customer_price') > 0, pg_relation_size('customer_pkey'), \
+                 pg_table_size('facts') > 0, pg_relation_size('named'), pg_relation_size(1) is null";
+    assert_eq!(
+        rows(&mut client, sizes),
+        [format!("{table}, {indexes}, t, t, 0, t, 0, t")]
+    );
+    let whole = "select pg_database_size(current_database()) = \
+                 (select value from quire_file() where name = 'file_bytes')";
+    assert_eq!(rows(&mut client, whole), ["t"]);
+    let failed = client.query("select pg_table_size('nothing')");
+    assert!(failed[0].contains("42P01"), "{failed:?}");
+}
+
+#[test]
+fn tables_of_the_catalog_have_numbers_as_hidden_columns() {
+    let (_server, mut client) = shop();
+    let sql = "select l.tableoid, (select count(*) from pg_description d where d.classoid = l.tableoid) \
+               from pg_catalog.pg_language l where l.tableoid = 'pg_language'::regclass";
+    assert_eq!(rows(&mut client, sql), ["2612, 0"]);
+}

@@ -7,7 +7,7 @@ use super::functions::{Answer, Function};
 use super::objects::{Objects, PUBLIC, Relation, Source};
 use super::rows::{flag, list, number, optional, text};
 use super::specification::Kind;
-use super::{PG_CATALOG, PgCatalog, SERVER_VERSION, relations, surroundings, types};
+use super::{PG_CATALOG, PgCatalog, SERVER_VERSION, relations, sizes, surroundings, types};
 use crate::error::Error;
 use crate::sql::names::quoted;
 
@@ -24,10 +24,14 @@ const YES: Answer = |_, _| Ok(flag(true));
 const NO: Answer = |_, _| Ok(flag(false));
 const USER: Answer = |catalog, _| Ok(text(&catalog.user));
 const DATABASE: Answer = |catalog, _| Ok(text(&catalog.database));
+const FILE_BYTES: Answer = |catalog, _| {
+    let bytes = i64::try_from(catalog.file_bytes);
+    Ok(number(bytes.unwrap_or(i64::MAX)))
+};
 const FIRST: Answer = |_, args| Ok(args.first().cloned().unwrap_or(ScalarValue::Null));
 
 /// All functions, by name.
-pub(super) const FUNCTIONS: [Function; 95] = [
+pub(super) const FUNCTIONS: [Function; 100] = [
     function("array_lower", Kind::Integer, |_, args| {
         Ok(ends(args).map_or(ScalarValue::Null, |_| number(1)))
     }),
@@ -81,6 +85,7 @@ pub(super) const FUNCTIONS: [Function; 95] = [
     function("pg_client_encoding", Kind::Text, |_, _| Ok(text("UTF8"))),
     function("pg_collation_is_visible", Kind::Boolean, YES),
     function("pg_conversion_is_visible", Kind::Boolean, YES),
+    function("pg_database_size", Kind::BigInt, FILE_BYTES),
     function("pg_encoding_max_length", Kind::Integer, |_, _| {
         Ok(number(4))
     }),
@@ -125,7 +130,9 @@ pub(super) const FUNCTIONS: [Function; 95] = [
             _ => None,
         })))
     }),
-    function("pg_indexes_size", Kind::BigInt, NONE),
+    function("pg_indexes_size", Kind::BigInt, |catalog, args| {
+        size(catalog, args, sizes::of_indexes)
+    }),
     function("pg_is_in_recovery", Kind::Boolean, NO),
     function("pg_is_other_temp_schema", Kind::Boolean, NO),
     function("pg_jit_available", Kind::Boolean, NO),
@@ -135,7 +142,9 @@ pub(super) const FUNCTIONS: [Function; 95] = [
     function("pg_opfamily_is_visible", Kind::Boolean, YES),
     function("pg_partition_ancestors", Kind::Oids, |_, _| Ok(list([]))),
     function("pg_relation_is_publishable", Kind::Boolean, NO),
-    function("pg_relation_size", Kind::BigInt, NONE),
+    function("pg_relation_size", Kind::BigInt, |catalog, args| {
+        size(catalog, args, sizes::of_relation)
+    }),
     function("pg_size_pretty", Kind::Text, |_, args| {
         Ok(integer(args, 0).map_or(ScalarValue::Null, |bytes| text(pretty(bytes))))
     }),
@@ -147,11 +156,21 @@ pub(super) const FUNCTIONS: [Function; 95] = [
             flag(found.schema == PUBLIC || found.schema == PG_CATALOG)
         }))
     }),
-    function("pg_table_size", Kind::BigInt, NONE),
+    function("pg_table_size", Kind::BigInt, |catalog, args| {
+        size(catalog, args, sizes::of_relation)
+    }),
+    function("pg_tablespace_databases", Kind::Oids, |_, _| {
+        Ok(list([surroundings::DATABASE.into()]))
+    }),
+    function("pg_tablespace_size", Kind::BigInt, FILE_BYTES),
     function("pg_tablespace_location", Kind::Text, |_, _| Ok(text(""))),
-    function("pg_total_relation_size", Kind::BigInt, NONE),
+    function("pg_total_relation_size", Kind::BigInt, |catalog, args| {
+        size(catalog, args, sizes::of_all)
+    }),
     function("pg_ts_config_is_visible", Kind::Boolean, YES),
     function("pg_ts_dict_is_visible", Kind::Boolean, YES),
+    function("pg_ts_parser_is_visible", Kind::Boolean, YES),
+    function("pg_ts_template_is_visible", Kind::Boolean, YES),
     function("pg_type_is_visible", Kind::Boolean, YES),
     function("quote_ident", Kind::Text, |_, args| {
         Ok(optional(string(args, 0).map(|name| quoted(&name))))
@@ -302,6 +321,15 @@ fn relation<'c>(catalog: &'c PgCatalog, args: &[ScalarValue]) -> Result<Option<&
         ))
     });
     found.map(Some)
+}
+
+/// What a relation takes in the file; nothing for a number that none has.
+fn size(
+    catalog: &PgCatalog,
+    args: &[ScalarValue],
+    of: fn(&PgCatalog, &Relation) -> Result<ScalarValue>,
+) -> Result<ScalarValue> {
+    relation(catalog, args)?.map_or(Ok(ScalarValue::Null), |found| of(catalog, found))
 }
 
 fn by_name<'o>(objects: &'o Objects, name: &str) -> Option<&'o Relation> {

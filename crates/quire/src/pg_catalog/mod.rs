@@ -8,7 +8,7 @@
 //! | `objects` | what the database has, with PostgreSQL's numbers |
 //! | `types` | types, their numbers and spellings |
 //! | `relations`, `roles`, `surroundings`, `information` | the rows of the tables |
-//! | `functions`, `answers` | functions such as `format_type` |
+//! | `functions`, `answers`, `sizes` | functions such as `format_type` |
 //! | `rewrite` | what has to be said otherwise for the planner |
 
 mod answers;
@@ -19,6 +19,7 @@ mod relations;
 pub(crate) mod rewrite;
 mod roles;
 mod rows;
+mod sizes;
 mod specification;
 mod surroundings;
 mod types;
@@ -50,6 +51,8 @@ pub(crate) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_
 /// The catalog of one snapshot, as one connection sees it.
 pub(crate) struct PgCatalog {
     objects: Objects,
+    snapshot: Snapshot,
+    file_bytes: u64,
     settings: Arc<Mutex<Settings>>,
     user: String,
     database: String,
@@ -70,6 +73,7 @@ impl PgCatalog {
         snapshot: &Snapshot,
         views: &ViewColumns,
         settings: Arc<Mutex<Settings>>,
+        file_bytes: u64,
     ) -> Result<Self, Error> {
         let objects = Objects::new(snapshot, views)?;
         let identity = locked(&settings).identity().clone();
@@ -77,6 +81,8 @@ impl PgCatalog {
         let Identity { user, database, .. } = identity;
         Ok(Self {
             objects,
+            snapshot: snapshot.clone(),
+            file_bytes,
             settings,
             user,
             database,

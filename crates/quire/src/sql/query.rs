@@ -195,7 +195,8 @@ async fn catalog_of(
     token: &CancelToken,
 ) -> Result<Arc<PgCatalog>, Error> {
     let columns = views::columns_for(session, snapshot, statement, token).await;
-    let catalog = PgCatalog::new(snapshot, &columns, session.shared_settings())?;
+    let file_bytes = session.database.engine.volume().stats().file_bytes;
+    let catalog = PgCatalog::new(snapshot, &columns, session.shared_settings(), file_bytes)?;
     Ok(Arc::new(catalog))
 }
 

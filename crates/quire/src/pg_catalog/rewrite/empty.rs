@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::subqueries::has_aggregate;
 use super::{null, table_of};
+use crate::sql::last_part;
 use crate::sql::names::{UNNAMED, of_expression, with_suffix};
 
 /// Makes every such `SELECT` of a query one of no rows from nowhere.
@@ -47,6 +48,9 @@ fn draws_on_nothing(select: &Select) -> bool {
         TableFactor::Table {
             name, args: None, ..
         } => table_of(name).is_some_and(|table| table.is_empty),
+        TableFactor::Derived {
+            lateral, subquery, ..
+        } => *lateral && asks_for_partitions(subquery),
         _ => false,
     };
     select.from.iter().any(|from| {
@@ -64,6 +68,20 @@ fn draws_on_nothing(select: &Select) -> bool {
         });
         keeps_left && (is_empty(&from.relation) || inner.any(|join| is_empty(&join.relation)))
     })
+}
+
+/// Whether a query is about the partitions of a relation: psql wants it for those that have some, and none has.
+fn asks_for_partitions(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let is_it = |factor: &TableFactor| match factor {
+        TableFactor::Table { name, .. } | TableFactor::Function { name, .. } => {
+            last_part(name).is_some_and(|name| name == "pg_partition_tree")
+        }
+        _ => false,
+    };
+    select.from.iter().any(|from| is_it(&from.relation))
 }
 
 /// Aggregates of no rows are a row, and of a wildcard only the planner knows the columns.

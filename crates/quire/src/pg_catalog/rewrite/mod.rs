@@ -6,9 +6,11 @@
 //!    `regclass` and the like is a function that gives the number, or the name where text or the output wants that.
 //! 3. A `SELECT` from a table that is always empty has no rows ([`empty`]).
 //! 4. Subqueries that look one thing up become joins ([`subqueries`]).
+//! 5. `tableoid` of a table of the catalog is its number ([`table_numbers`]).
 
 mod empty;
 mod subqueries;
+mod table_numbers;
 
 use std::ops::ControlFlow;
 
@@ -110,6 +112,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        table_numbers::rewrite(select);
         subqueries::inline_lateral(select);
         self.lookups.join(select);
         ControlFlow::Continue(())
