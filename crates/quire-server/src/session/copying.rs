@@ -73,7 +73,11 @@ impl Session {
                     return Ok(());
                 }
                 Ok(false) => copying.finish(),
-                Err(failure) => Err(failure),
+                Err(failure) => {
+                    // Its statement waits for rows, and the next one would wait for it.
+                    drop(copying);
+                    Err(failure)
+                }
             },
             Frontend::CopyDone => copying.finish(),
             Frontend::CopyFail(reason) => Err(copying.copy.fail(reason).into()),

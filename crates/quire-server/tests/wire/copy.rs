@@ -133,6 +133,34 @@ fn nothing_is_kept_of_a_copy_that_fails() {
 }
 
 #[test]
+fn data_that_is_no_copy_ends_it() {
+    let (_server, mut client) = table();
+    let not_signed: &[u8] = b"PGCOPX\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+    let sql = "copy t from stdin (format binary)";
+    for is_inside in [false, true] {
+        if is_inside {
+            client.query("begin");
+        }
+        let answers = copied(&mut client, sql, &[not_signed]);
+        let state = if is_inside { "ready E" } else { "ready I" };
+        assert_eq!(answers[0], "G");
+        assert!(answers[1].contains("22P04"), "{answers:?}");
+        assert_eq!(answers[2], state);
+    }
+    client.query("rollback");
+    let answers = client.say(&[
+        parse("", sql, &[]),
+        bind("", "", &[]),
+        execute("", 0),
+        data(not_signed),
+        done(),
+        sync(),
+    ]);
+    assert!(answers.iter().any(|answer| answer.contains("22P04")));
+    assert_eq!(client.query("select count(*) from t")[1], "row 0");
+}
+
+#[test]
 fn a_copy_is_part_of_its_transaction() {
     let (server, mut client) = table();
     client.query("begin");
