@@ -9,7 +9,7 @@
 use hashbrown::HashTable;
 
 use super::distinct::{Distinct, DistinctProgram};
-use super::keys::{hash_of, push_key, restore_key};
+use super::keys::{KeyHead, push_key, restore_key};
 use super::row_image::RowImage;
 use super::spill::{Partitions, SpillFile, Stream, Workspace};
 use super::{Explanation, RegisterIterator, Step};
@@ -37,13 +37,20 @@ pub struct GroupPrograms {
 struct Group {
     start: u32,
     bytes: u32,
-    hash: u64,
     /// Where its slots start. Those of other group-bys may lie between.
-    first_slot: usize,
+    first_slot: u32,
+}
+
+/// How a group is found.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    head: KeyHead,
+    number: u32,
+    first_slot: u32,
 }
 
 /// Bytes of a group besides those of its key and its slots: in the list, and in the table with the room that it has.
-const GROUP_BYTES: usize = size_of::<Group>() + 12;
+const GROUP_BYTES: usize = size_of::<Group>() + 2 * size_of::<Bucket>();
 
 /// Rows of its input by groups. Without keys there is one group, also of no rows.
 pub struct HashGroup<I> {
@@ -53,7 +60,7 @@ pub struct HashGroup<I> {
     accumulate: Step,
     distinct: Vec<Distinct>,
     results: Step,
-    table: HashTable<u32>,
+    table: HashTable<Bucket>,
     groups: Vec<Group>,
     /// The buffer of the registers that has the keys.
     buffer: u16,
@@ -139,7 +146,7 @@ impl<I: RegisterIterator> HashGroup<I> {
 
     fn read_input(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
         if self.key_registers.is_empty() {
-            self.add_group(0, registers)?;
+            self.add_group(KeyHead::of(&[]), registers)?;
         }
         while self.input.next(registers)? {
             self.take(registers)?;
@@ -153,10 +160,9 @@ impl<I: RegisterIterator> HashGroup<I> {
         if !self.keys.run(registers)? {
             return Ok(());
         }
-        let Some(group) = self.group(registers)? else {
+        let Some(first_slot) = self.group(registers)? else {
             return Ok(());
         };
-        let first_slot = self.groups.get(group).map_or(0, |group| group.first_slot);
         registers.set_group(first_slot);
         self.accumulate.run(registers)?;
         for distinct in &mut self.distinct {
@@ -165,31 +171,36 @@ impl<I: RegisterIterator> HashGroup<I> {
         Ok(())
     }
 
-    /// The group whose keys the registers have; none if there is no room for it, and the row was spilled.
+    /// The first slot of the group whose keys the registers have; none if there is no room for it, and the row was spilled.
     #[inline]
     fn group(&mut self, registers: &mut RegisterSet) -> Result<Option<usize>, Trap> {
         if self.key_registers.is_empty() {
-            return Ok(Some(0));
+            return Ok(self.groups.first().map(|group| group.first_slot as usize));
         }
         self.key.clear();
         for register in &self.key_registers {
             push_key(registers, *register, &mut self.key);
         }
-        let hash = hash_of(&self.key);
-        let known = registers.buffer(self.buffer);
-        let (groups, key) = (&self.groups, &self.key);
-        let found = self.table.find(hash, |number| {
-            let group = groups.get(*number as usize);
-            group.is_some_and(|group| group.key(known) == key.as_slice())
+        let head = KeyHead::of(&self.key);
+        let (hash, is_whole) = (head.hash(), head.is_whole());
+        let found = self.table.find(hash, |bucket| {
+            bucket.head == head && (is_whole || self.has_key(bucket.number, registers))
         });
         match found {
-            Some(number) => Ok(Some(*number as usize)),
+            Some(bucket) => Ok(Some(bucket.first_slot as usize)),
             None if self.is_spilling() || self.is_full(registers) => {
                 self.spill(hash, registers)?;
                 Ok(None)
             }
-            None => self.add_group(hash, registers).map(Some),
+            None => self.add_group(head, registers).map(Some),
         }
+    }
+
+    /// Whether the key at hand, a long one, is that of a group.
+    #[cold]
+    fn has_key(&self, number: u32, registers: &RegisterSet) -> bool {
+        let group = self.groups.get(number as usize);
+        group.is_some_and(|group| group.key(registers.buffer(self.buffer)) == self.key.as_slice())
     }
 
     /// Whether rows of the pass have been spilled: from then on no group is added, also if a string that was replaced has made room. Rows of
@@ -233,7 +244,7 @@ impl<I: RegisterIterator> HashGroup<I> {
     }
 
     #[cold]
-    fn add_group(&mut self, hash: u64, registers: &mut RegisterSet) -> Result<usize, Trap> {
+    fn add_group(&mut self, head: KeyHead, registers: &mut RegisterSet) -> Result<usize, Trap> {
         let place = |at: usize| u32::try_from(at).map_err(|_| Trap::text_too_long());
         let number = self.groups.len();
         let first_slot = match self.free_slots.pop() {
@@ -250,14 +261,17 @@ impl<I: RegisterIterator> HashGroup<I> {
         self.groups.push(Group {
             start: place(keys.len())?,
             bytes: place(self.key.len())?,
-            hash,
-            first_slot,
+            first_slot: place(first_slot)?,
         });
         keys.extend_from_slice(&self.key);
-        let groups = &self.groups;
-        let rehash = |number: &u32| groups.get(*number as usize).map_or(0, |group| group.hash);
-        self.table.insert_unique(hash, place(number)?, rehash);
-        Ok(number)
+        let bucket = Bucket {
+            head,
+            number: place(number)?,
+            first_slot: place(first_slot)?,
+        };
+        let rehash = |bucket: &Bucket| bucket.head.hash();
+        self.table.insert_unique(head.hash(), bucket, rehash);
+        Ok(first_slot)
     }
 
     /// Takes in what was put aside of the groups that there are.
@@ -284,8 +298,9 @@ impl<I: RegisterIterator> HashGroup<I> {
     /// Makes the groups of rows that were spilled; false when there are none.
     fn next_pass(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         for group in self.groups.drain(..) {
-            registers.reset_slots(group.first_slot, &self.initial, &self.text_slots);
-            self.free_slots.push(group.first_slot);
+            let first_slot = group.first_slot as usize;
+            registers.reset_slots(first_slot, &self.initial, &self.text_slots);
+            self.free_slots.push(first_slot);
         }
         registers.put_buffer(self.buffer, Vec::new());
         let next = self.spilled.as_mut().and_then(|spilled| {
@@ -327,7 +342,7 @@ impl<I: RegisterIterator> RegisterIterator for HashGroup<I> {
         };
         loop {
             while let Some(group) = self.groups.get(next) {
-                let first_slot = group.first_slot;
+                let first_slot = group.first_slot as usize;
                 self.restore(*group, registers);
                 registers.set_group(first_slot);
                 next += 1;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::keys::{hash_of, push_key};
+use super::keys::{KeyHead, push_key};
 use super::temporary::Temporary;
 use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
 
@@ -26,8 +26,7 @@ struct KeyPlace {
 /// The first row of a key.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    key: KeyPlace,
-    hash: u64,
+    head: KeyHead,
     first: u32,
 }
 
@@ -88,29 +87,26 @@ impl KeptRows {
             has_matched: false,
         };
         if let Some(key) = key {
-            let hash = hash_of(key);
-            let keys = &self.keys;
-            let found = self
-                .table
-                .find_mut(hash, |bucket| bucket.key.of(keys) == key);
+            let head = KeyHead::of(key);
+            let (table, rows, keys) = (&mut self.table, &self.rows, &self.keys);
+            let found = table.find_mut(head.hash(), |bucket| bucket.is_of(head, key, rows, keys));
             if let Some(bucket) = found {
                 row.next = bucket.first;
-                row.key = Some(bucket.key);
+                row.key = rows.get(bucket.first as usize).and_then(|row| row.key);
                 bucket.first = number;
             } else {
                 let length = |at: usize| u32::try_from(at).map_err(|_| Trap::too_large());
-                let key_place = KeyPlace {
+                row.key = Some(KeyPlace {
                     start: length(self.keys.len())?,
                     bytes: length(key.len())?,
-                };
+                });
                 self.keys.extend_from_slice(key);
-                row.key = Some(key_place);
                 let bucket = Bucket {
-                    key: key_place,
-                    hash,
+                    head,
                     first: number,
                 };
-                self.table.insert_unique(hash, bucket, |bucket| bucket.hash);
+                let rehash = |bucket: &Bucket| bucket.head.hash();
+                self.table.insert_unique(head.hash(), bucket, rehash);
             }
         }
         self.rows.push(row);
@@ -119,10 +115,9 @@ impl KeptRows {
 
     /// The first row with a key.
     pub(super) fn first(&self, key: &[u8]) -> Option<u32> {
-        let keys = &self.keys;
-        let found = self
-            .table
-            .find(hash_of(key), |bucket| bucket.key.of(keys) == key);
+        let head = KeyHead::of(key);
+        let is_it = |bucket: &Bucket| bucket.is_of(head, key, &self.rows, &self.keys);
+        let found = self.table.find(head.hash(), is_it);
         found.map(|bucket| bucket.first)
     }
 
@@ -183,6 +178,19 @@ impl KeptRows {
         self.rows = Vec::new();
         self.keys = Vec::new();
         self.temporary.replace(Vec::new(), registers);
+    }
+}
+
+impl Bucket {
+    #[inline]
+    fn is_of(&self, head: KeyHead, key: &[u8], rows: &[Kept], keys: &[u8]) -> bool {
+        let is_rest_alike = || {
+            let first = rows.get(self.first as usize);
+            first
+                .and_then(|row| row.key)
+                .is_some_and(|place| place.of(keys) == key)
+        };
+        self.head == head && (head.is_whole() || is_rest_alike())
     }
 }
 

@@ -105,30 +105,101 @@ pub(super) fn restore_key(
     }
 }
 
+/// What a hash table has of a key in its own memory: all of a short key, so that nobody looks elsewhere whether it is the one. Most are:
+/// two numbers are 18 bytes, two letters 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KeyHead([u64; 3]);
+
+impl KeyHead {
+    /// The longest key that is here as a whole; the last byte has its length.
+    const BYTES_MAX: usize = 23;
+    const LONGER: u8 = 0xFF;
+
+    #[inline]
+    pub(super) fn of(key: &[u8]) -> Self {
+        let mut head = [0; Self::BYTES_MAX + 1];
+        match head.get_mut(..key.len()) {
+            Some(start) if key.len() <= Self::BYTES_MAX => {
+                start.copy_from_slice(key);
+                head[Self::BYTES_MAX] = key.len() as u8;
+            }
+            _ => {
+                head[..8].copy_from_slice(&hash_of(key).to_le_bytes());
+                head[Self::BYTES_MAX] = Self::LONGER;
+            }
+        }
+        let (words, _) = head.as_chunks::<8>();
+        let word = |at: usize| words.get(at).map_or(0, |word| u64::from_le_bytes(*word));
+        Self([word(0), word(1), word(2)])
+    }
+
+    /// Whether keys with the same head are the same.
+    #[inline]
+    pub(super) fn is_whole(self) -> bool {
+        self.0[2].to_le_bytes()[7] != Self::LONGER
+    }
+
+    #[inline]
+    pub(super) fn hash(self) -> u64 {
+        self.0.into_iter().fold(FACTOR, fold)
+    }
+}
+
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[inline]
+fn fold(hash: u64, word: u64) -> u64 {
+    let product = u128::from(hash ^ word) * u128::from(FACTOR);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
 /// A hash of some bytes: multiplied and folded, eight at a time.
 #[inline]
 pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = bytes.len() as u64 ^ FACTOR;
     let mut chunks = bytes.chunks_exact(8);
-    let mut fold = |word: u64| {
-        let product = u128::from(hash ^ word) * u128::from(FACTOR);
-        hash = (product as u64) ^ ((product >> 64) as u64);
-    };
     for chunk in &mut chunks {
-        fold(
-            chunk
-                .first_chunk()
-                .map_or(0, |chunk| u64::from_le_bytes(*chunk)),
-        );
+        let word = chunk
+            .first_chunk()
+            .map_or(0, |word| u64::from_le_bytes(*word));
+        hash = fold(hash, word);
     }
     let rest = chunks.remainder();
     if !rest.is_empty() {
-        fold(
-            rest.iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        let bytes = rest.iter().rev();
+        hash = fold(
+            hash,
+            bytes.fold(0, |word, byte| word << 8 | u64::from(*byte)),
         );
     }
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_alike_when_keys_are() {
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        for length in 0..40 {
+            for byte in [0, 1, KeyHead::LONGER] {
+                keys.push(vec![byte; length]);
+            }
+            let mut other = vec![0; length];
+            other.extend([1]);
+            keys.push(other);
+        }
+        for one in &keys {
+            let head = KeyHead::of(one);
+            assert_eq!(head.is_whole(), one.len() <= KeyHead::BYTES_MAX);
+            for other in &keys {
+                let is_alike = head == KeyHead::of(other);
+                assert_eq!(is_alike, one == other, "{one:?} {other:?}");
+                if is_alike {
+                    assert_eq!(head.hash(), KeyHead::of(other).hash());
+                }
+            }
+        }
+    }
 }
