@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use memchr::memmem::Finder;
+
 /// A pattern, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LikePattern {
@@ -10,10 +12,34 @@ pub struct LikePattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    Text(Box<[u8]>),
+    Text(Literal),
     AnyCharacter,
     AnyText,
 }
+
+/// Text of a pattern, with what finds it within another.
+#[derive(Debug, Clone)]
+struct Literal(Finder<'static>);
+
+impl Literal {
+    fn bytes(&self) -> &[u8] {
+        self.0.needle()
+    }
+
+    /// Where it is first at or behind `from`.
+    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        let found = self.0.find(text.get(from..)?)?;
+        Some(from + found)
+    }
+}
+
+impl PartialEq for Literal {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Literal {}
 
 impl LikePattern {
     /// Takes a pattern apart.
@@ -46,7 +72,7 @@ impl LikePattern {
     /// What every text that is like the pattern begins with.
     pub(crate) fn prefix(&self) -> Option<&[u8]> {
         match self.parts.first() {
-            Some(Part::Text(text)) => Some(text),
+            Some(Part::Text(text)) => Some(text.bytes()),
             _ => None,
         }
     }
@@ -60,12 +86,17 @@ impl LikePattern {
         loop {
             let next = match self.parts.get(part) {
                 Some(Part::AnyText) => {
-                    retry = Some((part + 1, at));
                     part += 1;
+                    let Some(start) = self.first_start(part, text, at) else {
+                        return false;
+                    };
+                    retry = Some((part, start));
+                    at = start;
                     continue;
                 }
                 Some(Part::Text(wanted)) => {
                     let rest = text.get(at..).unwrap_or_default();
+                    let wanted = wanted.bytes();
                     rest.starts_with(wanted).then_some(at + wanted.len())
                 }
                 Some(Part::AnyCharacter) => (at < text.len()).then(|| after_character(text, at)),
@@ -75,11 +106,25 @@ impl LikePattern {
             match (next, &mut retry) {
                 (Some(end), _) => (part, at) = (part + 1, end),
                 (None, Some((start, from))) if *from < text.len() => {
-                    *from = after_character(text, *from);
-                    (part, at) = (*start, *from);
+                    let again = after_character(text, *from);
+                    let Some(found) = self.first_start(*start, text, again) else {
+                        return false;
+                    };
+                    *from = found;
+                    (part, at) = (*start, found);
                 }
                 _ => return false,
             }
+        }
+    }
+
+    /// Where what stands behind a `%` can begin first.
+    fn first_start(&self, part: usize, text: &[u8], from: usize) -> Option<usize> {
+        match self.parts.get(part) {
+            Some(Part::Text(wanted)) => wanted.find(text, from),
+            // Of the end there is one place.
+            None => Some(text.len()),
+            Some(_) => Some(from),
         }
     }
 }
@@ -90,8 +135,8 @@ impl fmt::Display for LikePattern {
             match part {
                 Part::AnyText => f.write_str("%")?,
                 Part::AnyCharacter => f.write_str("_")?,
-                Part::Text(bytes) => {
-                    let text = String::from_utf8_lossy(bytes);
+                Part::Text(literal) => {
+                    let text = String::from_utf8_lossy(literal.bytes());
                     let text = text.replace('\\', "\\\\").replace('%', "\\%");
                     f.write_str(&text.replace('_', "\\_"))?;
                 }
@@ -103,7 +148,9 @@ impl fmt::Display for LikePattern {
 
 fn flush(text: &mut String, parts: &mut Vec<Part>) {
     if !text.is_empty() {
-        parts.push(Part::Text(std::mem::take(text).into_bytes().into()));
+        let finder = Finder::new(text.as_bytes()).into_owned();
+        parts.push(Part::Text(Literal(finder)));
+        text.clear();
     }
 }
 
@@ -144,6 +191,49 @@ mod tests {
         ] {
             let is_like = LikePattern::new(pattern).matches(text.as_bytes());
             assert_eq!(is_like, expected, "{text:?} LIKE {pattern:?}");
+        }
+    }
+
+    /// By definition, in exponential time.
+    fn is_like(text: &[char], pattern: &[char]) -> bool {
+        match pattern {
+            [] => text.is_empty(),
+            ['%', rest @ ..] => (0..=text.len()).any(|at| is_like(&text[at..], rest)),
+            ['_', rest @ ..] => !text.is_empty() && is_like(&text[1..], rest),
+            [wanted, rest @ ..] => text.first() == Some(wanted) && is_like(&text[1..], rest),
+        }
+    }
+
+    #[test]
+    fn short_texts_match_as_defined() {
+        let words = |letters: &[char], most: u32| {
+            let mut words: Vec<Vec<char>> = vec![Vec::new()];
+            let mut from = 0;
+            for _ in 0..most {
+                let until = words.len();
+                for at in from..until {
+                    for letter in letters {
+                        let mut longer = words[at].clone();
+                        longer.push(*letter);
+                        words.push(longer);
+                    }
+                }
+                from = until;
+            }
+            words
+        };
+        let texts = words(&['a', 'é'], 6);
+        for pattern in words(&['a', 'é', '%', '_'], 5) {
+            let like = LikePattern::new(&pattern.iter().collect::<String>());
+            for text in &texts {
+                let bytes: String = text.iter().collect();
+                let expected = is_like(text, &pattern);
+                assert_eq!(
+                    like.matches(bytes.as_bytes()),
+                    expected,
+                    "{text:?} LIKE {pattern:?}"
+                );
+            }
         }
     }
 }
