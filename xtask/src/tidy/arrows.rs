@@ -59,7 +59,10 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "quire-testkit",
         ],
     ),
-    ("quire-fuzz", &["quire-format", "quire-codec"]),
+    (
+        "quire-fuzz",
+        &["quire-server", "quire", "quire-format", "quire-codec"],
+    ),
     (
         "row-speed",
         &["quire", "quire-engine", "quire-store", "quire-codec"],

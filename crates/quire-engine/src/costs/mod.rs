@@ -36,6 +36,7 @@ pub enum Cost {
     Compute,
     HashInsert,
     HashProbe,
+    CacheMiss,
     Compare,
     KeepRow,
     Suppress,
@@ -71,7 +72,7 @@ const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str
     }
 }
 
-const COUNT: usize = 37;
+const COUNT: usize = 38;
 
 /// In the order of [`Cost`].
 const KNOWN: [Known; COUNT] = [
@@ -165,7 +166,7 @@ const KNOWN: [Known; COUNT] = [
         1_000.0,
         "a KiB of a page, of zstd",
     ),
-    known(Cost::Row, "row", 50.0, "a row that a scan reads"),
+    known(Cost::Row, "row", 30.0, "a row that a scan reads"),
     known(
         Cost::Lookup,
         "lookup",
@@ -190,6 +191,12 @@ const KNOWN: [Known; COUNT] = [
         "hash_probe",
         50.0,
         "a key that is looked for in a hash table",
+    ),
+    known(
+        Cost::CacheMiss,
+        "cache_miss",
+        90.0,
+        "a place of memory that is in no cache",
     ),
     known(
         Cost::Compare,
@@ -254,37 +261,37 @@ const KNOWN: [Known; COUNT] = [
     known(
         Cost::BatchRow,
         "batch_row",
-        25.0,
+        40.0,
         "a row that batches are made of",
     ),
     known(
         Cost::BatchField,
         "batch_field",
-        12.0,
+        19.0,
         "a number that is put into a batch",
     ),
     known(
         Cost::BatchText,
         "batch_text",
-        25.0,
+        40.0,
         "a string that is put into a batch",
     ),
     known(
         Cost::BatchCompute,
         "batch_compute",
-        4.0,
+        6.5,
         "an expression of a row of a batch",
     ),
     known(
         Cost::BatchGroup,
         "batch_group",
-        40.0,
+        65.0,
         "a row of a batch that finds its group",
     ),
     known(
         Cost::BatchHashRow,
         "batch_hash_row",
-        60.0,
+        95.0,
         "a row of a batch that is put into, or looked for in a hash table",
     ),
 ];

@@ -40,7 +40,7 @@ extensions_options! {
         /// Let the tuple engine make machine code of programs that run often.
         pub native_code: bool, default = true
         /// Which machine runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
-        pub engine: String, default = "batch".to_owned()
+        pub engine: String, default = "auto".to_owned()
     }
 }
 

@@ -14,11 +14,37 @@ use crate::types::SqlType;
 /// Rows that make another thread of batches worth it.
 const ROWS_PER_THREAD: f64 = 32_768.0;
 
-/// Expressions that are computed: columns are there already.
+/// What the caches of a processor keep of a hash table: in a larger one, finding a key waits for memory.
+const CACHE_BYTES: f64 = 2_097_152.0;
+/// Bytes of a key in a hash table, with the room that this has and what is found there; and of each value of it.
+const KEY_BYTES: f64 = 96.0;
+const VALUE_BYTES: f64 = 16.0;
+/// Places of memory that are looked at for a key: its bucket, and what is found.
+const PLACES: f64 = 2.0;
+/// Batches wait for several keys at a time.
+const BATCH_WAITS: f64 = 0.4;
+/// Work on a pattern beside that on a number.
+const PATTERN_WORK: f64 = 4.0;
+
+/// Work that expressions are: columns are there already.
 fn computed_count<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> f64 {
     let computed = expressions.into_iter();
     let computed = computed.filter(|one| !matches!(one, Expression::Column { .. }));
-    computed.count() as f64
+    computed.map(work_of).sum()
+}
+
+fn work_of(expression: &Expression) -> f64 {
+    match expression {
+        Expression::Like(..) => PATTERN_WORK,
+        _ => 1.0,
+    }
+}
+
+/// How many of some conditions are looked at for a row: each is taken to be true of half of the rows.
+fn tested_count(conditions: &[&Expression]) -> f64 {
+    let share = |at: usize| 0.5_f64.powi(i32::try_from(at).unwrap_or(i32::MAX));
+    let works = conditions.iter().enumerate();
+    works.map(|(at, one)| work_of(one) * share(at)).sum()
 }
 
 /// Whether a node gives its first rows before it has seen all of its input.
@@ -52,10 +78,10 @@ impl Builder<'_> {
         let left = ordinals.iter().enumerate();
         let left = left.filter(|(slot, _)| !is_tested(*slot));
         let left: Vec<usize> = left.map(|(_, ordinal)| *ordinal).collect();
-        let tests_ns = conditions.len() as f64 * chosen.rows;
+        let tests = tested_count(conditions) * chosen.rows;
         let tuple_ns = chosen.cost_ns
             + rows * decoding_ns(table, &self.costs, &left)
-            + tests_ns * of(Cost::Compute);
+            + tests * of(Cost::Compute);
         let is_text = |ordinal: &usize| {
             let sql_type = table.layout().sql_type(*ordinal);
             sql_type.is_some_and(|of| of.is_text() || of == SqlType::Bytea)
@@ -70,7 +96,8 @@ impl Builder<'_> {
             Some(_) => prices.lookup_ns,
             None => prices.row_ns - of(Cost::Row),
         };
-        let batch_ns = chosen.rows * (reading_ns + row_ns) + tests_ns * of(Cost::BatchCompute);
+        let batch_tests = computed_count(conditions.iter().copied()) * chosen.rows;
+        let batch_ns = chosen.rows * (reading_ns + row_ns) + batch_tests * of(Cost::BatchCompute);
         let batch_ns = of(Cost::BatchNode) + batch_ns / self.threads(chosen.rows);
         Ok((tuple_ns, batch_ns))
     }
@@ -86,13 +113,27 @@ impl Builder<'_> {
     pub(super) fn hashing_ns(&self, kept: f64, looking: f64, columns: (usize, usize)) -> f64 {
         let kept_ns = self.costs.of(Cost::KeepRow) + self.costs.of(Cost::HashInsert);
         let spilling_ns = self.spilling_ns(kept, kept + looking, columns.0.max(columns.1));
-        kept * kept_ns + looking * self.costs.of(Cost::HashProbe) + spilling_ns
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(kept, columns.0);
+        kept * kept_ns + looking * finding_ns + spilling_ns
+    }
+
+    /// How long finding one of so many keys waits for memory.
+    fn waiting_ns(&self, keys: f64, values: usize) -> f64 {
+        let bytes = keys * (KEY_BYTES + values as f64 * VALUE_BYTES);
+        let missing = 1.0 - (CACHE_BYTES / bytes.max(CACHE_BYTES));
+        missing * PLACES * self.costs.of(Cost::CacheMiss)
     }
 
     /// A join of rows that come in order; of the right ones those of a key are kept.
     pub(super) fn merging_ns(&self, left: f64, right: f64) -> f64 {
         let compare_ns = self.costs.of(Cost::Compare);
         2.0 * left * compare_ns + right * (compare_ns + self.costs.of(Cost::KeepRow))
+    }
+
+    /// Finding the groups of rows.
+    fn grouping_ns(&self, input_rows: f64, groups: f64, values: usize) -> f64 {
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(groups, values);
+        input_rows * finding_ns + groups * self.costs.of(Cost::HashInsert)
     }
 
     /// A node that makes so many rows, with its inputs.
@@ -111,19 +152,18 @@ impl Builder<'_> {
                 self.way(join)?.0 + pairs * of(Cost::Compute)
             }
             Node::Aggregate(aggregate) => {
+                let values = aggregate.groups.len() + aggregate.calls.len();
                 let finding_ns = match aggregate.groups.is_empty() {
                     true => 0.0,
-                    false => input_rows * of(Cost::HashProbe) + rows * of(Cost::HashInsert),
+                    false => self.grouping_ns(input_rows, rows, values),
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
-                let values = aggregate.groups.len() + aggregate.calls.len();
                 let spilling_ns = self.spilling_ns(rows, input_rows, values);
                 inputs_ns + finding_ns + input_rows * computed * of(Cost::Compute) + spilling_ns
             }
             Node::Distinct(_) => {
                 let spilling_ns = self.spilling_ns(rows, input_rows, plan.columns.len());
-                let finding_ns = input_rows * of(Cost::HashProbe) + rows * of(Cost::HashInsert);
-                inputs_ns + finding_ns + spilling_ns
+                inputs_ns + self.grouping_ns(input_rows, rows, plan.columns.len()) + spilling_ns
             }
             Node::Sort(sort) => {
                 let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
@@ -132,7 +172,9 @@ impl Builder<'_> {
                 let comparing_ns = comparisons(input_rows, wanted) * of(Cost::Compare);
                 inputs_ns + input_rows * of(Cost::KeepRow) + comparing_ns + spilling_ns
             }
-            Node::Filter(..) => inputs_ns + input_rows * of(Cost::Compute),
+            Node::Filter(_, condition) => {
+                inputs_ns + input_rows * work_of(condition) * of(Cost::Compute)
+            }
             Node::Project(_, expressions) => {
                 inputs_ns + input_rows * computed_count(expressions) * of(Cost::Compute)
             }
@@ -151,23 +193,31 @@ impl Builder<'_> {
         let own_ns = match &plan.node {
             Node::Join(join) => {
                 let pairs = rows * (1.0 + join.residual.iter().count() as f64);
-                input_rows * of(Cost::BatchHashRow) + pairs * of(Cost::BatchCompute)
+                let kept = inputs.iter().map(|input| input.rows);
+                let kept = kept.fold(input_rows, f64::min);
+                let finding_ns = of(Cost::BatchHashRow)
+                    + BATCH_WAITS * self.waiting_ns(kept, plan.columns.len());
+                input_rows * finding_ns + pairs * of(Cost::BatchCompute)
             }
             Node::Aggregate(aggregate) => {
+                let values = aggregate.groups.len() + aggregate.calls.len();
                 let group_ns = match aggregate.groups.is_empty() {
                     true => 0.0,
-                    false => of(Cost::BatchGroup),
+                    false => of(Cost::BatchGroup) + BATCH_WAITS * self.waiting_ns(rows, values),
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
                 input_rows * (group_ns + computed * of(Cost::BatchCompute))
             }
-            Node::Distinct(_) => input_rows * of(Cost::BatchGroup),
+            Node::Distinct(_) => {
+                let waiting_ns = BATCH_WAITS * self.waiting_ns(rows, plan.columns.len());
+                input_rows * (of(Cost::BatchGroup) + waiting_ns)
+            }
             Node::Sort(sort) => {
                 let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
                 let fields = plan.columns.len() as f64 * of(Cost::BatchCompute);
                 comparisons(input_rows, wanted) * of(Cost::Compare) + input_rows * fields
             }
-            Node::Filter(..) => input_rows * of(Cost::BatchCompute),
+            Node::Filter(_, condition) => input_rows * work_of(condition) * of(Cost::BatchCompute),
             Node::Project(_, expressions) => {
                 input_rows * computed_count(expressions) * of(Cost::BatchCompute)
             }
