@@ -71,8 +71,11 @@ impl Outcome {
         let _ = self.first.set(first);
     }
 
-    fn wait(&self) -> Result<u64, CommitError> {
-        is_soon(|| self.first.get().is_some());
+    fn wait(&self, durability: Durability) -> Result<u64, CommitError> {
+        // A sync takes longer than putting a thread to sleep.
+        if durability == Durability::Unsynced {
+            is_soon(|| self.first.get().is_some());
+        }
         match self.first.wait() {
             Ok(first) => Ok(*first),
             Err(error) => Err(error.duplicate()),
@@ -154,7 +157,7 @@ impl LogInner {
         if index == 0 {
             self.lead(Arc::clone(&outcome));
         }
-        Ok(LogSequence(outcome.wait()? + index as u64))
+        Ok(LogSequence(outcome.wait(durability)? + index as u64))
     }
 
     fn lead(&self, outcome: Arc<Outcome>) {

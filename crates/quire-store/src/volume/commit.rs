@@ -81,7 +81,7 @@ impl WriteBatch {
             runs.entries()
         };
         if durability == Durability::Synced
-            && let Err(source) = self.inner.disk.sync()
+            && let Err(source) = self.inner.gate.syncing(|| self.inner.disk.sync())
         {
             self.inner.poison("sync", &source);
             return Err(CommitError::Unknown {

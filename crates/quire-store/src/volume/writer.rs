@@ -86,6 +86,8 @@ impl Writer {
 #[derive(Default)]
 pub(super) struct Gate {
     is_taken: AtomicBool,
+    /// Whether who has it waits for a sync, which takes longer than putting others to sleep.
+    is_syncing: AtomicBool,
     /// How many sleep until it is returned.
     sleepers: AtomicUsize,
     /// Held by who is about to sleep, and by who wakes one.
@@ -103,7 +105,8 @@ impl Gate {
     }
 
     fn wait(&self) {
-        if is_soon(|| !self.is_taken.load(Ordering::Relaxed) && self.take()) {
+        let is_free = || !self.is_taken.load(Ordering::Relaxed) && self.take();
+        if !self.is_syncing.load(Ordering::Relaxed) && is_soon(is_free) {
             return;
         }
         let mut waking = self.lock_waking();
@@ -116,6 +119,14 @@ impl Gate {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Has others sleep instead of looking while `sync` runs.
+    pub(super) fn syncing<T>(&self, sync: impl FnOnce() -> T) -> T {
+        self.is_syncing.store(true, Ordering::Relaxed);
+        let done = sync();
+        self.is_syncing.store(false, Ordering::Relaxed);
+        done
     }
 
     fn give_back(&self) {
