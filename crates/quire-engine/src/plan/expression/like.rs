@@ -12,7 +12,7 @@ pub struct LikePattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    Text(Literal),
+    Text(Box<Literal>),
     AnyCharacter,
     AnyText,
 }
@@ -149,7 +149,7 @@ impl fmt::Display for LikePattern {
 fn flush(text: &mut String, parts: &mut Vec<Part>) {
     if !text.is_empty() {
         let finder = Finder::new(text.as_bytes()).into_owned();
-        parts.push(Part::Text(Literal(finder)));
+        parts.push(Part::Text(Box::new(Literal(finder))));
         text.clear();
     }
 }
