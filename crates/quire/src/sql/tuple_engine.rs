@@ -4,8 +4,8 @@
 //! A query that has no counterpart in the algebra, reads what is no row table, or needs what its iterators do not do, is left to the general path and
 //! counted ([`TupleCounts`]).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -329,23 +329,29 @@ fn rows_of(
     let (shown, own_token) = (super::query::nullable(&schema), token.clone());
     // The task must not keep the database open.
     let asking = Arc::downgrade(session);
+    let fails = Weak::clone(&asking);
     let produce = move || {
         loop {
             let item = running.next_batch(&shown, &own_token);
             let is_last = !matches!(item, Ok(Some(_)));
-            let has_failed = item.is_err();
+            // Before anybody hears of it and says the next statement.
+            if item.is_err()
+                && let Some(session) = fails.upgrade()
+            {
+                session.transaction.blocking_lock().fail();
+            }
             let is_heard = match item.transpose() {
                 Some(item) => sender.blocking_send(item).is_ok(),
                 None => true,
             };
             if is_last || !is_heard {
-                return has_failed;
+                return;
             }
         }
     };
     let task = session.database.spawn(async move {
-        let has_failed = tokio::task::spawn_blocking(produce).await.unwrap_or(true);
-        if has_failed && let Some(session) = asking.upgrade() {
+        let has_panicked = tokio::task::spawn_blocking(produce).await.is_err();
+        if has_panicked && let Some(session) = asking.upgrade() {
             session.transaction.lock().await.fail();
         }
     })?;
