@@ -68,7 +68,10 @@ fn the_corpus_passes_as_far_as_it_did_in_column_tables() {
 fn the_corpus_passes_as_far_as_it_did_in_row_tables() {
     run_corpus(&Way {
         name: "row",
-        settings: &["SET default_table_access_method = 'row'"],
+        settings: &[
+            "SET default_table_access_method = 'row'",
+            "SET engine = 'batch'",
+        ],
         // Tables of `random` are only read.
         has: |_, part| !part.starts_with("random"),
     });

@@ -5,42 +5,59 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, TableFactor, Value, VisitorMut};
 
 use super::table_of;
+use crate::sql::last_part;
 use crate::sql::names::folded;
 use crate::sql::walk::walk_mut;
 
-/// Puts numbers for the `tableoid` of the tables that a `SELECT` names.
+/// Puts numbers for the `tableoid` of the tables that a `SELECT` names, also in subqueries of it.
 pub(super) fn rewrite(select: &mut Select) {
-    let factors = select.from.iter().flat_map(|from| {
-        let joined = from.joins.iter().map(|join| &join.relation);
-        std::iter::once(&from.relation).chain(joined)
-    });
-    let tables: Vec<(String, u32)> = factors.filter_map(named_number).collect();
+    let tables: Vec<(String, u32)> = factors_of(select).filter_map(named_number).collect();
     if !tables.is_empty() {
         // The visitor never breaks off.
-        let _ = walk_mut(select, &mut Numbers { tables, depth: 0 });
+        let _ = walk_mut(
+            select,
+            &mut Numbers {
+                tables,
+                hidden: Vec::new(),
+            },
+        );
+    }
+}
+
+fn factors_of(select: &Select) -> impl Iterator<Item = &TableFactor> {
+    select.from.iter().flat_map(|from| {
+        let joined = from.joins.iter().map(|join| &join.relation);
+        std::iter::once(&from.relation).chain(joined)
+    })
+}
+
+/// What a table is called in a `SELECT`.
+fn name_of(factor: &TableFactor) -> Option<String> {
+    match factor {
+        TableFactor::Table { name, alias, .. } => match alias {
+            Some(alias) => Some(folded(&alias.name)),
+            None => last_part(name),
+        },
+        TableFactor::Derived { alias, .. } => alias.as_ref().map(|alias| folded(&alias.name)),
+        _ => None,
     }
 }
 
 /// What a table of the catalog is called in a `SELECT`, and its number.
 fn named_number(factor: &TableFactor) -> Option<(String, u32)> {
     let TableFactor::Table {
-        name,
-        alias,
-        args: None,
-        ..
+        name, args: None, ..
     } = factor
     else {
         return None;
     };
-    let table = table_of(name)?;
-    let name = alias.as_ref().map(|alias| folded(&alias.name));
-    Some((name.unwrap_or_else(|| table.name.to_owned()), table.oid))
+    Some((name_of(factor)?, table_of(name)?.oid))
 }
 
 struct Numbers {
     tables: Vec<(String, u32)>,
-    /// Of subqueries, whose own tables may have the same names.
-    depth: usize,
+    /// Names that the tables of each `SELECT` have which is being walked, the outermost first.
+    hidden: Vec<Vec<String>>,
 }
 
 impl Numbers {
@@ -49,28 +66,34 @@ impl Numbers {
             return None;
         };
         let table = folded(table);
+        let is_hidden = self
+            .hidden
+            .iter()
+            .skip(1)
+            .flatten()
+            .any(|name| *name == table);
         let mut tables = self.tables.iter();
         let found = tables.find(|(name, _)| *name == table && folded(column) == "tableoid");
-        found.map(|(_, oid)| *oid)
+        found.filter(|_| !is_hidden).map(|(_, oid)| *oid)
     }
 }
 
 impl VisitorMut for Numbers {
     type Break = ();
 
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let names = factors_of(select).filter_map(name_of);
+        self.hidden.push(names.collect());
         ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.hidden.pop();
         ControlFlow::Continue(())
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0
-            && let Expr::CompoundIdentifier(parts) = expr
+        if let Expr::CompoundIdentifier(parts) = expr
             && let Some(oid) = self.number_of(parts)
         {
             *expr = Expr::Value(Value::Number(oid.to_string(), false).into());
