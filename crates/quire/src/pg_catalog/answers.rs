@@ -162,8 +162,8 @@ pub(super) const FUNCTIONS: [Function; 100] = [
     function("pg_tablespace_databases", Kind::Oids, |_, _| {
         Ok(list([surroundings::DATABASE.into()]))
     }),
-    function("pg_tablespace_size", Kind::BigInt, FILE_BYTES),
     function("pg_tablespace_location", Kind::Text, |_, _| Ok(text(""))),
+    function("pg_tablespace_size", Kind::BigInt, FILE_BYTES),
     function("pg_total_relation_size", Kind::BigInt, |catalog, args| {
         size(catalog, args, sizes::of_all)
     }),

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, TableFactor, Value, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, TableFactor, Value, VisitorMut};
 
 use super::table_of;
 use crate::sql::last_part;
