@@ -2,6 +2,7 @@
 
 mod checked_operators;
 mod correlated_aggregates;
+mod dates_and_intervals;
 mod decimals_beside_floats;
 mod integer_sums;
 mod join_order;
@@ -23,6 +24,7 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     rules.insert(0, Arc::new(integer_sums::IntegerSums));
     rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(2, Arc::new(dates_and_intervals::DatesAndIntervals));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules
 }
@@ -31,6 +33,8 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
     let widen = |part| decimals_beside_floats::widen_expression(part, schema);
+    let expr = expr.data.transform_up(widen)?;
+    let widen = |part| dates_and_intervals::widen_expression(part, schema);
     let expr = expr.data.transform_up(widen)?;
     let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
     let check = |part| checked_operators::check_expression(part, schema);

@@ -7,10 +7,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Visitor,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Select, SetExpr,
+    SetOperator, SetQuantifier, Statement, TableFactor, Value, Visitor,
 };
 
-use super::walk::walk;
+use super::last_part;
+use super::walk::{for_each_expression, walk};
 use crate::error::Error;
 
 /// Checks every query inside `statement`.
@@ -18,6 +20,17 @@ pub(crate) fn check(statement: &Statement) -> Result<(), Error> {
     let mut inspector = Inspector { refused: None };
     let _ = walk(statement, &mut inspector);
     inspector.refused.map_or(Ok(()), Err)
+}
+
+/// Checks the expressions inside `statement` alone.
+pub(crate) fn check_expressions(statement: &Statement) -> Result<(), Error> {
+    let mut checked = Ok(());
+    for_each_expression(statement, |expr| {
+        if checked.is_ok() {
+            checked = check_expression(expr);
+        }
+    });
+    checked
 }
 
 /// `0A000`: correct SQL that is not implemented.
@@ -51,9 +64,66 @@ impl Visitor for Inspector {
         self.go_on_if(check_select(select))
     }
 
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        self.go_on_if(check_expression(expr))
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         self.go_on_if(check_table_factor(factor))
     }
+}
+
+/// Collations that order by bytes, as everything is.
+const BYTE_ORDERS: [&str; 4] = ["default", "c", "posix", "ucs_basic"];
+
+fn check_expression(expr: &Expr) -> Result<(), Error> {
+    match expr {
+        Expr::Collate { collation, .. } => {
+            let name = collation.0.last().and_then(|part| part.as_ident());
+            let is_known =
+                name.is_some_and(|name| BYTE_ORDERS.contains(&&*name.value.to_lowercase()));
+            if is_known {
+                return Ok(());
+            }
+            Err(not_supported(format!("the collation {collation}"))
+                .with_hint("Text is ordered by its bytes; lower(x) makes letters alike."))
+        }
+        Expr::SimilarTo { pattern, .. } if !is_text(pattern) => {
+            Err(not_supported("SIMILAR TO with a pattern that is computed")
+                .with_hint("Use ~ with a regular expression."))
+        }
+        Expr::Function(function) => check_pattern(function),
+        _ => Ok(()),
+    }
+}
+
+fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
+}
+
+/// Patterns of times are those of `strftime`; one of PostgreSQL's would be given back as it is.
+fn check_pattern(function: &Function) -> Result<(), Error> {
+    let name = last_part(&function.name).unwrap_or_default();
+    if !["to_char", "to_date", "to_timestamp"].contains(&name.as_str()) {
+        return Ok(());
+    }
+    let FunctionArguments::List(list) = &function.args else {
+        return Ok(());
+    };
+    if let [
+        _,
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(pattern))),
+    ] = list.args.as_slice()
+        && let Value::SingleQuotedString(pattern) = &pattern.value
+        && !pattern.contains('%')
+    {
+        return Err(
+            not_supported(format!("the pattern '{pattern}' of {name}")).with_hint(
+                "Patterns are those of strftime: '%Y-%m-%d %H:%M:%S' for 'YYYY-MM-DD HH24:MI:SS'.",
+            ),
+        );
+    }
+    Ok(())
 }
 
 fn refuse_if(condition: bool, what: &str) -> Result<(), Error> {

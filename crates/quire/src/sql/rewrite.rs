@@ -6,18 +6,22 @@
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
 //! 4. Comparisons with arrays become lists ([`super::arrays`]).
-//! 5. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, and
+//!    `generate_series` among the columns of a `SELECT` gives rows.
+//! 6. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, CharacterLength, DataType, Expr, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName,
-    ObjectNamePart, Query, Select, Statement, TableFactor, Value, VisitorMut,
+    ObjectNamePart, Query, Select, SelectItem, Statement, TableFactor, UnaryOperator, Value,
+    VisitorMut,
 };
 
+use super::last_part;
 use super::walk::walk_mut;
-use super::{arrays, names, output_columns};
+use super::{arrays, names, output_columns, similar};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -47,6 +51,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        select.projection.iter_mut().for_each(series_to_rows);
         output_columns::rewrite(&mut select.projection);
         ControlFlow::Continue(())
     }
@@ -70,7 +75,55 @@ impl VisitorMut for Rewriter {
         exponent_to_double(expr);
         mod_to_operator(expr);
         escape_to_backslash(expr);
+        similar::to_regular_expression(expr);
+        minus_before_power(expr);
         ControlFlow::Continue(())
+    }
+}
+
+/// `SELECT generate_series(1, 3)` → `SELECT unnest(generate_series(1, 3)) AS generate_series`
+fn series_to_rows(item: &mut SelectItem) {
+    let is_series = |expr: &Expr| match expr {
+        Expr::Function(function) => {
+            last_part(&function.name).is_some_and(|name| name == "generate_series")
+        }
+        _ => false,
+    };
+    match item {
+        SelectItem::UnnamedExpr(expr) if is_series(expr) => {
+            let series = std::mem::replace(expr, Expr::Value(Value::Null.into()));
+            *item = SelectItem::ExprWithAlias {
+                expr: call("unnest", vec![series]),
+                alias: Ident::new("generate_series"),
+            };
+        }
+        SelectItem::ExprWithAlias { expr, .. } if is_series(expr) => {
+            let series = std::mem::replace(expr, Expr::Value(Value::Null.into()));
+            *expr = call("unnest", vec![series]);
+        }
+        _ => {}
+    }
+}
+
+/// `-a ^ b`, which the parser takes for `-(a ^ b)`, is `(-a) ^ b`.
+fn minus_before_power(expr: &mut Expr) {
+    if let Expr::UnaryOp {
+        op: UnaryOperator::Minus,
+        expr: inner,
+    } = expr
+        && let Expr::BinaryOp {
+            left,
+            op: BinaryOperator::PGExp,
+            ..
+        } = inner.as_mut()
+    {
+        let base = std::mem::replace(left.as_mut(), Expr::Value(Value::Null.into()));
+        **left = Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr: Box::new(base),
+        };
+        let power = std::mem::replace(inner.as_mut(), Expr::Value(Value::Null.into()));
+        *expr = power;
     }
 }
 

@@ -33,7 +33,7 @@ use super::scalar::is_text;
 use super::table::Table;
 use crate::error::Error;
 use crate::optimize;
-use crate::sql::rewrite;
+use crate::sql::{reject, rewrite};
 
 /// Gives expressions over one table their meaning.
 pub(super) struct Binder<'a> {
@@ -216,7 +216,9 @@ pub(super) fn compile(
     options: &Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
 ) -> Option<Compiled> {
-    if !rewrite::rewrite(&mut statement).is_empty() {
+    if reject::check_expressions(&statement).is_err()
+        || !rewrite::rewrite(&mut statement).is_empty()
+    {
         return None;
     }
     let alias = parameters::alias_of(&statement)?;
