@@ -7,8 +7,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Select, SetExpr,
-    SetOperator, SetQuantifier, Statement, TableFactor, Value, Visitor,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Query, Select,
+    SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Value, Visitor,
 };
 
 use super::last_part;
@@ -76,15 +76,15 @@ impl Visitor for Inspector {
 /// Collations that order by bytes, as everything is.
 const BYTE_ORDERS: [&str; 4] = ["default", "c", "posix", "ucs_basic"];
 
+/// Whether a collation is that of all text.
+pub(crate) fn is_byte_order(collation: &ObjectName) -> bool {
+    let name = collation.0.last().and_then(|part| part.as_ident());
+    name.is_some_and(|name| BYTE_ORDERS.contains(&&*name.value.to_lowercase()))
+}
+
 fn check_expression(expr: &Expr) -> Result<(), Error> {
     match expr {
-        Expr::Collate { collation, .. } => {
-            let name = collation.0.last().and_then(|part| part.as_ident());
-            let is_known =
-                name.is_some_and(|name| BYTE_ORDERS.contains(&&*name.value.to_lowercase()));
-            if is_known {
-                return Ok(());
-            }
+        Expr::Collate { collation, .. } if !is_byte_order(collation) => {
             Err(not_supported(format!("the collation {collation}"))
                 .with_hint("Text is ordered by its bytes; lower(x) makes letters alike."))
         }

@@ -22,6 +22,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::{SCHEMAS, functions, specification};
 use crate::sql::names::folded;
+use crate::sql::reject;
 use crate::sql::rewrite::call;
 use crate::sql::walk::{walk, walk_mut};
 use crate::sql::{last_part, names};
@@ -133,7 +134,10 @@ impl VisitorMut for Rewriter {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
-            Expr::Collate { expr: inner, .. } => {
+            Expr::Collate {
+                expr: inner,
+                collation,
+            } if reject::is_byte_order(collation) => {
                 let inner = std::mem::replace(inner.as_mut(), null());
                 *expr = inner;
             }
