@@ -311,6 +311,15 @@ fn unknown_savepoint(name: &str) -> Error {
     Error::new("3B001", format!("savepoint \"{name}\" does not exist"))
 }
 
+/// The transaction of a statement, for what owns all that it works with.
+pub(crate) struct LentTransaction(Box<OpenTransaction>);
+
+impl LentTransaction {
+    pub(crate) fn engine(&mut self) -> &mut EngineTransaction {
+        &mut self.0.engine
+    }
+}
+
 /// One statement's right to change tables. Dropped before [`Writer::finish`], it leaves an explicit transaction
 /// aborted, and otherwise nothing behind.
 pub(crate) struct Writer<'s> {
@@ -374,6 +383,11 @@ impl<'s> Writer<'s> {
         })
     }
 
+    /// Whose statement it is.
+    pub(crate) fn session(&self) -> &'s Session {
+        self.session
+    }
+
     /// Whether locks are kept longer than for this statement.
     pub(crate) fn is_explicit(&self) -> bool {
         self.is_explicit
@@ -382,6 +396,16 @@ impl<'s> Writer<'s> {
     pub(crate) fn transaction(&mut self) -> Result<&mut EngineTransaction, Error> {
         let ended = || Error::new("XX000", "internal error: the statement has ended");
         Ok(&mut self.open.as_mut().ok_or_else(ended)?.engine)
+    }
+
+    /// Gives the transaction away, to get it back by [`Writer::take_back`] before anything else is done with it.
+    pub(crate) fn lend(&mut self) -> Result<LentTransaction, Error> {
+        let ended = || Error::new("XX000", "internal error: the statement has ended");
+        self.open.take().map(LentTransaction).ok_or_else(ended)
+    }
+
+    pub(crate) fn take_back(&mut self, lent: LentTransaction) {
+        self.open = Some(lent.0);
     }
 
     /// What the statement sees.

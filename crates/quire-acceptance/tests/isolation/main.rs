@@ -22,6 +22,16 @@ macro_rules! scenarios {
         scenarios! { Rows, row_table: $($name)* }
         scenarios! { Delta, delta_of_column_table: $($name)* }
         scenarios! { RowGroups, row_groups_of_column_table: $($name)* }
+        mod row_table_by_the_tuple_engine {
+            use crate::session::{Tables, settings_of_all};
+            $(
+                #[test]
+                fn $name() {
+                    settings_of_all(&["SET quire.statement_path = off", "SET engine = 'tuple'"]);
+                    super::$name(Tables::Rows);
+                }
+            )*
+        }
     };
 }
 

@@ -1,5 +1,6 @@
 //! Connections on threads of their own, so that one can wait for another.
 
+use std::cell::Cell;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -52,6 +53,16 @@ impl Tables {
     }
 }
 
+thread_local! {
+    /// What every connection of the scenario says first.
+    static SETTINGS: Cell<&'static [&'static str]> = const { Cell::new(&[]) };
+}
+
+/// Lets every connection of this thread's scenario say this first.
+pub fn settings_of_all(statements: &'static [&'static str]) {
+    SETTINGS.set(statements);
+}
+
 /// A connection that runs its statements one after the other.
 pub struct Session {
     statements: Option<Sender<String>>,
@@ -69,11 +80,15 @@ impl Session {
                 let _ = outbox.send(answer(&mut connection, &statement));
             }
         });
-        Self {
+        let session = Self {
             statements: Some(statements),
             answers,
             thread: Some(thread),
+        };
+        for statement in SETTINGS.get() {
+            session.ok(statement);
         }
+        session
     }
 
     /// Begins a transaction.

@@ -29,6 +29,9 @@ pub enum TrapReason {
         "the temporary file of a query: {0}; free space where temporary files are, or let the query use more memory"
     )]
     TemporaryFile(Box<dyn std::error::Error + Send + Sync>),
+    /// A row was not written; whoever was to write it knows why.
+    #[error("a row was not written")]
+    NotWritten,
     /// The query is not wanted any more: SQLSTATE 57014.
     #[error("canceled")]
     Cancelled,

@@ -23,6 +23,7 @@ mod scan;
 mod sort;
 mod spill;
 mod temporary;
+mod write;
 
 pub use build::BuildError;
 pub use distinct::DistinctProgram;
@@ -37,6 +38,7 @@ pub use query::{QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
 pub use sort::{Sort, SortKey};
 pub use spill::{SpillCosts, SpillCounts, Workspace};
+pub use write::{NotWritten, RowSink, SharedSink, Write, WriteSlots, WrittenRow};
 
 use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::build::{BuildError, Builder, Demand, all_columns};
-use super::{Explanation, RegisterIterator};
+use super::{Explanation, RegisterIterator, SharedSink};
 use crate::avm::{Cancellation, NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
 use crate::costs::{Cost, Costs};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
@@ -28,6 +28,8 @@ pub struct QueryOptions {
     pub costs: Costs,
     /// Threads that batches would have, if they ran the query.
     pub batch_threads: usize,
+    /// What rows are written to, where the query writes any.
+    pub sink: Option<SharedSink>,
     /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
     pub cancellation: Cancellation,
 }
@@ -41,6 +43,7 @@ impl Default for QueryOptions {
             is_counted: false,
             costs: Costs::default(),
             batch_threads: 1,
+            sink: None,
             cancellation: Cancellation::default(),
         }
     }
@@ -53,6 +56,8 @@ pub struct QueryCosts {
     pub tuple_ns: f64,
     /// By batches.
     pub batch_ns: f64,
+    /// Rows that are expected.
+    pub row_count: f64,
 }
 
 /// A query under way: its rows one after the other.
@@ -178,12 +183,13 @@ impl TupleQuery {
         let mut costs = QueryCosts {
             tuple_ns: options.costs.of(Cost::TupleStart),
             batch_ns: options.costs.of(Cost::BatchStart),
+            row_count: 0.0,
         };
         for plan in query.values.iter().chain([&query.plan]) {
-            let (tuple_ns, batch_ns) =
-                Builder::new(plan, tables, &parameters, options).cost_ns(plan)?;
-            costs.tuple_ns += tuple_ns;
-            costs.batch_ns += batch_ns;
+            let of_plan = Builder::new(plan, tables, &parameters, options).costs_of(plan)?;
+            costs.tuple_ns += of_plan.tuple_ns;
+            costs.batch_ns += of_plan.batch_ns;
+            costs.row_count = of_plan.row_count;
         }
         Ok(costs)
     }

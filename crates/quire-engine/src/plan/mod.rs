@@ -44,6 +44,6 @@ pub use expression::{
 pub use kind::{IntegerWidth, ValueKind};
 pub use relation::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Node, Plan,
-    PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind,
+    PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind, Write, WriteKind,
 };
 pub use scalar::Scalar;

@@ -60,10 +60,12 @@ impl RowLayout {
         ordinal: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<StoredValue<'a>, Corrupt> {
-        let column = self
-            .columns
-            .get(ordinal)
-            .ok_or_else(|| no_column(ordinal))?;
+        let Some(column) = self.columns.get(ordinal) else {
+            return match ordinal == self.row_key_ordinal() {
+                true => Ok(StoredValue::Value(TupleValue::Bytes(key))),
+                false => Err(no_column(ordinal)),
+            };
+        };
         if let Some(number) = column.tuple {
             return column.stored(self.tuple.field(tuple, number)?);
         }

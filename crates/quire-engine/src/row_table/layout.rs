@@ -196,15 +196,20 @@ impl RowLayout {
         &self.live
     }
 
+    /// The ordinal under which the bytes of a row's key are read, behind those of all columns.
+    #[must_use]
+    pub(crate) fn row_key_ordinal(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Whether the key of a row is needed to read these columns of it: some are in no tuple, and long values are found by it.
     #[must_use]
     pub(crate) fn needs_key(&self, ordinals: &[usize]) -> bool {
-        let columns = ordinals
-            .iter()
-            .filter_map(|ordinal| self.columns.get(*ordinal));
-        columns
-            .into_iter()
-            .any(|column| column.tuple.is_none() || column.marked)
+        let is_by_key = |ordinal: &usize| match self.columns.get(*ordinal) {
+            Some(column) => column.tuple.is_none() || column.marked,
+            None => true,
+        };
+        ordinals.iter().any(is_by_key)
     }
 
     /// The type of a column.

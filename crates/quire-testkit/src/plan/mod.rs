@@ -113,6 +113,16 @@ impl<'a> Interpreter<'a> {
                 let rows = inputs.iter().map(|input| self.rows(input));
                 Ok(rows.collect::<Result<Vec<_>, _>>()?.concat())
             }
+            // What is written comes out, and no row of a table twice; the tables are not the interpreter's to change.
+            Node::Write(write) => {
+                let mut written = HashSet::new();
+                let mut is_new = |row: &Row| match write.row_key {
+                    Some(slot) if write.may_repeat => written.insert(row.get(slot).cloned()),
+                    _ => true,
+                };
+                let rows = self.rows(&write.input)?.into_iter();
+                Ok(rows.filter(|row| is_new(row)).collect())
+            }
         }
     }
 

@@ -31,7 +31,7 @@ impl Relations<'_> {
         let filters = scan.filters.iter();
         let conditions = filters.map(|filter| self.translate(filter, &qualified, None, &mut slots));
         let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-        let columns = slots.wanted().to_vec();
+        let mut columns = slots.wanted().to_vec();
         let read = columns.iter().map(|column| {
             let field = schema.field(*column);
             PlanColumn {
@@ -40,8 +40,13 @@ impl Relations<'_> {
                 nullable: field.is_nullable(),
             }
         });
+        let read = read.collect();
+        if let Some(key) = row_key(scan)? {
+            let shown = columns.iter_mut().filter(|column| **column == key);
+            shown.for_each(|column| *column = Scan::ROW_KEY);
+        }
         let plan = Plan {
-            columns: read.collect(),
+            columns: read,
             node: Node::Scan(Scan {
                 table,
                 columns,
@@ -59,6 +64,17 @@ fn table_name(scan: &TableScan) -> Option<String> {
     let is_ours = provider.downcast_ref::<RowTableProvider>().is_some()
         || provider.downcast_ref::<ColumnTableProvider>().is_some();
     is_ours.then(|| scan.table_name.table().to_owned())
+}
+
+/// Where a row table that is changed shows the keys of its rows.
+fn row_key(scan: &TableScan) -> Result<Option<usize>, Untranslated> {
+    let provider = source_as_provider(&scan.source).ok();
+    let provider = provider.as_ref();
+    let rows = provider.and_then(|it| it.downcast_ref::<RowTableProvider>());
+    match rows.is_some_and(RowTableProvider::is_of_some_rows) {
+        true => Err(Untranslated::Node("scan of some rows".to_owned())),
+        false => Ok(rows.and_then(RowTableProvider::row_key_column)),
+    }
 }
 
 fn first_columns(plan: Plan, count: usize) -> Plan {

@@ -55,7 +55,9 @@ fn is_pipelined(plan: &Plan) -> bool {
             is_pipelined(input)
         }
         Node::UnionAll(inputs) => inputs.iter().all(is_pipelined),
-        Node::Join(_) | Node::Aggregate(_) | Node::Sort(_) | Node::Distinct(_) => false,
+        Node::Join(_) | Node::Aggregate(_) | Node::Sort(_) | Node::Distinct(_) | Node::Write(_) => {
+            false
+        }
     }
 }
 
@@ -181,7 +183,12 @@ impl Builder<'_> {
             Node::Limit { input, .. } if is_pipelined(input) => {
                 inputs_ns * (rows / input_rows.max(1.0)).min(1.0)
             }
-            Node::Limit { .. } | Node::UnionAll(_) | Node::Values(_) | Node::Scan(_) => inputs_ns,
+            // Writing costs what it costs, whoever has found the rows.
+            Node::Limit { .. }
+            | Node::UnionAll(_)
+            | Node::Values(_)
+            | Node::Scan(_)
+            | Node::Write(_) => inputs_ns,
         })
     }
 
@@ -224,7 +231,11 @@ impl Builder<'_> {
             Node::Limit { input, .. } if is_pipelined(input) => {
                 return inputs_ns * (rows / input_rows.max(1.0)).min(1.0);
             }
-            Node::Limit { .. } | Node::UnionAll(_) | Node::Values(_) | Node::Scan(_) => 0.0,
+            Node::Limit { .. }
+            | Node::UnionAll(_)
+            | Node::Values(_)
+            | Node::Scan(_)
+            | Node::Write(_) => 0.0,
         };
         inputs_ns + of(Cost::BatchNode) + own_ns / self.threads(input_rows)
     }

@@ -10,6 +10,7 @@ use super::relation::BaseScan;
 use super::{BuildError, Builder};
 use crate::access::{choose, rule, share};
 use crate::avm::Trap;
+use crate::iterators::QueryCosts;
 use crate::plan::{Aggregate, Expression, Join, JoinKind, Node, Plan, Scalar};
 use crate::rows::{RowStatistics, RowTable, distinct_drawn};
 
@@ -69,10 +70,14 @@ impl Builder<'_> {
         Ok(estimate)
     }
 
-    /// What a plan costs by the tuple engine and by batches.
-    pub(in crate::iterators) fn cost_ns(&self, plan: &Plan) -> Result<(f64, f64), BuildError> {
+    /// What a plan costs, and how many rows it has.
+    pub(in crate::iterators) fn costs_of(&self, plan: &Plan) -> Result<QueryCosts, BuildError> {
         let estimate = self.estimate(plan)?;
-        Ok((estimate.cost_ns, estimate.batch_ns))
+        Ok(QueryCosts {
+            tuple_ns: estimate.cost_ns,
+            batch_ns: estimate.batch_ns,
+            row_count: estimate.rows,
+        })
     }
 
     fn estimate_node(&self, plan: &Plan) -> Result<Estimate, BuildError> {

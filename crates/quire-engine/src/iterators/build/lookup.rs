@@ -178,7 +178,7 @@ impl Builder<'_> {
         let asked = slots.iter().enumerate();
         let asked = asked.filter(|(slot, _)| demand.is_asked(*slot));
         asked.for_each(|(_, slot)| later.ask(*slot));
-        let tuple = self.tuple(table.layout().column_count())?;
+        let tuple = self.tuple(table.layout().row_key_ordinal() + 1)?;
         let mut places = attributes(tuple, ordinals.iter().copied());
         let conditions = &base.conditions;
         let program = self.program(

@@ -13,6 +13,7 @@ mod merge;
 mod order;
 mod relation;
 mod spilling;
+mod write;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use super::counted::Counted;
 use super::spill::SpillCosts;
-use super::{Filter, QueryOptions, RegisterIterator, Workspace};
+use super::{Filter, QueryOptions, RegisterIterator, SharedSink, Workspace};
 use crate::avm::{
     ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
@@ -90,6 +91,8 @@ pub(super) struct Builder<'a> {
     statistics: RefCell<HashMap<u64, Rc<RowStatistics>>>,
     is_counted: bool,
     costs: Costs,
+    /// What rows are written to.
+    sink: Option<SharedSink>,
     /// Threads that batches would have.
     batch_threads: f64,
     /// What the node that is being built may spill, until it is counted.
@@ -123,6 +126,7 @@ impl<'a> Builder<'a> {
             statistics: RefCell::default(),
             is_counted: options.is_counted,
             costs: options.costs,
+            sink: options.sink.clone(),
             batch_threads: options.batch_threads.max(1) as f64,
             spilling: RefCell::default(),
         }
@@ -163,6 +167,7 @@ impl<'a> Builder<'a> {
             }
             Node::Distinct(input) => self.distinct(input),
             Node::UnionAll(inputs) => self.union(inputs, plan),
+            Node::Write(write) => self.write(write, demand),
         }
     }
 

@@ -103,7 +103,10 @@ impl Builder<'_> {
         let table = (self.tables)(&scan.table).ok_or_else(missing)?;
         let live = table.layout().live_ordinals();
         let ordinals = scan.columns.iter();
-        let ordinals = ordinals.map(|column| live.get(*column).copied());
+        let ordinals = ordinals.map(|column| match *column {
+            Scan::ROW_KEY => Some(table.layout().row_key_ordinal()),
+            column => live.get(column).copied(),
+        });
         let ordinals: Option<Vec<usize>> = ordinals.collect();
         let ordinals = ordinals.ok_or_else(missing)?;
         Ok((table, ordinals))
@@ -152,7 +155,7 @@ impl Builder<'_> {
         let conditions = base.conditions.iter().zip(&chosen.is_said);
         let left = conditions.filter(|(_, is_said)| !**is_said);
         let left: Vec<&Expression> = left.map(|(condition, _)| *condition).collect();
-        let tuple = self.tuple(table.layout().column_count())?;
+        let tuple = self.tuple(table.layout().row_key_ordinal() + 1)?;
         let mut places = attributes(tuple, ordinals.iter().copied());
         let program = self.program(&mut places, demand, left.iter().copied(), |compiler| {
             left.iter()

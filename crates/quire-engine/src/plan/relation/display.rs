@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Aggregate, Join, JoinKind, Node, Plan, PlanColumn, Query, Scan, Sort};
+use super::{Aggregate, Join, JoinKind, Node, Plan, PlanColumn, Query, Scan, Sort, Write};
 use crate::plan::Expression;
 use crate::plan::expression::Shown;
 
@@ -58,6 +58,7 @@ impl Plan {
             }
             Node::Distinct(_) => f.write_str("distinct"),
             Node::UnionAll(_) => f.write_str("union all"),
+            Node::Write(write) => write_write(f, write),
         }
     }
 
@@ -72,6 +73,20 @@ impl Plan {
             write!(f, "{word} {}", shown(condition, &self.columns))?;
         }
         Ok(())
+    }
+}
+
+fn write_write(f: &mut fmt::Formatter<'_>, write: &Write) -> fmt::Result {
+    write!(f, "{} {}", write.kind.name(), write.table)?;
+    let columns = &write.input.columns;
+    let values = columns.get(write.values.clone()).unwrap_or_default();
+    for (place, column) in values.iter().enumerate() {
+        let comma = if place == 0 { ":" } else { "," };
+        write!(f, "{comma} {}", column.name)?;
+    }
+    match write.checks.len() {
+        0 => Ok(()),
+        count => write!(f, ", {count} checks"),
     }
 }
 

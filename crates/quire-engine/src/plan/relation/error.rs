@@ -90,4 +90,10 @@ pub enum PlanError {
     /// A join for `NOT IN` that is none.
     #[error("join: only an anti join with one key and no residual condition can be NOT IN")]
     NotIn,
+    /// A write whose rows are not all asked for.
+    #[error("{node}: only projections can be applied to what was written")]
+    Inside {
+        /// The node above it.
+        node: &'static str,
+    },
 }

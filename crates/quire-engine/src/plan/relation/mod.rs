@@ -6,12 +6,14 @@ mod check;
 mod display;
 mod error;
 mod join;
+mod write;
 
 use arrow_schema::DataType;
 
 pub use aggregate::{Aggregate, AggregateCall, AggregateFunction, AverageKind, SumKind};
 pub use error::PlanError;
 pub use join::{Join, JoinKey, JoinKind};
+pub use write::{Write, WriteKind};
 
 use super::{Expression, ValueKind};
 
@@ -95,6 +97,8 @@ pub enum Node {
     Distinct(Box<Plan>),
     /// The rows of all inputs, the columns of which have the same types.
     UnionAll(Vec<Plan>),
+    /// Rows of a table are written; those that were come out.
+    Write(Box<Write>),
 }
 
 /// Rows of a table.
@@ -102,10 +106,15 @@ pub enum Node {
 pub struct Scan {
     /// Name of the table.
     pub table: String,
-    /// Places of the columns that come out, among the columns of the table that are not dropped.
+    /// Places of the columns that come out, among the columns of the table that are not dropped, or [`Scan::ROW_KEY`].
     pub columns: Vec<usize>,
     /// Conditions on these columns, all of which are true of the rows that come out.
     pub conditions: Vec<Expression>,
+}
+
+impl Scan {
+    /// In place of a column: the bytes of the row's key, by which it is changed.
+    pub const ROW_KEY: usize = usize::MAX;
 }
 
 /// The rows in order.
@@ -145,6 +154,7 @@ impl Node {
             Self::Limit { .. } => "limit",
             Self::Distinct(_) => "distinct",
             Self::UnionAll(_) => "union all",
+            Self::Write(_) => "write",
         }
     }
 
@@ -161,6 +171,7 @@ impl Node {
             Self::Aggregate(aggregate) => vec![&aggregate.input],
             Self::Sort(sort) => vec![&sort.input],
             Self::UnionAll(inputs) => inputs.iter().collect(),
+            Self::Write(write) => vec![&write.input],
         }
     }
 }

@@ -63,6 +63,17 @@ impl RowTableProvider {
             .get_or_init(|| TableProfile::of_rows(&self.table))
     }
 
+    /// Whether only rows with certain keys are read.
+    pub(crate) fn is_of_some_rows(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// The column that shows the key of each row.
+    pub(crate) fn row_key_column(&self) -> Option<usize> {
+        let count = self.table.arrow_schema().fields().len();
+        (self.schema.fields().len() > count).then_some(count)
+    }
+
     /// The table with the keys of its rows; `only` restricts it to some.
     pub(crate) fn target(table: Arc<RowTable>, only: Option<RowKeys>) -> Self {
         Self {

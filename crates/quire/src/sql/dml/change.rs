@@ -12,10 +12,9 @@ use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
+use quire_engine::plan::WriteKind;
 use quire_engine::row_table::TupleValue;
-use quire_engine::{
-    LockWait, ReferenceChecks, RowLockMode, Snapshot, TableDefinition, TableLockMode, Transaction,
-};
+use quire_engine::{Snapshot, TableDefinition, TableLockMode, Transaction};
 use tokio::task::block_in_place;
 
 use super::super::names::folded;
@@ -24,8 +23,10 @@ use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::changed_rows::{ChangedRows, TARGET_TABLE};
 use super::default_value::replace_default;
 use super::returned::Returned;
+use super::row_changes::RowChanges;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
+use super::tuple_sink::TupleWrite;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -71,29 +72,52 @@ async fn run(
     loop {
         let snapshot = writer.snapshot()?;
         let table = super::target::again(&snapshot, &changed.table)?;
+        let is_first = only.is_none();
         let (context, planned) = plan(session, snapshot, &changed, &table, only, token).await?;
-        progress.returned.set_schema(planned.returned);
-        let mut stream = context.start(&planned.plan).await?;
-        while let Some(batch) = next_of(&mut stream, token).await? {
-            let transaction = writer.transaction()?;
-            block_in_place(|| progress.apply(transaction, &table, &planned.columns, &batch))?;
+        progress.returned.set_schema(planned.returned.clone());
+        let is_done = match &table {
+            ChangeTarget::Rows(rows) if is_first => {
+                let write = TupleWrite {
+                    session,
+                    kind: match changed.is_deletion {
+                        true => WriteKind::Delete,
+                        false => WriteKind::Update,
+                    },
+                    table: rows,
+                    context: &context,
+                    planned: &planned,
+                    may_repeat: !changed.others.is_empty(),
+                    rows_max: usize::MAX,
+                };
+                let Progress {
+                    changes, returned, ..
+                } = &mut progress;
+                write.run(&mut writer, changes, returned, token).await?
+            }
+            _ => false,
+        };
+        if !is_done {
+            let mut stream = context.start(&planned.plan).await?;
+            while let Some(batch) = next_of(&mut stream, token).await? {
+                let transaction = writer.transaction()?;
+                block_in_place(|| progress.apply(transaction, &table, &planned.columns, &batch))?;
+            }
         }
-        drop(stream);
-        if progress.again.is_empty() {
+        if progress.changes.again.is_empty() {
             break;
         }
-        only = Some(std::mem::take(&mut progress.again).into());
+        only = Some(std::mem::take(&mut progress.changes.again).into());
         writer.transaction()?.begin_statement();
     }
-    let references = std::mem::take(&mut progress.references);
+    let references = std::mem::take(&mut progress.changes.references);
     block_in_place(|| -> Result<(), Error> {
         Ok(writer.transaction()?.check_references(references)?)
     })?;
     if let ChangeTarget::Columns { .. } = table {
-        writer.note_changes(&changed.table, progress.count);
+        writer.note_changes(&changed.table, progress.changes.count);
     }
     writer.finish()?;
-    Ok(progress.returned.outcome(tag, progress.count))
+    Ok(progress.returned.outcome(tag, progress.changes.count))
 }
 
 /// The plan of a statement; `only` restricts it to rows with these keys.
@@ -169,12 +193,8 @@ fn assigned_columns(
 
 /// What has been done so far.
 struct Progress {
-    count: u64,
+    changes: RowChanges,
     returned: Returned,
-    references: ReferenceChecks,
-    is_referenced: bool,
-    /// Rows that others have changed since the snapshot, to be judged anew.
-    again: Vec<Box<[u8]>>,
     /// Rows that are done, where a join may find a row more than once.
     done: Option<HashSet<Box<[u8]>>>,
 }
@@ -185,14 +205,13 @@ impl Progress {
         table: &ChangeTarget,
         changed: &ChangedRows,
     ) -> Result<Self, Error> {
+        let transaction = writer.transaction()?;
         Ok(Self {
-            count: 0,
+            changes: RowChanges {
+                is_referenced: transaction.is_referenced(&table.definition().name),
+                ..RowChanges::default()
+            },
             returned: Returned::default(),
-            references: ReferenceChecks::default(),
-            is_referenced: writer
-                .transaction()?
-                .is_referenced(&table.definition().name),
-            again: Vec::new(),
             done: (!changed.others.is_empty()).then(HashSet::new),
         })
     }
@@ -219,37 +238,23 @@ impl Progress {
         let parts = Arc::clone(table.parts());
         for row in 0..batch.num_rows() {
             let key = keys.value(row);
-            if self
-                .done
-                .as_mut()
-                .is_some_and(|done| !done.insert(key.into()))
+            if self.done.as_ref().is_some_and(|done| done.contains(key))
+                || !self.changes.lock(transaction, &parts, key)?
             {
                 changed.push(false);
                 continue;
             }
-            let mut writer = transaction.row_writer(&parts);
-            if writer.lock(key, RowLockMode::Exclusive, LockWait::Wait)? != Some(true) {
-                if let Some(done) = &mut self.done {
-                    done.remove(key);
-                }
-                self.again.push(key.into());
-                changed.push(false);
-                continue;
+            if let Some(done) = &mut self.done {
+                done.insert(key.into());
             }
             match &after {
                 Some(after) => {
                     after.check(row, &columns.checks, batch)?;
                     after.read(row, &mut values)?;
-                    let before = writer.update(key, &values)?;
-                    self.references
-                        .updated(&parts, before, &values, self.is_referenced);
+                    self.changes.update(transaction, &parts, key, &values)?;
                 }
-                None => {
-                    let before = writer.delete(key)?;
-                    self.references.deleted(&parts, before, self.is_referenced);
-                }
+                None => self.changes.delete(transaction, &parts, key)?,
             }
-            self.count += 1;
             changed.push(true);
         }
         self.returned

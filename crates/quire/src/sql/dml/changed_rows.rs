@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::scan::ROW_KEY_COLUMN;
 
 /// Name of the table through which the target is read.
-pub(super) const TARGET_TABLE: &str = "quire target";
+pub(in crate::sql) const TARGET_TABLE: &str = "quire target";
 
 /// Which rows a statement changes, and how, as text of the statement.
 pub(super) struct ChangedRows {

@@ -10,6 +10,7 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
+use quire_engine::plan::WriteKind;
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
     Insertion, ReferenceChecks, RowFill, RowTable, Storage, TableDefinition, TableLockMode,
@@ -25,7 +26,9 @@ use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::conflict::{ConflictRule, Conflicts};
 use super::default_value::{default_expression, replace_defaults};
 use super::returned::Returned;
+use super::row_changes::RowChanges;
 use super::row_values::RowValues;
+use super::tuple_sink::TupleWrite;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -116,7 +119,7 @@ pub(in crate::sql) async fn insert_plan(
 
 /// Where rows go, and what is done about those that are there.
 struct Target<'a> {
-    table: &'a RowTable,
+    table: &'a Arc<RowTable>,
     fill_rows_min: usize,
     alias: &'a str,
     rule: Option<&'a ConflictRule>,
@@ -133,7 +136,57 @@ impl Target<'_> {
         token: &CancelToken,
     ) -> Result<Progress, Error> {
         let mut progress = Progress::default();
-        progress.returned.set_schema(planned.returned);
+        progress.returned.set_schema(planned.returned.clone());
+        if !self
+            .run_by_tuples(writer, (context, &planned), &mut progress, token)
+            .await?
+        {
+            self.run_by_batches(writer, context, &planned, &mut progress, token)
+                .await?;
+        }
+        let references = std::mem::take(&mut progress.references);
+        block_in_place(|| -> Result<(), Error> {
+            Ok(writer.transaction()?.check_references(references)?)
+        })?;
+        Ok(progress)
+    }
+
+    /// Lets the tuple engine insert the rows, if it can and should. A table that may be filled from below is left to batches.
+    async fn run_by_tuples(
+        &self,
+        writer: &mut Writer<'_>,
+        (context, planned): (&StatementContext, &ChangePlan),
+        progress: &mut Progress,
+        token: &CancelToken,
+    ) -> Result<bool, Error> {
+        if self.rule.is_some() || self.fill_rows_min <= 1 {
+            return Ok(false);
+        }
+        let write = TupleWrite {
+            session: writer.session(),
+            kind: WriteKind::Insert,
+            table: self.table,
+            context,
+            planned,
+            may_repeat: false,
+            rows_max: self.fill_rows_min,
+        };
+        let mut changes = RowChanges::default();
+        let ran = write.run(writer, &mut changes, &mut progress.returned, token);
+        let has_run = ran.await?;
+        progress.count += changes.count;
+        progress.references = changes.references;
+        Ok(has_run)
+    }
+
+    async fn run_by_batches(
+        &self,
+        writer: &mut Writer<'_>,
+        context: &StatementContext,
+        planned: &ChangePlan,
+        progress: &mut Progress,
+        token: &CancelToken,
+    ) -> Result<(), Error> {
         let mut stream = context.start(&planned.plan).await?;
         let columns = &planned.columns;
         let first = self.first_rows(&mut stream, token).await?;
@@ -150,20 +203,15 @@ impl Target<'_> {
             progress.count = block_in_place(|| transaction.finish_fill(fill))?;
         } else {
             for batch in first {
-                self.insert(writer, context, columns, &mut progress, &batch, token)
+                self.insert(writer, context, columns, progress, &batch, token)
                     .await?;
             }
             while let Some(batch) = next_of(&mut stream, token).await? {
-                self.insert(writer, context, columns, &mut progress, &batch, token)
+                self.insert(writer, context, columns, progress, &batch, token)
                     .await?;
             }
         }
-        drop(stream);
-        let references = std::mem::take(&mut progress.references);
-        block_in_place(|| -> Result<(), Error> {
-            Ok(writer.transaction()?.check_references(references)?)
-        })?;
-        Ok(progress)
+        Ok(())
     }
 
     /// As many rows as tell that a table should be filled from below, or all; none if it cannot be.

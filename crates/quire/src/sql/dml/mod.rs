@@ -8,6 +8,8 @@
 //! | `default_value` | what a column gets that a statement does not name |
 //! | `change`, `insert_rows`, `conflict` | running them; many rows for a column table are appended |
 //! | `locking` | `SELECT … FOR UPDATE` |
+//! | `tuple_sink` | rows that the tuple engine has found, written by the statement's transaction |
+//! | `row_changes` | changing one row after the other |
 //! | `row_values` | a row of a batch as the engine takes it |
 //! | `returned` | the rows of `RETURNING` |
 //!
@@ -21,12 +23,15 @@ mod default_value;
 mod insert_rows;
 mod locking;
 mod returned;
+mod row_changes;
 mod row_values;
 mod target;
+mod tuple_sink;
 
 pub(crate) use row_values::stored_value;
 
 pub(super) use change::{delete, update};
+pub(super) use changed_rows::TARGET_TABLE;
 pub(super) use default_value::default_expression;
 pub(super) use insert_rows::{insert, insert_plan};
 pub(super) use locking::select;

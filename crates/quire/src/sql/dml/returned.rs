@@ -29,6 +29,16 @@ impl Returned {
         });
     }
 
+    /// Names and types of what is returned.
+    pub(super) fn schema(&self) -> Option<&SchemaRef> {
+        self.schema.as_ref()
+    }
+
+    /// Adds rows that are returned as they are.
+    pub(super) fn add_all(&mut self, batch: RecordBatch) {
+        self.batches.push(batch);
+    }
+
     /// Adds the returned columns of the rows that were changed.
     pub(super) fn add(
         &mut self,

@@ -14,6 +14,9 @@ impl Query {
     pub fn check(&self) -> Result<(), PlanError> {
         let mut parameter_count = self.parameter_count;
         for value in &self.values {
+            if matches!(value.node, Node::Write(_)) {
+                return Err(PlanError::Inside { node: "query" });
+            }
             value.check_with(parameter_count)?;
             same_count("query", 1, value.columns.len())?;
             parameter_count += 1;
@@ -33,6 +36,11 @@ impl Plan {
 
     fn check_with(&self, parameter_count: usize) -> Result<(), PlanError> {
         for input in self.node.inputs() {
+            if matches!(input.node, Node::Write(_)) && !matches!(self.node, Node::Project(..)) {
+                return Err(PlanError::Inside {
+                    node: self.node.name(),
+                });
+            }
             input.check_with(parameter_count)?;
         }
         let node = self.node.name();
@@ -76,6 +84,10 @@ impl Plan {
             }
             Node::Distinct(input) => self.same_columns(input),
             Node::UnionAll(inputs) => inputs.iter().try_for_each(|input| self.same_columns(input)),
+            Node::Write(write) => {
+                self.same_columns(&write.input)?;
+                self.write_fits(write)
+            }
         }
     }
 
@@ -178,7 +190,7 @@ fn fit(node: &'static str, from: &[PlanColumn], to: &[PlanColumn]) -> Result<(),
     Ok(())
 }
 
-fn kind_of(node: &'static str, column: &PlanColumn) -> Result<ValueKind, PlanError> {
+pub(super) fn kind_of(node: &'static str, column: &PlanColumn) -> Result<ValueKind, PlanError> {
     column.kind().ok_or_else(|| PlanError::Type {
         node,
         column: column.name.clone(),
@@ -202,7 +214,7 @@ fn same_count(node: &'static str, expected: usize, found: usize) -> Result<(), P
     }
 }
 
-fn same_kind(
+pub(super) fn same_kind(
     node: &'static str,
     part: &str,
     expected: ValueKind,

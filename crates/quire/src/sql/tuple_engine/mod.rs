@@ -4,17 +4,20 @@
 //! A query that has no counterpart in the algebra, reads what is no row table, or needs what its iterators do not do, is left to the general path and
 //! counted ([`TupleCounts`]).
 
+mod change;
+mod explain;
+mod tables;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
+use quire_engine::Snapshot;
 use quire_engine::avm::Cancellation;
 use quire_engine::iterators::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 use quire_engine::plan::{Environment, Query};
-use quire_engine::{RowTable, Snapshot};
 use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;
@@ -22,8 +25,12 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
-use crate::session::{Machine, QuireOptions, Session};
+use crate::session::{Machine, QuireOptions, Session, StatementContext};
 use crate::statement::ResultRows;
+
+pub(super) use change::{TupleChange, WantedRows};
+pub(super) use explain::{algebra, analysis, decision, explanation};
+pub(super) use tables::RowTables;
 
 /// Rows of a batch, and rows between two looks at the token.
 const BATCH_ROWS: usize = 1024;
@@ -67,20 +74,21 @@ pub(super) async fn try_run(
     machine: Machine,
     token: &CancelToken,
 ) -> Result<Tried, Error> {
+    let tables = RowTables::of(snapshot);
     let is_asked = match machine {
         Machine::Batches => false,
         Machine::Tuples => true,
-        Machine::Cheaper => reads_row_tables(&planned.plan, snapshot)?,
+        Machine::Cheaper => tables.are_all_of(&planned.plan)?,
     };
     if !is_asked {
         return Ok(Tried::Left);
     }
     let counts = &session.database.tuple_counts;
     let options = options_of(session, token);
-    let translated = translated(planned)?;
+    let translated = translated(&planned.context, &planned.plan)?;
     if machine == Machine::Cheaper {
         let is_cheaper = match &translated {
-            Ok(translated) => costs_of(&translated.query, snapshot, &options)
+            Ok(translated) => costs_of(&translated.query, &tables, &options)
                 .await?
                 .is_ok_and(|costs| costs.tuple_ns <= costs.batch_ns),
             Err(_) => false,
@@ -90,7 +98,7 @@ pub(super) async fn try_run(
         }
     }
     let started = match &translated {
-        Ok(translated) => started(translated, snapshot, options).await?.ok(),
+        Ok(translated) => started(translated, &tables, options).await?.ok(),
         Err(_) => None,
     };
     counts.count(started.is_none());
@@ -110,123 +118,15 @@ fn left(translated: Option<Translated>) -> Tried {
     translated.map_or(Tried::Left, |it| Tried::Optimized(Box::new(it.optimized)))
 }
 
-/// Whether a query reads row tables, and no other ones. What is a view is not known yet.
-fn reads_row_tables(plan: &LogicalPlan, snapshot: &Snapshot) -> Result<bool, Error> {
-    let (mut scans, mut others) = (0, 0);
-    plan.apply_with_subqueries(|node| {
-        if let LogicalPlan::TableScan(scan) = node {
-            scans += 1;
-            let is_view = scan.source.get_logical_plan().is_some();
-            let is_rows = snapshot.row_table_entry(scan.table_name.table()).is_some();
-            others += usize::from(!is_view && !is_rows);
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(scans > 0 && others == 0)
-}
-
 /// What a query would cost by either machine. Inside, why the tuple engine cannot run it.
 async fn costs_of(
     query: &Query,
-    snapshot: &Snapshot,
+    tables: &RowTables,
     options: &QueryOptions,
 ) -> Result<Result<QueryCosts, String>, Error> {
-    let (query, snapshot, options) = (query.clone(), snapshot.clone(), options.clone());
-    let estimate = move || TupleQuery::estimate(&query, &tables_of(&snapshot), &options);
+    let (query, tables, options) = (query.clone(), tables.clone(), options.clone());
+    let estimate = move || TupleQuery::estimate(&query, &|name| tables.find(name), &options);
     left_or(blocking(estimate).await?)
-}
-
-/// Which machine is to run a query, and why, where the cheaper one is; nothing where there is no choice.
-pub(super) async fn decision(
-    session: &Session,
-    snapshot: &Snapshot,
-    planned: &PlannedQuery,
-    token: &CancelToken,
-) -> Result<Option<(bool, String)>, Error> {
-    if !reads_row_tables(&planned.plan, snapshot)? {
-        return Ok(None);
-    }
-    let costs = match translated(planned)? {
-        Ok(translated) => {
-            let options = options_of(session, token);
-            costs_of(&translated.query, snapshot, &options).await?
-        }
-        Err(reason) => Err(reason),
-    };
-    let costs = match costs {
-        Ok(costs) => costs,
-        Err(reason) => return Ok(Some((false, format!("left to batches: {reason}")))),
-    };
-    let (tuple_ms, batch_ms) = (costs.tuple_ns / 1e6, costs.batch_ns / 1e6);
-    let is_tuples = costs.tuple_ns <= costs.batch_ns;
-    Ok(Some((
-        is_tuples,
-        match is_tuples {
-            true => format!("tuple engine: about {tuple_ms:.3} ms, batches {batch_ms:.3} ms"),
-            false => format!("batches: about {batch_ms:.3} ms, tuple engine {tuple_ms:.3} ms"),
-        },
-    )))
-}
-
-/// The query in the algebra; or why it has no counterpart there.
-pub(super) fn algebra(planned: &PlannedQuery) -> Result<String, Error> {
-    let translated = translated(planned)?;
-    Ok(translated.map_or_else(|reason| reason, |translated| translated.query.to_string()))
-}
-
-/// Its iterators and perhaps their programs, with what is expected of them. Inside, why it leaves the query to batches.
-pub(super) async fn explanation(
-    session: &Session,
-    snapshot: &Snapshot,
-    planned: &PlannedQuery,
-    with_programs: bool,
-    token: &CancelToken,
-) -> Result<Result<String, String>, Error> {
-    let options = QueryOptions {
-        is_counted: true,
-        ..options_of(session, token)
-    };
-    let query = match translated(planned)? {
-        Ok(translated) => translated.query,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let snapshot = snapshot.clone();
-    let built = blocking(move || TupleQuery::unstarted(&query, &tables_of(&snapshot), &options));
-    Ok(left_or(built.await?)?.map(|query| query.explanation(with_programs)))
-}
-
-/// The same of a query that is run, with what they did. Programs are not compiled: machine code does not count what it decodes.
-pub(super) async fn analysis(
-    session: &Session,
-    snapshot: &Snapshot,
-    planned: &PlannedQuery,
-    with_programs: bool,
-    token: &CancelToken,
-) -> Result<Result<String, String>, Error> {
-    let options = QueryOptions {
-        is_counted: true,
-        ..options_of(session, token)
-    };
-    let started = match translated(planned)? {
-        Ok(translated) => started(&translated, snapshot, options).await?,
-        Err(reason) => Err(reason),
-    };
-    let mut running = match started {
-        Ok(running) => running.running,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let token = token.clone();
-    let run = move || {
-        let mut row_count: usize = 0;
-        while running.next_row()? {
-            row_count += 1;
-            if row_count.is_multiple_of(BATCH_ROWS) && token.is_cancelled() {
-                return Err(Error::cancelled());
-            }
-        }
-        Ok(running.explanation(with_programs))
-    };
-    blocking(run).await?.map(Ok)
 }
 
 fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
@@ -247,28 +147,28 @@ struct Translated {
 }
 
 /// Inside, why it has no counterpart.
-fn translated(planned: &PlannedQuery) -> Result<Result<Translated, String>, Error> {
-    let state = &planned.context.state;
-    let optimized = state.optimize(&planned.plan)?;
+fn translated(
+    context: &StatementContext,
+    plan: &LogicalPlan,
+) -> Result<Result<Translated, String>, Error> {
+    let state = &context.state;
+    let optimized = state.optimize(plan)?;
     Ok(match translate(&optimized, state.config().options()) {
         Ok(query) => Ok(Translated { query, optimized }),
         Err(reason) => Err(format!("not translated: {reason}")),
     })
 }
 
-fn tables_of(snapshot: &Snapshot) -> impl Fn(&str) -> Option<Arc<RowTable>> {
-    move |name| snapshot.row_table(name).ok()?
-}
-
 /// The query, with its subqueries for single values evaluated. Inside, why the iterators do not run it.
 async fn started(
     translated: &Translated,
-    snapshot: &Snapshot,
+    tables: &RowTables,
     options: QueryOptions,
 ) -> Result<Result<Running, String>, Error> {
-    let (query, snapshot) = (translated.query.clone(), snapshot.clone());
+    let (query, tables) = (translated.query.clone(), tables.clone());
     let start = move || {
-        let running = TupleQuery::with_options(&query, &tables_of(&snapshot), &[], &options)?;
+        let find = |name: &str| tables.find(name);
+        let running = TupleQuery::with_options(&query, &find, &[], &options)?;
         Ok(Running { running, query })
     };
     left_or(blocking(start).await?)

@@ -1,0 +1,153 @@
+//! Changes whose rows the tuple engine finds: the query for them is the input of a write.
+
+use std::ops::Range;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::LogicalPlan;
+use quire_engine::iterators::{QueryOptions, SharedSink, TupleQuery};
+use quire_engine::plan::{Expression, Plan, PlanColumn, Query, Write};
+use tokio::task::block_in_place;
+
+use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, translated};
+use crate::cancel::CancelToken;
+use crate::error::Error;
+use crate::session::{Machine, QuireOptions, Session, StatementContext};
+use crate::statement::ResultRows;
+
+/// The rows of a change, which somebody is to find.
+pub(in crate::sql) struct WantedRows<'a> {
+    pub(in crate::sql) context: &'a StatementContext,
+    pub(in crate::sql) plan: &'a LogicalPlan,
+    pub(in crate::sql) tables: RowTables,
+    /// So many expected rows are left to batches.
+    pub(in crate::sql) rows_max: f64,
+}
+
+/// The rows of a change, which the tuple engine is to find.
+pub(in crate::sql) struct FoundRows {
+    query: Query,
+    tables: RowTables,
+}
+
+/// A change that the tuple engine is to run.
+pub(in crate::sql) struct TupleChange {
+    query: Query,
+    tables: RowTables,
+}
+
+impl WantedRows<'_> {
+    /// The rows, if the tuple engine can find them and, where that is asked, does so for less than batches.
+    pub(in crate::sql) async fn found(
+        self,
+        session: &Session,
+        token: &CancelToken,
+    ) -> Result<Option<FoundRows>, Error> {
+        let machine = QuireOptions::of(session).machine();
+        let may_be = match machine {
+            Machine::Batches => false,
+            Machine::Tuples => true,
+            Machine::Cheaper => self.tables.are_all_of(self.plan)?,
+        };
+        if !may_be {
+            return Ok(None);
+        }
+        let found = self.translated(session, machine, token).await?;
+        if machine == Machine::Tuples || found.is_some() {
+            session.database.tuple_counts.count(found.is_none());
+        }
+        Ok(found)
+    }
+
+    async fn translated(
+        self,
+        session: &Session,
+        machine: Machine,
+        token: &CancelToken,
+    ) -> Result<Option<FoundRows>, Error> {
+        let Ok(translated) = translated(self.context, self.plan)? else {
+            return Ok(None);
+        };
+        let (query, tables) = (translated.query, self.tables);
+        let costs = costs_of(&query, &tables, &options_of(session, token)).await?;
+        let is_wanted = costs.is_ok_and(|costs| {
+            let is_cheaper = costs.tuple_ns <= costs.batch_ns;
+            (is_cheaper || machine == Machine::Tuples) && costs.row_count < self.rows_max
+        });
+        Ok(is_wanted.then_some(FoundRows { query, tables }))
+    }
+}
+
+impl FoundRows {
+    /// The change that does with the rows what `write` says, and shows some of their columns. Nothing, if they do not fit it.
+    pub(in crate::sql) fn written(
+        self,
+        write: impl FnOnce(Plan) -> Write,
+        returned: Range<usize>,
+    ) -> Option<TupleChange> {
+        let Self { mut query, tables } = self;
+        let shown = columns_of(&query.plan, returned);
+        query.plan = Plan::writing(write(query.plan)).project(shown);
+        query.check().ok()?;
+        Some(TupleChange { query, tables })
+    }
+}
+
+/// Some columns as they are.
+fn columns_of(plan: &Plan, slots: Range<usize>) -> Vec<(PlanColumn, Expression)> {
+    let columns = plan.columns.iter().enumerate();
+    let columns = columns.filter(|(slot, _)| slots.contains(slot));
+    let shown = columns.filter_map(|(slot, column)| {
+        let expression = Expression::Column {
+            slot,
+            kind: column.kind()?,
+            nullable: column.nullable,
+        };
+        Some((column.clone(), expression))
+    });
+    shown.collect()
+}
+
+impl TupleChange {
+    /// Writes all rows to `sink`. Their columns that are returned go to `take`, in batches of this schema, if there is any; inside, whether the tuple
+    /// engine runs the change at all.
+    pub(in crate::sql) fn run(
+        &self,
+        session: &Session,
+        sink: SharedSink,
+        (schema, mut take): (Option<&SchemaRef>, impl FnMut(RecordBatch)),
+        token: &CancelToken,
+    ) -> Result<bool, Error> {
+        let options = QueryOptions {
+            sink: Some(sink),
+            ..options_of(session, token)
+        };
+        let find = |name: &str| self.tables.find(name);
+        block_in_place(|| {
+            let started = TupleQuery::with_options(&self.query, &find, &[], &options);
+            let Ok(mut running) = left_or(started)? else {
+                return Ok(false);
+            };
+            let compiler = session.database.native_compiler();
+            if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
+                running.compile_with(compiler);
+            }
+            let mut rows = ResultRows::default();
+            while running.next_row()? {
+                let Some(schema) = schema else { continue };
+                for (slot, column) in self.query.plan.columns.iter().enumerate() {
+                    rows.push(running.value(slot), column.is_text())?;
+                }
+                rows.row_count += 1;
+                if rows.row_count == BATCH_ROWS {
+                    take(rows.to_batch(schema, 0)?);
+                    rows.clear();
+                }
+            }
+            if let Some(schema) = schema.filter(|_| rows.row_count > 0) {
+                take(rows.to_batch(schema, 0)?);
+            }
+            Ok(true)
+        })
+    }
+}
