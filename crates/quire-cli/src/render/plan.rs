@@ -16,10 +16,10 @@ pub fn is_plan(schema: &Schema) -> bool {
         .iter()
         .map(|field| field.name().as_str())
         .collect();
-    names == ["plan_type", "plan"] || names == ["QUERY PLAN"]
+    names == ["QUERY PLAN"]
 }
 
-/// Writes each plan below its type, if it has one.
+/// Writes the lines of a plan.
 pub struct Plan;
 
 impl Renderer for Plan {
@@ -28,22 +28,13 @@ impl Renderer for Plan {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
-        let texts: Vec<Texts> = batch
-            .columns()
-            .iter()
-            .map(|array| Texts::new(array.as_ref()))
-            .collect();
-        for row in 0..batch.num_rows() {
-            for (index, column) in texts.iter().enumerate() {
+        for array in batch.columns() {
+            let column = Texts::new(array.as_ref());
+            for row in 0..batch.num_rows() {
                 let mut text = String::new();
                 column.write(row, &mut text);
-                let (indent, end) = match (index, texts.len()) {
-                    (0, 2) => ("", ":"),
-                    (_, 2) => ("  ", ""),
-                    _ => ("", ""),
-                };
                 for line in text.lines() {
-                    writeln!(out, "{indent}{}{end}", escape_controls(line))?;
+                    writeln!(out, "{}", escape_controls(line))?;
                 }
             }
         }

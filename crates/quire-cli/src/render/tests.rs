@@ -478,21 +478,13 @@ fn names_may_repeat() {
 
 #[test]
 fn plans_keep_their_lines_in_box_mode() {
-    let batch = columns(vec![
-        (
-            "plan_type",
-            Arc::new(StringArray::from(vec!["logical_plan"])),
-        ),
-        (
-            "plan",
-            Arc::new(StringArray::from(vec!["Projection: 1\n  EmptyRelation"])),
-        ),
-    ]);
+    let lines = vec!["logical_plan:", "  Projection: 1", "    EmptyRelation"];
+    let batch = columns(vec![("QUERY PLAN", Arc::new(StringArray::from(lines)))]);
     assert_eq!(
         plain(Mode::Box, &batch),
         "logical_plan:\n  Projection: 1\n    EmptyRelation\n"
     );
-    assert!(plain(Mode::Csv, &batch).starts_with("plan_type,plan\n"));
+    assert!(plain(Mode::Csv, &batch).starts_with("QUERY PLAN\n"));
 }
 
 #[test]

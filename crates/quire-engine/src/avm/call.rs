@@ -53,7 +53,7 @@ impl RegisterSet {
     }
 
     /// Makes a register NULL.
-    pub fn set_null(&mut self, register: Register) {
+    pub(crate) fn set_null(&mut self, register: Register) {
         match register.bank() {
             Bank::Word(number) => Write::<i64>::write_null(Target(number), self),
             Bank::Wide(number) => Target(number).write_null(self),

@@ -40,7 +40,8 @@ pub use operand::{
 };
 pub use program::{Asides, Draft, Loaded, Program};
 pub use register::Register;
-pub use registers::{Banks, REGISTERS_MAX, RegisterSet, TextPlace, TuplePlace, TupleSource};
+pub(crate) use registers::TextPlace;
+pub use registers::{Banks, RegisterSet, TuplePlace, TupleSource};
 pub(crate) use tally::Tally;
 pub use trap::{Trap, TrapReason};
 pub use verify::ProgramError;

@@ -141,7 +141,7 @@ impl RegisterSet {
 
     /// How many programs became machine code.
     #[must_use]
-    pub fn native_counts(&self) -> NativeCounts {
+    pub(crate) fn native_counts(&self) -> NativeCounts {
         self.native_counts
     }
 

@@ -16,11 +16,11 @@ use super::trap::Trap;
 use crate::rows::RowTable;
 
 /// Registers of one kind.
-pub const REGISTERS_MAX: usize = 256;
+pub(crate) const REGISTERS_MAX: usize = 256;
 
 /// Where the bytes of a string are: in a buffer of tuples, or in one of those that programs made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TextPlace {
+pub(crate) struct TextPlace {
     buffer: u16,
     is_made: bool,
     start: u32,

@@ -12,7 +12,7 @@ use super::error::TreeError;
 use super::tree::BTree;
 
 /// The key and the value of an entry.
-pub type KeyAndValue<'a> = (&'a [u8], &'a [u8]);
+pub(crate) type KeyAndValue<'a> = (&'a [u8], &'a [u8]);
 
 /// Which way a cursor goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

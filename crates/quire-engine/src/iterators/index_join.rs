@@ -8,7 +8,7 @@ use crate::avm::{Program, Register, RegisterSet, Target, Trap, Word};
 
 /// Which rows a join by looking up gives. *Left* is the side that looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookupKind {
+pub(crate) enum LookupKind {
     /// Each pair that matches.
     Inner,
     /// And each left row that matches none, with NULLs.
@@ -23,16 +23,16 @@ pub enum LookupKind {
 
 /// What a join by looking up is made of.
 #[derive(Debug)]
-pub struct IndexJoinSides {
-    pub kind: LookupKind,
+pub(crate) struct IndexJoinSides {
+    pub(crate) kind: LookupKind,
     /// The values that a left row looks for, of the first columns of the key.
-    pub left_keys: Vec<Register>,
+    pub(crate) left_keys: Vec<Register>,
     /// Whether NULL equals NULL; otherwise it equals nothing.
-    pub nulls_match: bool,
+    pub(crate) nulls_match: bool,
     /// The registers that columns of the table are decoded into: NULL where there is no row.
-    pub right_columns: Vec<Register>,
+    pub(crate) right_columns: Vec<Register>,
     /// What must hold of a pair besides.
-    pub condition: Option<Program>,
+    pub(crate) condition: Option<Program>,
 }
 
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ enum State {
 }
 
 /// Pairs of the rows of an input with those of a table.
-pub struct IndexJoin<L> {
+pub(crate) struct IndexJoin<L> {
     left: L,
     right: TableScan,
     sides: IndexJoinSides,
@@ -58,7 +58,7 @@ impl<L: RegisterIterator> IndexJoin<L> {
     ///
     /// # Errors
     /// Constants of the condition that are too long.
-    pub fn new(
+    pub(crate) fn new(
         left: L,
         right: TableScan,
         mut sides: IndexJoinSides,

@@ -2,6 +2,9 @@
 //!
 //! What comes out is what the registers have of both sides (an implicit join, paper 1 §4.1.1): the tuple registers of the side that looks, and one
 //! that points to the row that was kept. When memory is full, both sides are divided ([`super::join_spill`]).
+//!
+//! A join without keys is a block nested loop: all rows of the side that is kept have one key, the empty one, and when they take more than
+//! memory they are kept block by block, for each of which the other side is read again.
 
 use super::join_spill::{LeftRow, SpilledJoin};
 use super::kept_rows::{KeptRows, set_key};
@@ -389,10 +392,15 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, 
     fn explain(&self, explanation: &mut Explanation) {
         let (kind, tuple) = (self.sides.kind, self.sides.right_tuple);
         let count = self.sides.left_keys.len();
-        explanation.line(format_args!(
-            "join by hashing, {kind:?}, {count} keys, right rows to t{}",
-            tuple.0
-        ));
+        let tuple = tuple.0;
+        match count {
+            0 => explanation.line(format_args!(
+                "join by a nested loop over blocks, {kind:?}, right rows to t{tuple}"
+            )),
+            _ => explanation.line(format_args!(
+                "join by hashing, {kind:?}, {count} keys, right rows to t{tuple}"
+            )),
+        }
         if let Some(condition) = &self.condition {
             explanation.program("pairs", condition);
         }

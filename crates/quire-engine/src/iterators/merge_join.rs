@@ -13,17 +13,17 @@ use crate::avm::{Program, Register, RegisterSet, Target, Trap, Tuple, TuplePlace
 
 /// What a join of two ordered inputs is made of.
 #[derive(Debug)]
-pub struct MergeSides {
-    pub kind: LookupKind,
+pub(crate) struct MergeSides {
+    pub(crate) kind: LookupKind,
     /// The values that must be equal, and by which both inputs ascend, or descend where that is said. They are never NULL.
-    pub left_keys: Vec<Register>,
-    pub right_keys: Vec<Register>,
-    pub are_descending: Vec<bool>,
+    pub(crate) left_keys: Vec<Register>,
+    pub(crate) right_keys: Vec<Register>,
+    pub(crate) are_descending: Vec<bool>,
     /// What is kept of a right row, and the register that points to it.
-    pub right_columns: Vec<Register>,
-    pub right_tuple: Tuple,
+    pub(crate) right_columns: Vec<Register>,
+    pub(crate) right_tuple: Tuple,
     /// What must hold of a pair besides.
-    pub condition: Option<Program>,
+    pub(crate) condition: Option<Program>,
 }
 
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ enum State {
 }
 
 /// Pairs of rows of two ordered inputs with equal keys.
-pub struct MergeJoin<L, R> {
+pub(crate) struct MergeJoin<L, R> {
     left: L,
     right: R,
     sides: MergeSides,
@@ -58,7 +58,7 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
     ///
     /// # Errors
     /// Columns of which no tuple can be made; constants of the condition that are too long.
-    pub fn new(
+    pub(crate) fn new(
         left: L,
         right: R,
         mut sides: MergeSides,

@@ -29,16 +29,17 @@ pub use build::BuildError;
 pub use distinct::DistinctProgram;
 pub use explain::Explanation;
 pub use group::{GroupPrograms, HashGroup};
-pub use index_join::{IndexJoin, IndexJoinSides, LookupKind};
+pub(crate) use index_join::{IndexJoin, IndexJoinSides, LookupKind};
 pub use join::{HashJoin, JoinKind, JoinSides};
 pub(crate) use keys::hash_of;
-pub use merge_join::{MergeJoin, MergeSides};
+pub(crate) use merge_join::{MergeJoin, MergeSides};
 pub use pipe::{Filter, Limit, Union};
 pub use query::{QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
 pub use sort::{Sort, SortKey};
 pub use spill::{SpillCosts, SpillCounts, Workspace};
-pub use write::{NotWritten, RowSink, SharedSink, Write, WriteSlots, WrittenRow};
+pub use write::{NotWritten, RowSink, SharedSink, WrittenRow};
+pub(crate) use write::{Write, WriteSlots};
 
 use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
 

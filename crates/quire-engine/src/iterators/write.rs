@@ -42,13 +42,13 @@ impl std::fmt::Debug for SharedSink {
 
 /// Where a row has what is written.
 #[derive(Debug)]
-pub struct WriteSlots {
+pub(crate) struct WriteSlots {
     /// The key of the row that is changed or deleted.
-    pub row_key: Option<Register>,
+    pub(crate) row_key: Option<Register>,
     /// The values of a row that comes or changes.
-    pub values: Vec<Register>,
+    pub(crate) values: Vec<Register>,
     /// Conditions of which none may be false.
-    pub checks: Vec<Register>,
+    pub(crate) checks: Vec<Register>,
 }
 
 /// A row as its registers have it.
@@ -83,7 +83,7 @@ impl WrittenRow<'_> {
 }
 
 /// Writes the rows of its input; those that were written come out as they are.
-pub struct Write<I> {
+pub(crate) struct Write<I> {
     input: I,
     slots: WriteSlots,
     sink: SharedSink,
@@ -95,7 +95,7 @@ pub struct Write<I> {
 
 impl<I: RegisterIterator> Write<I> {
     /// Gives the rows of `input` to `sink`; with `may_repeat` none of them twice.
-    pub fn new(
+    pub(crate) fn new(
         input: I,
         (kind, table): (WriteKind, &str),
         slots: WriteSlots,

@@ -229,7 +229,11 @@ impl StatementContext {
             .target_partitions = 1;
     }
 
-    async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, Error> {
+    /// The plan of batches.
+    pub(crate) async fn physical(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<Arc<dyn ExecutionPlan>, Error> {
         Ok(self.state.create_physical_plan(plan).await?)
     }
 

@@ -5,24 +5,23 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray, StringViewArray};
+use datafusion::arrow::array::{AsArray, RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
 };
-use futures::StreamExt;
 use quire_engine::Snapshot;
 
-use super::query::{context_for, plan, rows_of};
+use super::dml;
+use super::query::{context_for, plan};
 use super::reject::{self, not_supported};
 use super::tuple_engine;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
-use crate::session::{Machine, QuireOptions, Session};
+use crate::session::{Machine, QuireOptions, Session, next_of};
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,11 +38,17 @@ pub(super) async fn explain(
     mut statement: Statement,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let (shown, query) = read_options(&mut statement)?;
+    let (shown, explained) = read_options(&mut statement)?;
     let is_analyzed = matches!(statement, Statement::Explain { analyze: true, .. });
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
     let snapshot = session.snapshot().await?;
+    let query = match explained {
+        Statement::Query(query) => query,
+        change => {
+            return explain_change(session, snapshot, change, shown, is_analyzed, token).await;
+        }
+    };
     let mut decided = None;
     let mut machine = QuireOptions::of(session).machine();
     if shown == Shown::Plan && machine == Machine::Cheaper {
@@ -60,12 +65,11 @@ pub(super) async fn explain(
     let reason = match shown {
         Shown::Algebra => {
             let planned = plan(session, snapshot, query, token).await?;
-            return lines("algebra", &tuple_engine::algebra(&planned)?);
+            return lines(&tuple_engine::algebra(&planned)?);
         }
         Shown::Plan if machine != Machine::Tuples => decided,
         _ => {
             let with_programs = shown == Shown::Programs;
-            let name = if with_programs { "avm" } else { "plan" };
             let explained = iterators(
                 session,
                 &snapshot,
@@ -76,10 +80,10 @@ pub(super) async fn explain(
             match explained.await? {
                 Ok(text) => {
                     let decided = decided.map_or_else(String::new, |reason| reason + "\n");
-                    return lines(name, &(decided + &text));
+                    return lines(&(decided + &text));
                 }
                 Err(reason) if with_programs => {
-                    return lines(name, &format!("left to batches: {reason}"));
+                    return lines(&format!("left to batches: {reason}"));
                 }
                 Err(reason) => Some(format!("left to batches: {reason}")),
             }
@@ -87,17 +91,31 @@ pub(super) async fn explain(
     };
     let context = context_for(session, snapshot, &mut statement, asks, [], token).await?;
     let plan = context.plan(statement).await?;
-    let mut stream = context.start(&plan).await?;
-    if let Some(reason) = reason {
-        stream = with_reason(stream, &reason)?;
-    }
-    let schema = stream.schema();
-    let rows = rows_of(session, stream, schema, token)?;
-    Ok(Outcome::Rows(rows.of_command("EXPLAIN")))
+    let stream = context.start(&plan).await?;
+    let text = text_of(stream, token).await?;
+    lines(&reason.map_or(text.clone(), |reason| format!("{reason}\n{text}")))
 }
 
-/// What is to be shown, and of which query. Our own options are taken out of the statement.
-fn read_options(statement: &mut Statement) -> Result<(Shown, Box<Query>), Error> {
+/// What a change would do. It is not run, and so there is no telling what it did.
+async fn explain_change(
+    session: &Session,
+    snapshot: Snapshot,
+    change: Statement,
+    shown: Shown,
+    is_analyzed: bool,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    if is_analyzed || shown == Shown::Algebra {
+        let error = not_supported("EXPLAIN (ANALYZE or ALGEBRA) of a statement other than a query");
+        return Err(error.with_hint("Say it of a SELECT with the same WHERE."));
+    }
+    let with_programs = shown == Shown::Programs;
+    let text = dml::explain(session, snapshot, change, with_programs, token).await?;
+    lines(&text)
+}
+
+/// What is to be shown, and of which statement. Our own options are taken out of the statement.
+fn read_options(statement: &mut Statement) -> Result<(Shown, Statement), Error> {
     let Statement::Explain {
         statement: explained,
         analyze,
@@ -109,9 +127,14 @@ fn read_options(statement: &mut Statement) -> Result<(Shown, Box<Query>), Error>
     else {
         return Err(Error::new("XX000", "internal error: not EXPLAIN"));
     };
-    let Statement::Query(query) = explained.as_ref() else {
-        return Err(not_supported("EXPLAIN of a statement other than a query"));
-    };
+    if !matches!(
+        explained.as_ref(),
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    ) {
+        return Err(not_supported(
+            "EXPLAIN of a statement other than a query or a change of rows",
+        ));
+    }
     let mut shown = Shown::Plan;
     for option in options.take().unwrap_or_default() {
         match option.name.value.to_lowercase().as_str() {
@@ -120,7 +143,7 @@ fn read_options(statement: &mut Statement) -> Result<(Shown, Box<Query>), Error>
             _ => apply_option(&option, analyze, verbose, format)?,
         }
     }
-    Ok((shown, query.clone()))
+    Ok((shown, explained.as_ref().clone()))
 }
 
 /// The tuple engine's iterators; or why it leaves the query to batches.
@@ -138,25 +161,43 @@ async fn iterators(
     }
 }
 
+/// The column of every answer, which clients know from PostgreSQL.
+pub(super) fn shown_schema() -> SchemaRef {
+    let field = Field::new("QUERY PLAN", DataType::Utf8View, false);
+    Arc::new(Schema::new(vec![field]))
+}
+
 /// A line per row.
-fn lines(name: &str, text: &str) -> Result<Outcome, Error> {
-    let schema = Schema::new(vec![Field::new(name, DataType::Utf8View, false)]);
+fn lines(text: &str) -> Result<Outcome, Error> {
     let lines = StringViewArray::from_iter_values(text.lines());
-    let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(lines)])?;
+    let batch = RecordBatch::try_new(shown_schema(), vec![Arc::new(lines)])?;
     Ok(Outcome::Rows(Rows::ready(batch).of_command("EXPLAIN")))
 }
 
-/// DataFusion's rows, of two texts, behind one that says why batches run the query.
-fn with_reason(
-    stream: SendableRecordBatchStream,
-    reason: &str,
-) -> Result<SendableRecordBatchStream, Error> {
-    let schema: SchemaRef = stream.schema();
-    let texts = ["engine", reason];
-    let columns = texts.map(|text| Arc::new(StringArray::from(vec![text])) as ArrayRef);
-    let first = RecordBatch::try_new(Arc::clone(&schema), columns.to_vec())?;
-    let rows = futures::stream::iter([Ok(first)]).chain(stream);
-    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+/// The plans of batches, each below what it is.
+async fn text_of(
+    mut stream: SendableRecordBatchStream,
+    token: &CancelToken,
+) -> Result<String, Error> {
+    let mut text = String::new();
+    while let Some(batch) = next_of(&mut stream, token).await? {
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|it| it.as_string::<i32>())
+            .collect();
+        for row in 0..batch.num_rows() {
+            let mut cells = columns.iter().map(|column| column.value(row));
+            text += cells.next().unwrap_or_default();
+            text += ":\n";
+            for line in cells.flat_map(str::lines) {
+                text += "  ";
+                text += line;
+                text.push('\n');
+            }
+        }
+    }
+    Ok(text)
 }
 
 fn apply_option(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     DataType as SpelledType, Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement,
     TableObject, UpdateTableFromKind, Value,
@@ -128,9 +128,7 @@ pub(crate) async fn result_schema(
         return Ok(None);
     };
     if let Statement::Explain { .. } = *statement {
-        let field = |name| Field::new(name, DataType::Utf8, true);
-        let schema = Schema::new(["plan_type", "plan"].map(field).to_vec());
-        return Ok(Some(Arc::new(schema)));
+        return Ok(Some(super::explain::shown_schema()));
     }
     match rows_like(*statement)? {
         Some(query) => Ok(Some(plan(&session, query, &token).await?.shown_schema())),

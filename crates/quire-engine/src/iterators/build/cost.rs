@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::estimate::Estimate;
 use super::{BuildError, Builder};
-use crate::access::{Choice, Prices, decoding_ns};
+use crate::access::{Choice, Prices, decoding_ns, rule};
 use crate::avm::Trap;
 use crate::costs::Cost;
-use crate::plan::{Expression, Node, Plan};
+use crate::plan::{Expression, Join, Node, Plan};
 use crate::rows::RowTable;
 use crate::types::SqlType;
 
@@ -59,6 +59,17 @@ fn is_pipelined(plan: &Plan) -> bool {
             false
         }
     }
+}
+
+/// Pairs that have the same keys, of which those that match are so many.
+fn tried_pairs(join: &Join, matching: f64) -> f64 {
+    matching
+        / join
+            .residual
+            .iter()
+            .map(rule)
+            .product::<f64>()
+            .max(f64::EPSILON)
 }
 
 /// Comparisons of a sort of so many rows, of which so many are wanted.
@@ -150,8 +161,8 @@ impl Builder<'_> {
         let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
         Ok(match &plan.node {
             Node::Join(join) => {
-                let pairs = rows * join.residual.iter().count() as f64;
-                self.way(join)?.0 + pairs * of(Cost::Compute)
+                let tests = tried_pairs(join, rows) * computed_count(&join.residual);
+                self.way(join)?.0 + tests * of(Cost::Compute)
             }
             Node::Aggregate(aggregate) => {
                 let values = aggregate.groups.len() + aggregate.calls.len();
@@ -199,7 +210,7 @@ impl Builder<'_> {
         let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
         let own_ns = match &plan.node {
             Node::Join(join) => {
-                let pairs = rows * (1.0 + join.residual.iter().count() as f64);
+                let pairs = tried_pairs(join, rows) * (1.0 + computed_count(&join.residual));
                 let kept = inputs.iter().map(|input| input.rows);
                 let kept = kept.fold(input_rows, f64::min);
                 let finding_ns = of(Cost::BatchHashRow)

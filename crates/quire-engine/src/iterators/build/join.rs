@@ -140,6 +140,7 @@ impl Builder<'_> {
         let (outer_later, inner_later) = roles.demands(&pair_demand);
         let outer = self.plan(roles.outer, &outer_later.clone().with(&roles.outer_keys))?;
         let (outer, outer_keys) = self.computed(outer, &roles.outer_keys, &outer_later)?;
+        let outer = self.decoded_once(outer, &roles, join, &outer_later)?;
         let InnerSide {
             built: inner,
             keys: inner_keys,
@@ -177,6 +178,27 @@ impl Builder<'_> {
             iterator: Box::new(iterator),
             places: shown_places(join, places, mark),
         })
+    }
+
+    /// Without keys every outer row is tried with each inner one: what is asked of it is decoded before.
+    fn decoded_once(
+        &mut self,
+        outer: Built,
+        roles: &Roles<'_>,
+        join: &Join,
+        later: &Demand,
+    ) -> Result<Built, BuildError> {
+        let Some(residual) = join.residual.as_ref().filter(|_| join.keys.is_empty()) else {
+            return Ok(outer);
+        };
+        let first_slot = match roles.is_swapped {
+            false => 0,
+            true => join.left.columns.len(),
+        };
+        let columns = all_columns(roles.outer)?.into_iter().enumerate();
+        let asked = columns.filter(|(slot, _)| residual.reads(first_slot + slot));
+        let asked: Vec<Expression> = asked.map(|(_, column)| column).collect();
+        Ok(self.computed(outer, &asked, later)?.0)
     }
 
     /// A program that rejects pairs of which a condition is not true.

@@ -14,7 +14,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
 use quire_engine::plan::WriteKind;
 use quire_engine::row_table::TupleValue;
-use quire_engine::{Snapshot, TableDefinition, TableLockMode, Transaction};
+use quire_engine::{RowTable, Snapshot, TableDefinition, TableLockMode, Transaction};
 use tokio::task::block_in_place;
 
 use super::super::names::folded;
@@ -64,9 +64,7 @@ async fn run(
 ) -> Result<Outcome, Error> {
     let mut writer = Writer::begin(session, token).await?;
     let table = super::target::lock(&mut writer, &changed.table, TableLockMode::RowExclusive)?;
-    for (column, value) in &mut changed.assignments {
-        replace_default(value, table.definition(), &column.value)?;
-    }
+    replace_defaults(&mut changed, table.definition())?;
     let mut progress = Progress::new(&mut writer, &table, &changed)?;
     let mut only: Option<RowKeys> = None;
     loop {
@@ -77,18 +75,7 @@ async fn run(
         progress.returned.set_schema(planned.returned.clone());
         let is_done = match &table {
             ChangeTarget::Rows(rows) if is_first => {
-                let write = TupleWrite {
-                    session,
-                    kind: match changed.is_deletion {
-                        true => WriteKind::Delete,
-                        false => WriteKind::Update,
-                    },
-                    table: rows,
-                    context: &context,
-                    planned: &planned,
-                    may_repeat: !changed.others.is_empty(),
-                    rows_max: usize::MAX,
-                };
+                let write = tuple_write(session, &changed, rows, (&context, &planned));
                 let Progress {
                     changes, returned, ..
                 } = &mut progress;
@@ -118,6 +105,62 @@ async fn run(
     }
     writer.finish()?;
     Ok(progress.returned.outcome(tag, progress.changes.count))
+}
+
+fn replace_defaults(changed: &mut ChangedRows, definition: &TableDefinition) -> Result<(), Error> {
+    for (column, value) in &mut changed.assignments {
+        replace_default(value, definition, &column.value)?;
+    }
+    Ok(())
+}
+
+/// What the statement would do, as `EXPLAIN` shows it.
+pub(super) async fn explain(
+    session: &Session,
+    snapshot: Snapshot,
+    mut changed: ChangedRows,
+    with_programs: bool,
+    token: &CancelToken,
+) -> Result<String, Error> {
+    let table = super::target::seen(&snapshot, &changed.table)?;
+    replace_defaults(&mut changed, table.definition())?;
+    let (context, planned) = plan(session, snapshot, &changed, &table, None, token).await?;
+    if let ChangeTarget::Rows(rows) = &table {
+        let write = tuple_write(session, &changed, rows, (&context, &planned));
+        if let Some(text) = write.explanation(with_programs, token).await? {
+            return Ok(text);
+        }
+    }
+    let title = format!(
+        "{} {}, rows by batches",
+        kind_of(&changed).name(),
+        changed.table
+    );
+    super::explain::of_batches(&context, &planned, &title).await
+}
+
+fn kind_of(changed: &ChangedRows) -> WriteKind {
+    match changed.is_deletion {
+        true => WriteKind::Delete,
+        false => WriteKind::Update,
+    }
+}
+
+fn tuple_write<'a>(
+    session: &'a Session,
+    changed: &ChangedRows,
+    table: &'a Arc<RowTable>,
+    (context, planned): (&'a StatementContext, &'a ChangePlan),
+) -> TupleWrite<'a> {
+    TupleWrite {
+        session,
+        kind: kind_of(changed),
+        table,
+        context,
+        planned,
+        may_repeat: !changed.others.is_empty(),
+        rows_max: usize::MAX,
+    }
 }
 
 /// The plan of a statement; `only` restricts it to rows with these keys.

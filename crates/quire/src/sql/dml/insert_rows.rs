@@ -13,8 +13,8 @@ use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetEx
 use quire_engine::plan::WriteKind;
 use quire_engine::row_table::TupleValue;
 use quire_engine::{
-    Insertion, ReferenceChecks, RowFill, RowTable, Storage, TableDefinition, TableLockMode,
-    Transaction,
+    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, Storage, TableDefinition,
+    TableLockMode, Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -28,6 +28,7 @@ use super::default_value::{default_expression, replace_defaults};
 use super::returned::Returned;
 use super::row_changes::RowChanges;
 use super::row_values::RowValues;
+use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::cancel::CancelToken;
 use crate::error::Error;
@@ -68,7 +69,8 @@ pub(in crate::sql) async fn insert(
         Some(_) => return Err(not_supported("ON DUPLICATE KEY UPDATE")),
     };
     let definition = table.definition();
-    let (context, planned) = plan(session, &mut writer, &insert, definition, &alias, token).await?;
+    let snapshot = writer.snapshot()?;
+    let (context, planned) = plan(session, snapshot, &insert, definition, &alias, token).await?;
     let target = Target {
         table,
         fill_rows_min: FILL_ROWS_MIN,
@@ -82,6 +84,49 @@ pub(in crate::sql) async fn insert(
     }
     writer.finish()?;
     Ok(progress.returned.outcome("INSERT 0", progress.count))
+}
+
+/// What the statement would do, as `EXPLAIN` shows it.
+pub(super) async fn explain(
+    session: &Session,
+    snapshot: Snapshot,
+    insert: &Insert,
+    with_programs: bool,
+    token: &CancelToken,
+) -> Result<String, Error> {
+    let TableObject::TableName(name) = &insert.table else {
+        return Err(not_supported("INSERT into a function"));
+    };
+    let name = table_name(name)?;
+    let target = super::target::seen(&snapshot, &name)?;
+    let (table, alias) = (target.rows(), alias_of(insert, &name));
+    let definition = table.definition();
+    let (context, planned) = plan(session, snapshot, insert, definition, &alias, token).await?;
+    if let (ChangeTarget::Rows(table), None) = (&target, &insert.on) {
+        let write = tuple_write(session, table, (&context, &planned));
+        if let Some(text) = write.explanation(with_programs, token).await? {
+            return Ok(text);
+        }
+    }
+    let title = format!("insert into {name}, rows by batches");
+    super::explain::of_batches(&context, &planned, &title).await
+}
+
+fn tuple_write<'a>(
+    session: &'a Session,
+    table: &'a Arc<RowTable>,
+    (context, planned): (&'a StatementContext, &'a ChangePlan),
+) -> TupleWrite<'a> {
+    TupleWrite {
+        session,
+        kind: WriteKind::Insert,
+        table,
+        context,
+        planned,
+        may_repeat: false,
+        // A table that may be filled from below is left to batches.
+        rows_max: FILL_ROWS_MIN,
+    }
 }
 
 /// What the statement calls the table.
@@ -151,7 +196,7 @@ impl Target<'_> {
         Ok(progress)
     }
 
-    /// Lets the tuple engine insert the rows, if it can and should. A table that may be filled from below is left to batches.
+    /// Lets the tuple engine insert the rows, if it can and should.
     async fn run_by_tuples(
         &self,
         writer: &mut Writer<'_>,
@@ -162,15 +207,7 @@ impl Target<'_> {
         if self.rule.is_some() || self.fill_rows_min <= 1 {
             return Ok(false);
         }
-        let write = TupleWrite {
-            session: writer.session(),
-            kind: WriteKind::Insert,
-            table: self.table,
-            context,
-            planned,
-            may_repeat: false,
-            rows_max: self.fill_rows_min,
-        };
+        let write = tuple_write(writer.session(), self.table, (context, planned));
         let mut changes = RowChanges::default();
         let ran = write.run(writer, &mut changes, &mut progress.returned, token);
         let has_run = ran.await?;
@@ -282,13 +319,12 @@ impl Target<'_> {
 /// The plan of the rows to insert.
 async fn plan(
     session: &Session,
-    writer: &mut Writer<'_>,
+    snapshot: Snapshot,
     insert: &Insert,
     definition: &TableDefinition,
     alias: &str,
     token: &CancelToken,
 ) -> Result<(StatementContext, ChangePlan), Error> {
-    let snapshot = writer.snapshot()?;
     let named = named_columns(insert, definition)?;
     let (context, input, sources) = match &insert.source {
         Some(source) => {

@@ -7,6 +7,7 @@
 //! | `change_plan` | one plan for rows before and after, checks, and what is returned |
 //! | `default_value` | what a column gets that a statement does not name |
 //! | `change`, `insert_rows`, `conflict` | running them; many rows for a column table are appended |
+//! | `explain` | what they would do |
 //! | `locking` | `SELECT … FOR UPDATE` |
 //! | `tuple_sink` | rows that the tuple engine has found, written by the statement's transaction |
 //! | `row_changes` | changing one row after the other |
@@ -20,6 +21,7 @@ mod change_plan;
 mod changed_rows;
 mod conflict;
 mod default_value;
+mod explain;
 mod insert_rows;
 mod locking;
 mod returned;
@@ -33,5 +35,6 @@ pub(crate) use row_values::stored_value;
 pub(super) use change::{delete, update};
 pub(super) use changed_rows::TARGET_TABLE;
 pub(super) use default_value::default_expression;
+pub(super) use explain::explain;
 pub(super) use insert_rows::{insert, insert_plan};
 pub(super) use locking::select;

@@ -9,6 +9,7 @@ use quire_engine::{
 use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;
+use super::super::reject::not_supported;
 use crate::error::Error;
 use crate::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
 use crate::session::{QuireOptions, Session};
@@ -112,6 +113,17 @@ pub(super) fn lock(
 pub(super) fn changed_meanwhile(name: &str) -> Error {
     let text = format!("could not serialize access: table \"{name}\" was changed meanwhile");
     Error::new("40001", text)
+}
+
+/// The table called `name`, for a statement that only shows what it would do.
+pub(super) fn seen(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Error> {
+    match find(snapshot, name)? {
+        Found::Target(target) => Ok(target),
+        Found::Unprepared => {
+            let what = format!("EXPLAIN of the first change of the column table \"{name}\"");
+            Err(not_supported(what).with_hint("EXPLAIN a SELECT with the same WHERE."))
+        }
+    }
 }
 
 /// The table called `name`, which is locked, as a later snapshot of the statement has it.

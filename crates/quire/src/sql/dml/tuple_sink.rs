@@ -120,6 +120,14 @@ impl TupleWrite<'_> {
         returned: &mut Returned,
         token: &CancelToken,
     ) -> Result<bool, Error> {
+        match self.change(token).await? {
+            Some(change) => self.apply(&change, writer, (changes, returned), token),
+            None => Ok(false),
+        }
+    }
+
+    /// The change, if the tuple engine can and should run it.
+    pub(super) async fn change(&self, token: &CancelToken) -> Result<Option<TupleChange>, Error> {
         let tables = RowTables::with_target(&self.context.snapshot, self.table);
         let wanted = WantedRows {
             context: self.context,
@@ -127,14 +135,21 @@ impl TupleWrite<'_> {
             tables,
             rows_max: self.rows_max as f64,
         };
-        let Some(rows) = wanted.found(self.session, token).await? else {
-            return Ok(false);
-        };
+        let found = wanted.found(self.session, token).await?;
         let returning = self.planned.columns.returning.clone();
-        let Some(change) = rows.written(|input| self.write_of(input), returning) else {
-            return Ok(false);
-        };
-        self.apply(&change, writer, (changes, returned), token)
+        Ok(found.and_then(|rows| rows.written(|input| self.write_of(input), returning)))
+    }
+
+    /// What the tuple engine would do, if it can and should.
+    pub(super) async fn explanation(
+        &self,
+        with_programs: bool,
+        token: &CancelToken,
+    ) -> Result<Option<String>, Error> {
+        match self.change(token).await? {
+            Some(change) => change.explanation(self.session, with_programs, token),
+            None => Ok(None),
+        }
     }
 
     fn write_of(&self, input: Plan) -> Write {

@@ -1,11 +1,14 @@
 //! Changes whose rows the tuple engine finds: the query for them is the input of a write.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
-use quire_engine::iterators::{QueryOptions, SharedSink, TupleQuery};
+use quire_engine::iterators::{
+    NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow,
+};
 use quire_engine::plan::{Expression, Plan, PlanColumn, Query, Write};
 use tokio::task::block_in_place;
 
@@ -149,5 +152,32 @@ impl TupleChange {
             }
             Ok(true)
         })
+    }
+
+    /// What the tuple engine would do, with what is expected of it. Nothing, if it turns out that it does not run the change.
+    pub(in crate::sql) fn explanation(
+        &self,
+        session: &Session,
+        with_programs: bool,
+        token: &CancelToken,
+    ) -> Result<Option<String>, Error> {
+        let options = QueryOptions {
+            sink: Some(SharedSink(Arc::new(Mutex::new(NoSink)))),
+            is_counted: true,
+            ..options_of(session, token)
+        };
+        let find = |name: &str| self.tables.find(name);
+        let built = block_in_place(|| TupleQuery::unstarted(&self.query, &find, &options));
+        let built = left_or(built)?.ok();
+        Ok(built.map(|query| query.explanation(with_programs)))
+    }
+}
+
+/// For a change that is not run.
+struct NoSink;
+
+impl RowSink for NoSink {
+    fn write(&mut self, _row: &WrittenRow<'_>) -> Result<bool, NotWritten> {
+        Err(NotWritten)
     }
 }

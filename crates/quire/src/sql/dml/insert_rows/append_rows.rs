@@ -40,7 +40,8 @@ pub(super) async fn append_or_insert(
         return Err(Error::unknown_table(name));
     };
     let alias = alias_of(insert, name);
-    let (context, planned) = plan(session, &mut writer, insert, definition, &alias, token).await?;
+    let seen = snapshot.clone();
+    let (context, planned) = plan(session, seen, insert, definition, &alias, token).await?;
     let mut stream = context.start(&planned.plan).await?;
     let mut held: Vec<RecordBatch> = Vec::new();
     let mut held_rows = 0;
