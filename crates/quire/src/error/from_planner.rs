@@ -3,7 +3,9 @@
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, Diagnostic, SchemaError};
 
+use super::planner_words::in_sql;
 use super::{Error, Position};
+use crate::functions::more_than_one_row;
 
 impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
@@ -22,9 +24,7 @@ impl From<DataFusionError> for Error {
             DataFusionError::SchemaError(inner, _) => from_schema(&inner),
             DataFusionError::SQL(inner, _) => crate::sql::parse::from_parser(*inner),
             DataFusionError::Plan(text) => from_plan(&text),
-            DataFusionError::NotImplemented(text) => {
-                Error::new("0A000", format!("not supported: {}", first_line(&text)))
-            }
+            DataFusionError::NotImplemented(text) => not_implemented(&text),
             DataFusionError::Execution(text) => from_message(&text),
             DataFusionError::ResourcesExhausted(text) => {
                 Error::new("53200", "out of memory for this statement")
@@ -155,17 +155,104 @@ fn from_plan(text: &str) -> Error {
             None => error,
         };
     }
-    if line.contains("No function matches") || line.contains("function call") {
-        return Error::new("42883", line)
-            .with_hint("No function of that name takes arguments of these types; add casts.");
+    misplaced_aggregate(line)
+        .or_else(|| wrong_arguments(line))
+        .or_else(|| from_subquery(line))
+        .unwrap_or_else(|| from_types(line))
+}
+
+/// Aggregates in places that have none.
+fn misplaced_aggregate(line: &str) -> Option<Error> {
+    if line.contains("Aggregate functions are not allowed in the WHERE") {
+        let error = Error::new("42803", "aggregate functions are not allowed in WHERE");
+        return Some(error.with_hint("Conditions on groups stand in HAVING, behind GROUP BY."));
+    }
+    if line.contains("Aggregate function calls cannot be nested") {
+        let error = Error::new("42803", "aggregate function calls cannot be nested");
+        return Some(error.with_hint("Let a subquery in FROM compute the inner one."));
     }
     if line.contains("cannot be resolved") || line.contains("must appear in the GROUP BY") {
-        return Error::new("42803", line);
+        return Some(Error::new("42803", in_sql(line)));
+    }
+    None
+}
+
+/// Functions that do not take what they were called with.
+fn wrong_arguments(line: &str) -> Option<Error> {
+    let hint = "No function of that name takes arguments of these types; add casts.";
+    let called = quoted_after(line, "the given name and argument types '");
+    if let Some(called) = called {
+        let called = in_sql(called).replace("checked_sum(", "sum(");
+        let error = Error::new("42883", format!("function {called} does not exist"));
+        return Some(error.with_hint(hint));
+    }
+    if line.contains("failed to match any signature")
+        && let Some(name) = quoted_after(line, "Function '")
+    {
+        let text = format!("function {name} does not take arguments of these types");
+        let (_, detail) = line.split_once("errors: ").unwrap_or_default();
+        let detail = in_sql(detail.split(",Error during").next().unwrap_or_default());
+        return Some(
+            Error::new("42883", text)
+                .with_detail(&detail)
+                .with_hint(hint),
+        );
+    }
+    let is_call = line.contains("No function matches") || line.contains("function call");
+    is_call.then(|| Error::new("42883", in_sql(line)).with_hint(hint))
+}
+
+/// Subqueries that no join can be made of.
+fn from_subquery(line: &str) -> Option<Error> {
+    if line.contains("should only return one column") {
+        return Some(Error::new("42601", "subquery must return only one column"));
+    }
+    let is_correlated = line.starts_with("Correlated scalar subquery")
+        || line.starts_with("In/Exist/SetComparison subquery")
+        || line.starts_with("Accessing outer reference columns");
+    is_correlated.then(subquery_not_supported)
+}
+
+fn subquery_not_supported() -> Error {
+    let text = "not supported: a subquery of this form, here, that reads the row around it";
+    Error::new("0A000", text)
+        .with_hint("Join the tables instead, or let the subquery be an aggregate or have LIMIT 1.")
+}
+
+/// What is said about types.
+fn from_types(line: &str) -> Error {
+    if let Some(operation) = line.strip_prefix("Cannot get result type for temporal operation ") {
+        let operation = operation.split(": ").next().unwrap_or(operation);
+        let text = format!("operator does not exist: {}", in_sql(operation));
+        return Error::new("42883", text).with_hint("Add casts.");
+    }
+    if let Some(rest) = line.strip_prefix("Cannot create filter with non-boolean predicate ") {
+        let data_type = rest.rsplit(' ').next().map(in_sql).unwrap_or_default();
+        let text = format!("a condition must be BOOLEAN, not {data_type}");
+        return Error::new("42804", text).with_hint("Compare it with something.");
     }
     if line.contains("Cannot coerce") || line.contains("Cannot infer common") {
-        return Error::new("42804", line).with_hint("Cast one side to the type of the other.");
+        return Error::new("42804", in_sql(line))
+            .with_hint("Cast one side to the type of the other.");
     }
-    Error::new("42000", line)
+    Error::new("42000", in_sql(line))
+}
+
+/// What the planner does not do, without its own names for it.
+fn not_implemented(text: &str) -> Error {
+    let line = first_line(text);
+    if line.starts_with("Physical plan does not support logical expression") {
+        return subquery_not_supported();
+    }
+    let named = line.strip_prefix("Unsupported ast node in sqltorel: ");
+    let what = match named {
+        Some(node) => {
+            let end = node.find([' ', '(', '{']).unwrap_or(node.len());
+            node.get(..end).unwrap_or(node).to_uppercase()
+        }
+        None => in_sql(line),
+    };
+    Error::new("0A000", format!("not supported: {what}"))
 }
 
 /// What is left has only a text to go by.
@@ -189,10 +276,12 @@ pub(super) fn from_message(text: &str) -> Error {
     .iter()
     .any(|part| lower.contains(part));
     match () {
+        () if lower.contains("scalar subquery returned more than one row") => more_than_one_row(),
         () if lower.contains("divide by zero") => Error::new("22012", "division by zero"),
-        () if is_range => Error::new("22003", format!("value out of range: {line}")),
-        () if is_text => Error::new("22P02", line),
-        () => Error::new("22000", line),
+        () if is_range => Error::new("22003", format!("value out of range: {}", in_sql(line))),
+        () if is_text => Error::new("22P02", in_sql(line)),
+        () if line.contains("No function matches") => from_plan(line),
+        () => Error::new("22000", in_sql(line)),
     }
 }
 

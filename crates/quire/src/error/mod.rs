@@ -4,6 +4,7 @@ mod from_engine;
 mod from_plan;
 mod from_planner;
 mod from_rows;
+mod planner_words;
 
 pub(crate) use from_planner::closest;
 

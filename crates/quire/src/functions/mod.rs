@@ -8,6 +8,7 @@ mod decimal_digits;
 mod file;
 mod rounding;
 mod sequences;
+mod single_value;
 mod storage;
 mod sum;
 
@@ -18,6 +19,7 @@ pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
+pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
 

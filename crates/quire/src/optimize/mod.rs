@@ -6,6 +6,7 @@ mod dates_and_intervals;
 mod decimals_beside_floats;
 mod integer_sums;
 mod join_order;
+mod subquery_values;
 mod unique_names;
 
 pub(crate) use unique_names::UniqueNamesPlanner;
@@ -22,9 +23,10 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(integer_sums::IntegerSums));
-    rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(2, Arc::new(dates_and_intervals::DatesAndIntervals));
+    rules.insert(0, Arc::new(subquery_values::SubqueryValues));
+    rules.insert(1, Arc::new(integer_sums::IntegerSums));
+    rules.insert(2, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(3, Arc::new(dates_and_intervals::DatesAndIntervals));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules
 }

@@ -17,6 +17,7 @@ mod output_columns;
 pub(crate) mod parse;
 pub(crate) mod query;
 pub(crate) mod reject;
+mod renamed_functions;
 pub(crate) mod rewrite;
 mod role_statement;
 mod scopes;

@@ -92,6 +92,7 @@ fn check_expression(expr: &Expr) -> Result<(), Error> {
             Err(not_supported("SIMILAR TO with a pattern that is computed")
                 .with_hint("Use ~ with a regular expression."))
         }
+        Expr::RLike { .. } => Err(not_supported("RLIKE").with_hint("Use ~ instead.")),
         Expr::Function(function) => check_pattern(function),
         _ => Ok(()),
     }

@@ -8,7 +8,8 @@
 //! 4. Comparisons with arrays become lists ([`super::arrays`]).
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
-//! 6. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
+//! 7. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +22,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::last_part;
 use super::walk::walk_mut;
-use super::{arrays, names, output_columns, similar};
+use super::{arrays, names, output_columns, renamed_functions, similar};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -77,6 +78,9 @@ impl VisitorMut for Rewriter {
         escape_to_backslash(expr);
         similar::to_regular_expression(expr);
         minus_before_power(expr);
+        renamed_functions::rewrite(expr);
+        plain_text(expr);
+        starts_with(expr);
         ControlFlow::Continue(())
     }
 }
@@ -124,6 +128,27 @@ fn minus_before_power(expr: &mut Expr) {
         };
         let power = std::mem::replace(inner.as_mut(), Expr::Value(Value::Null.into()));
         *expr = power;
+    }
+}
+
+/// `U&'\0061'`, whose escapes the parser has resolved.
+fn plain_text(expr: &mut Expr) {
+    if let Expr::Value(value) = expr
+        && let Value::UnicodeStringLiteral(text) = &mut value.value
+    {
+        value.value = Value::SingleQuotedString(std::mem::take(text));
+    }
+}
+
+fn starts_with(expr: &mut Expr) {
+    if let Expr::BinaryOp {
+        left,
+        op: BinaryOperator::PGStartsWith,
+        right,
+    } = expr
+    {
+        let arguments = vec![left.as_ref().clone(), right.as_ref().clone()];
+        *expr = call("starts_with", arguments);
     }
 }
 

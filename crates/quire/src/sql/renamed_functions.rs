@@ -1,0 +1,168 @@
+//! Functions of PostgreSQL's that the planner knows by another name, or can compose.
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, ObjectName, OrderByExpr,
+    TimezoneInfo, Value,
+};
+
+use super::names::last_part;
+use super::rewrite::call;
+
+/// PostgreSQL's name, and the planner's.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("sign", "signum"),
+    ("ceiling", "ceil"),
+    ("gen_random_uuid", "uuid"),
+    ("variance", "var_samp"),
+    ("every", "bool_and"),
+    ("array_remove", "array_remove_all"),
+    ("transaction_timestamp", "now"),
+    ("statement_timestamp", "now"),
+    ("clock_timestamp", "now"),
+];
+
+/// Rewrites one expression whose parts have been rewritten.
+pub(super) fn rewrite(expr: &mut Expr) {
+    if let Expr::Identifier(name) = expr
+        && name.quote_style.is_none()
+        && let Some(time) = local_time(&name.value)
+    {
+        *expr = time;
+        return;
+    }
+    let Expr::Function(function) = expr else {
+        return;
+    };
+    let Some(name) = last_part(&function.name) else {
+        return;
+    };
+    if let Some((_, planners)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
+        function.name = ObjectName::from(vec![Ident::new(*planners)]);
+        return;
+    }
+    let replaced = match name.as_str() {
+        "div" => quotient(function),
+        "percentile_disc" => discrete_percentile(function),
+        "localtimestamp" | "localtime" => local_time(&name),
+        _ => None,
+    };
+    if let Some(replaced) = replaced {
+        *expr = replaced;
+    }
+}
+
+/// `localtimestamp`, `localtime`: the time where the session is.
+fn local_time(name: &str) -> Option<Expr> {
+    let data_type = match name.to_lowercase().as_str() {
+        "localtimestamp" => DataType::Timestamp(None, TimezoneInfo::None),
+        "localtime" => DataType::Time(None, TimezoneInfo::None),
+        _ => return None,
+    };
+    Some(cast(
+        call("to_local_time", vec![call("now", Vec::new())]),
+        data_type,
+    ))
+}
+
+/// `div(a, b)` → the quotient without its fraction, as a number without one.
+fn quotient(function: &Function) -> Option<Expr> {
+    let [dividend, divisor] = arguments(function)?.try_into().ok()?;
+    let nested = |operand: &Expr| Box::new(Expr::Nested(Box::new(operand.clone())));
+    let binary = |left: Box<Expr>, op, right: Box<Expr>| Expr::BinaryOp { left, op, right };
+    let rest = binary(nested(&dividend), BinaryOperator::Modulo, nested(&divisor));
+    let multiple = binary(nested(&dividend), BinaryOperator::Minus, nested(&rest));
+    let quotient = binary(nested(&multiple), BinaryOperator::Divide, nested(&divisor));
+    let whole = ExactNumberInfo::PrecisionAndScale(38, 0);
+    Some(cast(
+        Expr::Nested(Box::new(quotient)),
+        DataType::Decimal(whole),
+    ))
+}
+
+/// `percentile_disc(p) WITHIN GROUP (ORDER BY x)`, the first value of which at least the fraction `p` of all are no further on:
+/// the element number `ceil(p * count(x))` of the ordered values, and the first for 0.
+fn discrete_percentile(function: &Function) -> Option<Expr> {
+    let [fraction] = arguments(function)?.try_into().ok()?;
+    let [order] = function.within_group.as_slice() else {
+        return None;
+    };
+    if function.over.is_some() || !is_fraction(&fraction) {
+        return None;
+    }
+    let is_value = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(order.expr.clone()))));
+    let filter = match &function.filter {
+        Some(filter) => Expr::BinaryOp {
+            left: Box::new(Expr::Nested(filter.clone())),
+            op: BinaryOperator::And,
+            right: Box::new(is_value),
+        },
+        None => is_value,
+    };
+    let values = aggregate("array_agg", order, Some(order.clone()), &filter)?;
+    let count = aggregate("count", order, None, &filter)?;
+    let place = Expr::BinaryOp {
+        left: Box::new(Expr::Nested(Box::new(fraction))),
+        op: BinaryOperator::Multiply,
+        right: Box::new(count),
+    };
+    let place = cast(call("ceil", vec![place]), DataType::BigInt(None));
+    let one = Expr::Value(Value::Number("1".to_owned(), false).into());
+    Some(call(
+        "array_element",
+        vec![values, call("greatest", vec![place, one])],
+    ))
+}
+
+/// Whether a number that is written out is from 0 to 1; others are refused.
+fn is_fraction(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(digits, _) => digits
+                .parse::<f64>()
+                .is_ok_and(|fraction| (0.0..=1.0).contains(&fraction)),
+            _ => false,
+        },
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_fraction(inner),
+        _ => false,
+    }
+}
+
+fn aggregate(
+    name: &str,
+    of: &OrderByExpr,
+    order: Option<OrderByExpr>,
+    filter: &Expr,
+) -> Option<Expr> {
+    let Expr::Function(mut function) = call(name, vec![of.expr.clone()]) else {
+        return None;
+    };
+    if let FunctionArguments::List(list) = &mut function.args {
+        let order = order.map(|order| FunctionArgumentClause::OrderBy(vec![order]));
+        list.clauses.extend(order);
+    }
+    function.filter = Some(Box::new(filter.clone()));
+    Some(Expr::Function(function))
+}
+
+fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(expr),
+        data_type,
+        array: false,
+        format: None,
+    }
+}
+
+/// The arguments, if they are plain ones.
+fn arguments(function: &Function) -> Option<Vec<Expr>> {
+    let FunctionArguments::List(list) = &function.args else {
+        return None;
+    };
+    let plain = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    });
+    plain.collect()
+}
