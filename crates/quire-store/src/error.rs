@@ -318,3 +318,27 @@ pub enum CleanError {
     #[error(transparent)]
     Commit(#[from] CommitError),
 }
+
+/// Why a copy of a snapshot was not made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DuplicateError {
+    /// The copy could not be created.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A page could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A page could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The copy could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The copy could not be closed.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The caller asked to stop.
+    #[error("the copy was stopped; make it again")]
+    Stopped,
+}

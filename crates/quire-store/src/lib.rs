@@ -24,7 +24,9 @@ pub mod pool;
 mod volume;
 
 pub use disk::{Disk, FileDisk, MemDisk, SimDisk};
-pub use error::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
+pub use error::{
+    CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
+};
 pub use quire_format::volume::{
     CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind,
     STAGING_PAGE,

@@ -12,6 +12,7 @@ mod clean;
 mod commit;
 mod contents;
 mod copies;
+mod duplicate;
 mod floors;
 mod flush;
 mod free_space;

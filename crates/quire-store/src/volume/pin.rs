@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quire_format::volume::{
-    IMAGE_HEADER_BYTES, ImageHeader, ImageKind, LAST_PAGE, PageEntry, PageId, PageKind, PageRange,
-    checksum,
+    IMAGE_HEADER_BYTES, LAST_PAGE, PageEntry, PageId, PageKind, PageRange, checksum,
 };
 
 use super::cache::Found;
@@ -250,16 +249,7 @@ impl Inner {
         self.disk
             .read_at(&mut head, entry.offset)
             .map_err(|source| self.read_failed(&entry, source))?;
-        let header = ImageHeader::decode(&head);
-        let header = header.map_err(|error| self.corrupt(&entry, error.to_string()))?;
-        match header.kind {
-            ImageKind::Page(found, kind)
-                if found == page && header.payload_checksum == entry.payload_checksum =>
-            {
-                Ok(kind)
-            }
-            _ => Err(self.corrupt(&entry, "there is another image".to_owned())),
-        }
+        self.kind_in(&entry, &head)
     }
 
     /// Reads a payload from disk.
@@ -277,7 +267,7 @@ impl Inner {
 
     /// Fills `payload` from disk and compares its checksum with the one in the map, which also finds writes that were lost
     /// or went elsewhere.
-    fn read_into(&self, entry: &PageEntry, payload: &mut [u8]) -> Result<(), ReadError> {
+    pub(super) fn read_into(&self, entry: &PageEntry, payload: &mut [u8]) -> Result<(), ReadError> {
         let offset = entry.offset + IMAGE_HEADER_BYTES as u64;
         let read = self.disk.read_at(payload, offset);
         read.map_err(|source| self.read_failed(entry, source))?;
@@ -288,7 +278,7 @@ impl Inner {
         Err(self.corrupt(entry, what.to_owned()))
     }
 
-    fn read_failed(&self, entry: &PageEntry, source: io::Error) -> ReadError {
+    pub(super) fn read_failed(&self, entry: &PageEntry, source: io::Error) -> ReadError {
         if source.kind() == io::ErrorKind::UnexpectedEof {
             return self.corrupt(entry, "the file ends before the image does".to_owned());
         }
@@ -300,7 +290,7 @@ impl Inner {
         }
     }
 
-    fn corrupt(&self, entry: &PageEntry, detail: String) -> ReadError {
+    pub(super) fn corrupt(&self, entry: &PageEntry, detail: String) -> ReadError {
         ReadError::Corrupt {
             file: Arc::clone(&self.file),
             page: entry.page,
