@@ -50,6 +50,24 @@ impl Sequences {
         Ok(value)
     }
 
+    /// What the next value would be; `None` behind the last one. Nothing is given out.
+    pub(crate) fn peek(
+        &self,
+        mvcc: &Mvcc,
+        tree: TreeId,
+        sequence: &SequenceDefinition,
+    ) -> Result<Option<i64>, SequenceError> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.get(&sequence.id).filter(|block| block.count > 0) {
+            Some(block) => Ok(Some(block.next)),
+            None => {
+                let key = sequence.id.to_be_bytes();
+                let stored = begin(mvcc).get_latest(tree, &key, |bytes| bytes.to_vec())?;
+                next_of(sequence, stored.as_deref())
+            }
+        }
+    }
+
     /// Makes `value` the next one, or the one before the next.
     pub(crate) fn set(
         &self,
@@ -93,6 +111,23 @@ fn successor(sequence: &SequenceDefinition, value: i64, count: u64) -> Option<i6
     }
 }
 
+/// The first value that was not taken, from what the tree has.
+fn next_of(
+    sequence: &SequenceDefinition,
+    stored: Option<&[u8]>,
+) -> Result<Option<i64>, SequenceError> {
+    match stored {
+        None => Ok(Some(sequence.start)),
+        Some(EXHAUSTED) => Ok(None),
+        Some(bytes) => match bytes.try_into() {
+            Ok(bytes) => Ok(Some(i64::from_le_bytes(bytes))),
+            Err(_) => Err(SequenceError::Damaged {
+                sequence: sequence.name.clone(),
+            }),
+        },
+    }
+}
+
 fn take_block(
     mvcc: &Mvcc,
     tree: TreeId,
@@ -102,21 +137,10 @@ fn take_block(
     let mut transaction = begin(mvcc);
     transaction.lock_row(tree, &key, RowLockMode::Exclusive, LockWait::Wait)?;
     let stored = transaction.get_latest(tree, &key, |bytes| bytes.to_vec())?;
-    let next = match stored.as_deref() {
-        None => sequence.start,
-        Some(EXHAUSTED) => {
-            return Err(SequenceError::Exhausted {
-                sequence: sequence.name.clone(),
-            });
-        }
-        Some(bytes) => match bytes.try_into() {
-            Ok(bytes) => i64::from_le_bytes(bytes),
-            Err(_) => {
-                return Err(SequenceError::Damaged {
-                    sequence: sequence.name.clone(),
-                });
-            }
-        },
+    let Some(next) = next_of(sequence, stored.as_deref())? else {
+        return Err(SequenceError::Exhausted {
+            sequence: sequence.name.clone(),
+        });
     };
     // As many values as there are before the last one.
     let room = match sequence.increment > 0 {

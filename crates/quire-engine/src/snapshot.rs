@@ -272,6 +272,15 @@ impl Snapshot {
         half.sequences.next(&half.mvcc, tree, sequence)
     }
 
+    /// What the next value of a sequence would be, `None` when it has given its last. Nothing is given out.
+    ///
+    /// # Errors
+    /// See [`SequenceError`].
+    pub fn peek_value(&self, sequence: &SequenceDefinition) -> Result<Option<i64>, SequenceError> {
+        let (half, tree) = self.sequence_tree(sequence)?;
+        half.sequences.peek(&half.mvcc, tree, sequence)
+    }
+
     /// Makes `value` the newest value of a sequence, if `is_given`, otherwise its next.
     ///
     /// # Errors

@@ -27,7 +27,8 @@ pub(crate) enum SequenceChange {
     /// `NO MAXVALUE` when empty.
     Max(Option<i64>),
     Start(i64),
-    Restart,
+    /// Without a value from the first one.
+    Restart(Option<i64>),
     Cache(u64),
     Cycle(bool),
     /// `OWNED BY NONE` when empty.
@@ -98,10 +99,10 @@ fn change(parser: &mut Parser) -> Result<SequenceChange, ParserError> {
         Keyword::RESTART => {
             let has_value = parser.parse_keyword(Keyword::WITH)
                 || matches!(parser.peek_token().token, Token::Number(..) | Token::Minus);
-            if has_value {
-                integer(parser)?;
-            }
-            SequenceChange::Restart
+            SequenceChange::Restart(match has_value {
+                true => Some(integer(parser)?),
+                false => None,
+            })
         }
         Keyword::CACHE => SequenceChange::Cache(parser.parse_literal_uint()?),
         Keyword::CYCLE => SequenceChange::Cycle(true),

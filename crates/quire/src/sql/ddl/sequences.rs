@@ -5,7 +5,6 @@ use quire_engine::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;
 use super::super::names::{folded, last_part};
-use super::super::reject::not_supported;
 use super::super::sequence_statement::{SequenceChange, SequenceStatement};
 use super::super::types;
 use super::change::Change;
@@ -81,12 +80,7 @@ impl SequenceDraft {
             SequenceChange::Start(value) => self.start = Some(value),
             SequenceChange::Cache(value) => self.cache = value,
             SequenceChange::Cycle(value) => self.cycles = value,
-            SequenceChange::Restart => {
-                return Err(
-                    not_supported("RESTART").with_hint("SELECT setval('name', value) does it.")
-                );
-            }
-            SequenceChange::Owner(_) => {}
+            SequenceChange::Restart(_) | SequenceChange::Owner(_) => {}
         }
         Ok(())
     }
@@ -163,8 +157,9 @@ fn create(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), 
     }
     let mut sequence = draft.build(name)?;
     sequence.owner = owner(&snapshot, statement)?.unwrap_or(None);
+    let name = sequence.name.clone();
     change.define(|tables| tables.create_sequence(sequence))?;
-    Ok(())
+    restart(change, statement, &name)
 }
 
 fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), Error> {
@@ -186,7 +181,36 @@ fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), E
     };
     let mut sequence = draft.build(new_name)?;
     sequence.owner = owner(&snapshot, statement)?.unwrap_or(old.owner);
-    change.define(|tables| tables.alter_sequence(&name, sequence))
+    let new_name = sequence.name.clone();
+    change.define(|tables| tables.alter_sequence(&name, sequence))?;
+    restart(change, statement, &new_name)
+}
+
+/// Makes what the last `RESTART` says the next value, if there is one. As with `setval`, that is not undone by `ROLLBACK`.
+fn restart(
+    change: &mut Change<'_>,
+    statement: &SequenceStatement,
+    name: &str,
+) -> Result<(), Error> {
+    let mut restarts = statement.changes.iter().filter_map(|change| match change {
+        SequenceChange::Restart(value) => Some(*value),
+        _ => None,
+    });
+    let snapshot = change.snapshot();
+    let (Some(wanted), Some(sequence)) = (restarts.next_back(), snapshot.sequence(name)) else {
+        return Ok(());
+    };
+    let value = wanted.unwrap_or(sequence.start);
+    let (min, max) = (sequence.min, sequence.max);
+    if value < min || value > max {
+        let (than, bound) = match value < min {
+            true => ("less than MINVALUE", min),
+            false => ("greater than MAXVALUE", max),
+        };
+        let text = format!("RESTART value ({value}) cannot be {than} ({bound})");
+        return Err(Error::new("22023", text));
+    }
+    Ok(snapshot.set_value(&sequence, value, false)?)
 }
 
 pub(super) fn unknown_sequence(name: &str) -> Error {

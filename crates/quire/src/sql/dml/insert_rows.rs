@@ -18,13 +18,15 @@ use quire_engine::{
 };
 use tokio::task::block_in_place;
 
+pub(in crate::sql) use append_rows::append_plan;
+
 use super::super::insert::{positions, table_name};
 use super::super::names::{folded, last_part};
 use super::super::query;
 use super::super::reject::not_supported;
 use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::conflict::{ConflictRule, Conflicts};
-use super::default_value::{default_expression, replace_defaults};
+use super::default_value::{default_expression, refuse_generated, replace_defaults};
 use super::returned::Returned;
 use super::row_changes::RowChanges;
 use super::row_values::RowValues;
@@ -137,8 +139,8 @@ fn alias_of(insert: &Insert, name: &str) -> String {
     }
 }
 
-/// Inserts the rows of a plan into the new row table called `name`: column i of the plan goes to the column at place `targets[i]`,
-/// the others get their defaults. Returns their number.
+/// Inserts the rows of a plan into the row table called `name`: column i of the plan goes to the column at place `targets[i]`,
+/// the others get their defaults. Values for columns that are GENERATED ALWAYS are taken, as `COPY` does. Returns their number.
 pub(in crate::sql) async fn insert_plan(
     writer: &mut Writer<'_>,
     name: &str,
@@ -348,6 +350,7 @@ async fn plan(
             )
         }
     };
+    refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
     let plan = rows_plan(
         &context,
         definition,
@@ -368,7 +371,6 @@ fn rows_plan(
     sources: &[(usize, Expr)],
     returning: Option<&[SelectItem]>,
 ) -> Result<ChangePlan, Error> {
-    super::default_value::refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
     let mut after = Vec::new();
     for (place, _) in definition.visible_columns() {
         let source = sources.iter().find(|(target, _)| *target == place);

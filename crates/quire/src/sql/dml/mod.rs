@@ -36,5 +36,5 @@ pub(super) use change::{delete, update};
 pub(super) use changed_rows::TARGET_TABLE;
 pub(super) use default_value::default_expression;
 pub(super) use explain::explain;
-pub(super) use insert_rows::{insert, insert_plan};
+pub(super) use insert_rows::{append_plan, insert, insert_plan};
 pub(super) use locking::select;

@@ -45,7 +45,7 @@ pub(super) async fn run(
     let mut writer = Writer::begin(session, token).await?;
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
     let control = control(session.observer(), token);
-    if target.is_row_table {
+    if target.needs_plan() {
         let source = Source {
             copy: &copy,
             path,
@@ -137,6 +137,8 @@ struct Source<'a> {
 struct Target {
     name: String,
     is_row_table: bool,
+    /// Columns that the file lacks have another default than NULL.
+    has_missing_defaults: bool,
     table_schema: SchemaRef,
     /// The file's columns: those named in the statement, or all.
     columns: SchemaRef,
@@ -186,9 +188,14 @@ impl Target {
         };
         let columns = Arc::new(Schema::new(positions.iter().map(field).collect::<Vec<_>>()));
         let table_schema = definition.arrow_schema();
+        let mut missing = definition
+            .visible_columns()
+            .filter(|(place, _)| !positions.contains(place));
         Ok(Self {
             name: definition.name.clone(),
             is_row_table: definition.storage == Storage::Row,
+            has_missing_defaults: missing
+                .any(|(_, column)| column.default.is_some() || column.sequence.is_some()),
             table_schema,
             columns,
             positions,
@@ -196,7 +203,12 @@ impl Target {
         })
     }
 
-    /// Inserts the rows of the file into a row table.
+    /// Whether rows go through a plan, which computes what the file lacks; otherwise they are appended as they are read.
+    fn needs_plan(&self) -> bool {
+        self.is_row_table || self.has_missing_defaults
+    }
+
+    /// Inserts the rows of the file by a plan.
     async fn insert(
         &self,
         session: &Session,
@@ -243,7 +255,7 @@ impl Target {
         mut rows: CsvRows,
         token: &CancelToken,
     ) -> Result<(u64, Vec<String>), Error> {
-        if self.is_row_table {
+        if self.needs_plan() {
             let context = session.statement(writer.snapshot()?, HashMap::default())?;
             let (count, rows) = self.insert_from(writer, &context, rows, token).await?;
             return Ok((count, rows.notices()));
@@ -267,7 +279,10 @@ impl Target {
     {
         let (plan, reading) = read_ahead(rows, &self.columns)?;
         let (name, positions) = (&self.name, &self.positions);
-        let inserted = dml::insert_plan(writer, name, context, plan, positions, token).await;
+        let inserted = match self.is_row_table {
+            true => dml::insert_plan(writer, name, context, plan, positions, token).await,
+            false => dml::append_plan(writer, name, context, plan, positions, token).await,
+        };
         let rows = reading
             .await
             .map_err(|error| Error::new("XX000", error.to_string()))?;

@@ -6,6 +6,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{Insert, SetExpr};
 use futures::StreamExt;
@@ -15,12 +16,12 @@ use tokio::task::block_in_place;
 use super::super::super::write;
 use super::super::change_plan::ChangeColumns;
 use super::super::target;
-use super::{Progress, alias_of, plan};
+use super::{Progress, alias_of, plan, rows_plan};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::progress::Phase;
-use crate::session::{Session, next_of};
+use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;
 
 /// Inserts the rows of a statement without `ON CONFLICT` and `RETURNING` into the column table called `name`.
@@ -61,6 +62,29 @@ pub(super) async fn append_or_insert(
     let count = write::append_stream(transaction, name, rows, reporter, token).await?;
     writer.finish()?;
     Ok(done(count))
+}
+
+/// Appends the rows of a plan to the column table called `name`: column i of the plan goes to the column at place `targets[i]`, the
+/// others get their defaults. Returns their number.
+pub(in crate::sql) async fn append_plan(
+    writer: &mut Writer<'_>,
+    name: &str,
+    context: &StatementContext,
+    input: LogicalPlan,
+    targets: &[usize],
+    token: &CancelToken,
+) -> Result<u64, Error> {
+    let snapshot = writer.snapshot()?;
+    let Some(definition) = snapshot.definition(name) else {
+        return Err(Error::unknown_table(name));
+    };
+    let columns = input.schema().columns().into_iter().map(Expr::Column);
+    let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
+    let planned = rows_plan(context, definition, name, input, &sources, None)?;
+    let stream = context.start(&planned.plan).await?;
+    let rows = table_rows(Vec::new(), stream, &planned.columns)?;
+    let reporter = write::Reporter::new(None, Phase::Loading);
+    write::append_stream(writer.transaction()?, name, rows, reporter, token).await
 }
 
 fn done(count: u64) -> Outcome {
