@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod auth;
-mod copy;
+pub mod copy;
 mod failure;
 mod net;
 mod server;

@@ -4,6 +4,7 @@ use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
 
 use super::SIGNATURE;
+use super::line_map::LineMap;
 use crate::failure::Failure;
 use crate::types::{Cell, Parameter, PgType, write_text};
 use crate::wire::Format;
@@ -12,7 +13,7 @@ use crate::wire::Format;
 const ROW_BYTES_MAX: usize = 64 << 20;
 
 /// Makes CSV of what comes, piece by piece; pieces end anywhere.
-pub(crate) enum Translator {
+pub(super) enum Translator {
     /// It is CSV.
     Csv(CsvEnd),
     Text(TextLines),
@@ -20,7 +21,7 @@ pub(crate) enum Translator {
 }
 
 impl Translator {
-    pub(crate) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
+    pub(super) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
         match format.kind {
             CopyKind::Csv => Self::Csv(CsvEnd::default()),
             CopyKind::Text => Self::Text(TextLines {
@@ -30,6 +31,7 @@ impl Translator {
                 waiting: Vec::new(),
                 searched: 0,
                 is_over: false,
+                lines: LineMap::default(),
             }),
             CopyKind::Binary => {
                 let columns = columns.fields().iter().map(|field| {
@@ -48,7 +50,7 @@ impl Translator {
     }
 
     /// Appends the rows that have come in full.
-    pub(crate) fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(super) fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
         match self {
             Self::Csv(end) => {
                 end.translate(bytes, csv);
@@ -59,8 +61,25 @@ impl Translator {
         }
     }
 
+    /// The line that was translated last, from 1, where there are lines.
+    pub(super) fn line(&self) -> Option<u64> {
+        match self {
+            Self::Text(text) => Some(text.lines.line),
+            Self::Csv(_) | Self::Binary(_) => None,
+        }
+    }
+
+    /// The line that came, from 1, of which a line of CSV was made.
+    pub(super) fn line_of(&self, csv_line: u64) -> Option<u64> {
+        match self {
+            Self::Csv(_) => Some(csv_line),
+            Self::Text(text) => text.lines.of(csv_line),
+            Self::Binary(_) => None,
+        }
+    }
+
     /// Nothing more comes.
-    pub(crate) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(super) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), Failure> {
         match self {
             Self::Csv(end) => {
                 end.finish(csv);
@@ -100,7 +119,7 @@ const NULL: &[u8] = b"\\N";
 
 /// `\.` in a line of its own at the end: psql before 18 sends it with the rows, and servers before 18 left it out.
 #[derive(Default)]
-pub(crate) struct CsvEnd {
+pub(super) struct CsvEnd {
     /// The last bytes, as long as they may be that line and the one that ends before it.
     held: Vec<u8>,
     /// Something was sent before them.
@@ -132,7 +151,7 @@ impl CsvEnd {
 }
 
 /// A line for each row.
-pub(crate) struct TextLines {
+pub(super) struct TextLines {
     delimiter: u8,
     null: Vec<u8>,
     is_header_next: bool,
@@ -141,6 +160,7 @@ pub(crate) struct TextLines {
     searched: usize,
     /// `\.` has come.
     is_over: bool,
+    lines: LineMap,
 }
 
 impl TextLines {
@@ -169,6 +189,7 @@ impl TextLines {
     }
 
     fn line(&mut self, line: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+        self.lines.came(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if std::mem::take(&mut self.is_header_next) || self.is_over {
             return Ok(());
@@ -177,6 +198,7 @@ impl TextLines {
             self.is_over = true;
             return Ok(());
         }
+        let written = csv.len();
         let mut start = 0;
         let mut at = 0;
         loop {
@@ -200,6 +222,7 @@ impl TextLines {
             start = at;
         }
         csv.push(b'\n');
+        self.lines.wrote(csv.get(written..).unwrap_or_default());
         Ok(())
     }
 }
@@ -262,7 +285,7 @@ fn unescaped(field: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 /// Numbers of bytes, and bytes.
-pub(crate) struct BinaryRows {
+pub(super) struct BinaryRows {
     columns: Vec<Parameter>,
     waiting: Vec<u8>,
     row: u64,
@@ -430,6 +453,7 @@ mod tests {
             waiting: Vec::new(),
             searched: 0,
             is_over: false,
+            lines: LineMap::default(),
         })
     }
 

@@ -1,12 +1,16 @@
-//! The formats of `COPY`: what clients send as the CSV that the engine reads, and rows as clients take them.
+//! The formats of `COPY`: what clients send as the CSV that the engine reads, and rows as clients take them. Whoever has bytes of these
+//! formats may use it, such as a shell: [`CopyReceiver`] and [`CopySender`] take what [`quire::Connection::begin_copy`] begins.
 //!
 //! The formats are those of PostgreSQL's manual, reference page of `COPY`, sections *Text Format*, *CSV Format*, *Binary Format*.
 
+mod exchange;
 mod incoming;
+mod line_map;
 mod outgoing;
 
-pub(crate) use incoming::Translator;
-pub(crate) use outgoing::RowWriter;
+pub use exchange::{CopyFailure, CopyReceiver, CopySender};
+use incoming::Translator;
+use outgoing::RowWriter;
 
 /// What a binary copy begins with.
 const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xFF\r\n\0";

@@ -7,7 +7,7 @@ use super::SIGNATURE;
 use crate::types::{Cell, PgType, write_binary, write_text};
 
 /// Writes rows in one of the formats.
-pub(crate) struct RowWriter {
+pub(super) struct RowWriter {
     format: CopyFormat,
     names: Vec<String>,
     types: Vec<PgType>,
@@ -17,7 +17,7 @@ pub(crate) struct RowWriter {
 }
 
 impl RowWriter {
-    pub(crate) fn new(format: CopyFormat, schema: &SchemaRef) -> Self {
+    pub(super) fn new(format: CopyFormat, schema: &SchemaRef) -> Self {
         let fields = schema.fields().iter();
         let is_forced = |name: &String| {
             let forced = &format.force_quote;
@@ -33,16 +33,16 @@ impl RowWriter {
         }
     }
 
-    pub(crate) fn column_count(&self) -> usize {
+    pub(super) fn column_count(&self) -> usize {
         self.types.len()
     }
 
-    pub(crate) fn is_binary(&self) -> bool {
+    pub(super) fn is_binary(&self) -> bool {
         self.format.kind == CopyKind::Binary
     }
 
     /// What comes before the rows, if anything does.
-    pub(crate) fn write_start(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn write_start(&mut self, out: &mut Vec<u8>) {
         if self.is_binary() {
             out.extend_from_slice(SIGNATURE);
             out.extend([0; 8]);
@@ -55,13 +55,13 @@ impl RowWriter {
     }
 
     /// What comes behind them.
-    pub(crate) fn write_end(&self, out: &mut Vec<u8>) {
+    pub(super) fn write_end(&self, out: &mut Vec<u8>) {
         if self.is_binary() {
             out.extend((-1_i16).to_be_bytes());
         }
     }
 
-    pub(crate) fn write_row<'c>(
+    pub(super) fn write_row<'c>(
         &mut self,
         out: &mut Vec<u8>,
         cells: impl ExactSizeIterator<Item = Cell<'c>>,

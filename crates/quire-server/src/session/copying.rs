@@ -1,20 +1,17 @@
 //! `COPY` with the client.
 
-use quire::{Completion, CopyIn, CopyStream, Rows};
+use quire::{Completion, CopyKind, CopyStream};
 
 use super::words::first_word;
 use super::{Session, Stop};
-use crate::copy::{RowWriter, Translator};
+use crate::copy::{CopyReceiver, CopySender};
 use crate::failure::Failure;
 use crate::net::Sender;
-use crate::types::Column;
 use crate::wire::Frontend;
 
 /// A `COPY … FROM STDIN` whose rows come.
 pub(super) struct Copying {
-    copy: CopyIn,
-    translator: Translator,
-    csv: Vec<u8>,
+    receiver: CopyReceiver,
     /// It came in a `Query`, which it ends.
     is_simple: bool,
 }
@@ -37,18 +34,14 @@ impl Session {
         match begun {
             None => return Ok(false),
             Some(CopyStream::Out(rows, format)) => {
-                let writer = RowWriter::new(format, &rows.schema());
-                send_rows(rows, writer, sender)?;
+                send_rows(CopySender::new(rows, format), sender)?;
             }
             Some(CopyStream::In(copy)) => {
-                let format = copy.format();
-                let is_binary = format.kind == quire::CopyKind::Binary;
+                let is_binary = copy.format().kind == CopyKind::Binary;
                 let column_count = copy.columns().fields().len();
                 sender.output.copy_response(b'G', is_binary, column_count);
                 self.copying = Some(Copying {
-                    translator: Translator::new(format, copy.columns()),
-                    copy,
-                    csv: Vec::new(),
+                    receiver: CopyReceiver::new(copy),
                     is_simple,
                 });
             }
@@ -67,20 +60,20 @@ impl Session {
         };
         let is_simple = copying.is_simple;
         let ended = match message {
-            Frontend::CopyData(bytes) => match copying.take(bytes) {
+            Frontend::CopyData(bytes) => match copying.receiver.take(bytes) {
                 Ok(true) => {
                     self.copying = Some(copying);
                     return Ok(());
                 }
-                Ok(false) => copying.finish(),
+                Ok(false) => copying.receiver.finish().map_err(Failure::from),
                 Err(failure) => {
                     // Its statement waits for rows, and the next one would wait for it.
                     drop(copying);
-                    Err(failure)
+                    Err(failure.into())
                 }
             },
-            Frontend::CopyDone => copying.finish(),
-            Frontend::CopyFail(reason) => Err(copying.copy.fail(reason).into()),
+            Frontend::CopyDone => copying.receiver.finish().map_err(Failure::from),
+            Frontend::CopyFail(reason) => Err(copying.receiver.fail(reason).into()),
             // Clients of the extended protocol send them ahead.
             Frontend::Flush | Frontend::Sync => {
                 self.copying = Some(copying);
@@ -129,44 +122,13 @@ impl Session {
     }
 }
 
-impl Copying {
-    /// Sends rows on; `false` when nobody takes them.
-    fn take(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
-        self.csv.clear();
-        self.translator.translate(bytes, &mut self.csv)?;
-        Ok(self.copy.send(&self.csv))
-    }
-
-    fn finish(mut self) -> Result<Completion, Failure> {
-        self.csv.clear();
-        self.translator.finish(&mut self.csv)?;
-        self.copy.send(&self.csv);
-        Ok(self.copy.finish()?)
-    }
-}
-
-fn send_rows(mut rows: Rows, mut writer: RowWriter, sender: &mut Sender) -> Result<(), Stop> {
-    let (is_binary, column_count) = (writer.is_binary(), writer.column_count());
+fn send_rows(rows: CopySender, sender: &mut Sender) -> Result<(), Stop> {
+    let (is_binary, column_count) = (rows.is_binary(), rows.column_count());
     sender.output.copy_response(b'H', is_binary, column_count);
-    let mut piece = Vec::new();
-    writer.write_start(&mut piece);
-    let mut count = 0_u64;
-    while let Some(batch) = rows.next_batch()? {
-        let columns = batch.columns().iter().map(Column::new);
-        let columns = columns.collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|error| Failure::error("22000", error.to_string()))?;
-        for row in 0..batch.num_rows() {
-            writer.write_row(&mut piece, columns.iter().map(|column| column.cell(row)));
-            sender.output.copy_data(&piece);
-            piece.clear();
-            sender.flush_if_full()?;
-        }
-        count += batch.num_rows() as u64;
-    }
-    writer.write_end(&mut piece);
-    if !piece.is_empty() {
-        sender.output.copy_data(&piece);
-    }
+    let count = rows.run(|piece| -> Result<(), Stop> {
+        sender.output.copy_data(piece);
+        Ok(sender.flush_if_full()?)
+    })?;
     sender.output.copy_done();
     sender.output.command_complete(&format!("COPY {count}"));
     Ok(())

@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use quire::{Connection, Outcome, TransactionStatus};
 
+use crate::copy::CopyFailure;
 use crate::failure::Failure;
 use crate::net::{Peer, Sender};
 use crate::server::Shared;
@@ -64,6 +65,12 @@ impl From<io::Error> for Stop {
 impl From<quire::Error> for Stop {
     fn from(error: quire::Error) -> Self {
         Self::Failed(error.into())
+    }
+}
+
+impl From<CopyFailure> for Stop {
+    fn from(failure: CopyFailure) -> Self {
+        Self::Failed(failure.into())
     }
 }
 

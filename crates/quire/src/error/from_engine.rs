@@ -3,7 +3,9 @@
 use quire_engine::{
     AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
 };
-use quire_store::{CheckpointError, CleanError, CommitError, OpenError, ReadError, WriteError};
+use quire_store::{
+    CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
+};
 
 use super::Error;
 
@@ -82,6 +84,20 @@ impl From<CleanError> for Error {
         match error {
             CleanError::Write(inner) => inner.into(),
             CleanError::Commit(inner) => inner.into(),
+            other => Error::new(IO, other.to_string()),
+        }
+    }
+}
+
+impl From<DuplicateError> for Error {
+    fn from(error: DuplicateError) -> Self {
+        match error {
+            DuplicateError::Open(inner) => inner.into(),
+            DuplicateError::Read(inner) => inner.into(),
+            DuplicateError::Write(inner) => inner.into(),
+            DuplicateError::Commit(inner) => inner.into(),
+            DuplicateError::Checkpoint(inner) => inner.into(),
+            DuplicateError::Stopped => Error::cancelled(),
             other => Error::new(IO, other.to_string()),
         }
     }

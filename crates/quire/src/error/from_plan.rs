@@ -27,6 +27,7 @@ impl From<EvaluationError> for Error {
                 detail: function.detail,
                 hint: function.hint,
                 position: None,
+                record_line: None,
             },
         }
     }

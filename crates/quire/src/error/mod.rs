@@ -9,6 +9,7 @@ mod planner_words;
 pub(crate) use from_planner::closest;
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// A place in the text of a statement; both count from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub struct Error {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<Position>,
+    record_line: Option<NonZeroU32>,
 }
 
 impl Error {
@@ -39,6 +41,7 @@ impl Error {
             detail: None,
             hint: None,
             position: None,
+            record_line: None,
         }
     }
 
@@ -89,6 +92,12 @@ impl Error {
         self
     }
 
+    /// The error is that of a record on this line of what is read.
+    pub(crate) fn in_record(mut self, line: u64) -> Self {
+        self.record_line = u32::try_from(line).ok().and_then(NonZeroU32::new);
+        self
+    }
+
     /// The same error, found in the text of a view; a place in that is none in the statement.
     pub(crate) fn in_view(mut self, name: &str) -> Self {
         self.message = format!("in view \"{name}\": {}", self.message);
@@ -114,6 +123,11 @@ impl Error {
     /// What to do next.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+
+    /// On which line of the rows that `COPY` reads, from 1, when one of them is wrong.
+    pub fn record_line(&self) -> Option<u64> {
+        self.record_line.map(|line| line.get().into())
     }
 
     /// Where in the statement's text, when known.

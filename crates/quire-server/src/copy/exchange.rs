@@ -1,0 +1,194 @@
+//! A whole `COPY` with bytes of PostgreSQL's formats, whoever sends or takes them.
+
+use std::fmt;
+
+use quire::{Completion, CopyFormat, CopyIn, Rows};
+
+use super::{RowWriter, Translator};
+use crate::failure::Failure;
+use crate::types::Column;
+
+/// Why a `COPY` failed. Nothing of its rows is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyFailure {
+    /// The five characters of its SQLSTATE.
+    pub sqlstate: String,
+    /// What is wrong.
+    pub message: String,
+    /// Facts that help to find the cause.
+    pub detail: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// On which line of what came, from 1, when that is known.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for CopyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CopyFailure {}
+
+impl From<Failure> for CopyFailure {
+    fn from(failure: Failure) -> Self {
+        Self {
+            sqlstate: failure.sqlstate.into_owned(),
+            message: failure.message,
+            detail: failure.detail,
+            hint: failure.hint,
+            line: None,
+        }
+    }
+}
+
+impl From<CopyFailure> for Failure {
+    fn from(failure: CopyFailure) -> Self {
+        Self {
+            sqlstate: failure.sqlstate.into(),
+            detail: failure.detail,
+            hint: failure.hint,
+            ..Self::error("XX000", failure.message)
+        }
+    }
+}
+
+impl From<quire::Error> for CopyFailure {
+    fn from(error: quire::Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+/// A `COPY … FROM STDIN` that takes rows in the format that it asks for.
+pub struct CopyReceiver {
+    copy: CopyIn,
+    translator: Translator,
+    csv: Vec<u8>,
+}
+
+impl CopyReceiver {
+    /// A copy that has begun.
+    pub fn new(copy: CopyIn) -> Self {
+        Self {
+            translator: Translator::new(copy.format(), copy.columns()),
+            copy,
+            csv: Vec::new(),
+        }
+    }
+
+    /// Takes bytes, which may end anywhere. `false`: no more are wanted, and [`CopyReceiver::finish`] says why.
+    ///
+    /// # Errors
+    /// The bytes are not in the format.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<bool, CopyFailure> {
+        self.csv.clear();
+        let translated = self.translator.translate(bytes, &mut self.csv);
+        translated.map_err(|failure| self.at_line(failure))?;
+        Ok(self.copy.send(&self.csv))
+    }
+
+    /// All has come.
+    ///
+    /// # Errors
+    /// What is wrong with the rows.
+    pub fn finish(mut self) -> Result<Completion, CopyFailure> {
+        self.csv.clear();
+        let translated = self.translator.finish(&mut self.csv);
+        translated.map_err(|failure| self.at_line(failure))?;
+        self.copy.send(&self.csv);
+        let Self {
+            copy, translator, ..
+        } = self;
+        copy.finish().map_err(|error| placed(error, &translator))
+    }
+
+    /// Whoever sends gives up; the failure is for them.
+    pub fn fail(self, reason: &str) -> CopyFailure {
+        self.copy.fail(reason).into()
+    }
+
+    fn at_line(&self, failure: Failure) -> CopyFailure {
+        CopyFailure {
+            line: self.translator.line(),
+            ..failure.into()
+        }
+    }
+}
+
+impl fmt::Debug for CopyReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CopyReceiver").field(&self.copy).finish()
+    }
+}
+
+/// The error with the line of what came in the place of that of the CSV made of it.
+fn placed(error: quire::Error, translator: &Translator) -> CopyFailure {
+    let csv_line = error.record_line();
+    let line = csv_line.and_then(|line| translator.line_of(line));
+    let mut failure = CopyFailure::from(error);
+    failure.line = line;
+    if let (Some(csv_line), Some(line)) = (csv_line, line) {
+        let (read, came) = (format!(" line {csv_line}"), format!(" line {line}"));
+        failure.message = failure.message.replacen(&read, &came, 1);
+    }
+    failure
+}
+
+/// The rows of a `COPY … TO STDOUT`, in its format.
+pub struct CopySender {
+    rows: Rows,
+    writer: RowWriter,
+}
+
+impl CopySender {
+    /// The rows as they were begun.
+    pub fn new(rows: Rows, format: CopyFormat) -> Self {
+        let writer = RowWriter::new(format, &rows.schema());
+        Self { rows, writer }
+    }
+
+    pub(crate) fn is_binary(&self) -> bool {
+        self.writer.is_binary()
+    }
+
+    pub(crate) fn column_count(&self) -> usize {
+        self.writer.column_count()
+    }
+
+    /// Gives `send` each row, the first with what comes before it, and what comes behind the last. Returns their number.
+    ///
+    /// # Errors
+    /// Those of the query, and of `send`.
+    pub fn run<E: From<CopyFailure>>(
+        mut self,
+        mut send: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let (mut piece, mut count) = (Vec::new(), 0_u64);
+        self.writer.write_start(&mut piece);
+        while let Some(batch) = self.rows.next_batch().map_err(CopyFailure::from)? {
+            let columns = batch.columns().iter().map(Column::new);
+            let columns = columns.collect::<Result<Vec<_>, _>>();
+            let columns = columns
+                .map_err(|error| CopyFailure::from(Failure::error("22000", error.to_string())))?;
+            for row in 0..batch.num_rows() {
+                let cells = columns.iter().map(|column| column.cell(row));
+                self.writer.write_row(&mut piece, cells);
+                send(&piece)?;
+                piece.clear();
+            }
+            count += batch.num_rows() as u64;
+        }
+        self.writer.write_end(&mut piece);
+        if !piece.is_empty() {
+            send(&piece)?;
+        }
+        Ok(count)
+    }
+}
+
+impl fmt::Debug for CopySender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CopySender").finish_non_exhaustive()
+    }
+}
