@@ -1,10 +1,13 @@
 //! The shell's own commands: `.tables` as in sqlite3, `\dt` as in psql.
 
+mod copy;
 mod describe;
+mod dump;
 mod files;
 mod switches;
 mod words;
 
+use crate::rows_behind::RowLines;
 use crate::shell::{Failure, Flow, Shell};
 
 pub use describe::{greeting, summaries};
@@ -18,7 +21,15 @@ pub struct Command {
     pub summary: &'static str,
     /// What its arguments are, for completion.
     pub takes: Takes,
-    run: fn(&mut Shell, &[String]) -> CommandResult,
+    run: Run,
+}
+
+/// How a command is run.
+enum Run {
+    /// With the words behind its name.
+    Words(fn(&mut Shell, &[String]) -> CommandResult),
+    /// With all that is behind its name, as it is, and the lines below.
+    Line(fn(&mut Shell, &str, &mut dyn RowLines) -> CommandResult),
 }
 
 type CommandResult = Result<Flow, Failure>;
@@ -36,172 +47,193 @@ pub enum Takes {
 /// All commands, sorted by name.
 pub static COMMANDS: &[Command] = &[
     Command {
+        names: &[".backup"],
+        arguments: "[--force] FILE",
+        summary: "Copy the database to a new file, while it is in use",
+        takes: Takes::File,
+        run: Run::Words(files::backup),
+    },
+    Command {
         names: &[".bail"],
         arguments: "on|off",
         summary: "Whether a script stops at its first error (on)",
         takes: Takes::Switch,
-        run: switches::bail,
+        run: Run::Words(switches::bail),
     },
     Command {
         names: &[".changes"],
         arguments: "on|off",
         summary: "Whether statements without rows say what they did (on at a terminal)",
         takes: Takes::Switch,
-        run: switches::changes,
+        run: Run::Words(switches::changes),
     },
     Command {
         names: &[".databases", "\\l"],
         arguments: "",
         summary: "Show the open database file",
         takes: Takes::Nothing,
-        run: describe::databases,
+        run: Run::Words(describe::databases),
     },
     Command {
         names: &[".describe", "\\d", "\\d+"],
         arguments: "[TABLE]",
         summary: "Show the columns of a table, or all tables",
         takes: Takes::Table,
-        run: describe::describe,
+        run: Run::Words(describe::describe),
+    },
+    Command {
+        names: &[".dump"],
+        arguments: "[--portable] [PATTERN]",
+        summary: "Write the database, or what matches, as SQL that makes it again",
+        takes: Takes::Table,
+        run: Run::Words(dump::dump),
     },
     Command {
         names: &[".echo"],
         arguments: "on|off",
         summary: "Whether statements are shown before they run (off)",
         takes: Takes::Switch,
-        run: switches::echo,
+        run: Run::Words(switches::echo),
     },
     Command {
         names: &[".headers", ".header"],
         arguments: "on|off",
         summary: "Whether results begin with the names of the columns (on)",
         takes: Takes::Switch,
-        run: switches::headers,
+        run: Run::Words(switches::headers),
     },
     Command {
         names: &[".help", "\\?"],
         arguments: "[COMMAND]",
         summary: "List the commands",
         takes: Takes::Nothing,
-        run: describe::help,
+        run: Run::Words(describe::help),
     },
     Command {
         names: &[".import"],
         arguments: "FILE TABLE",
         summary: "Load a CSV or Parquet file; a table that is missing is made to fit it",
         takes: Takes::File,
-        run: files::import,
+        run: Run::Words(files::import),
     },
     Command {
         names: &[".list", "\\dt", "\\dt+"],
         arguments: "[PATTERN]",
         summary: "Show tables with their rows and bytes",
         takes: Takes::Table,
-        run: describe::list,
+        run: Run::Words(describe::list),
     },
     Command {
         names: &[".maxrows"],
         arguments: "[COUNT|auto]",
         summary: "Rows shown in box and table mode; 0 is all, auto is 40 on a terminal",
         takes: Takes::Nothing,
-        run: switches::max_rows,
+        run: Run::Words(switches::max_rows),
     },
     Command {
         names: &[".mode"],
         arguments: "[MODE [TABLE]]",
         summary: "box, table, csv, tsv, json, jsonlines, line, markdown, insert",
         takes: Takes::Mode,
-        run: switches::mode,
+        run: Run::Words(switches::mode),
     },
     Command {
         names: &[".nullvalue"],
         arguments: "TEXT",
         summary: "What stands for NULL",
         takes: Takes::Nothing,
-        run: switches::null_value,
+        run: Run::Words(switches::null_value),
     },
     Command {
         names: &[".once"],
         arguments: "FILE",
         summary: "Write the next result to a file",
         takes: Takes::File,
-        run: files::once,
+        run: Run::Words(files::once),
     },
     Command {
         names: &[".open"],
         arguments: "[--readonly] [FILE]",
         summary: "Close the database and open another; without FILE one in memory",
         takes: Takes::File,
-        run: files::open,
+        run: Run::Words(files::open),
     },
     Command {
         names: &[".output", "\\o"],
         arguments: "[FILE]",
         summary: "Write results to a file; without FILE to the screen again",
         takes: Takes::File,
-        run: files::output,
+        run: Run::Words(files::output),
     },
     Command {
         names: &[".print", "\\echo"],
         arguments: "TEXT …",
         summary: "Write a line",
         takes: Takes::Nothing,
-        run: describe::print,
+        run: Run::Words(describe::print),
     },
     Command {
         names: &[".quit", ".exit", "\\q"],
         arguments: "",
         summary: "Leave",
         takes: Takes::Nothing,
-        run: switches::quit,
+        run: Run::Words(switches::quit),
     },
     Command {
         names: &[".read", "\\i"],
         arguments: "FILE",
         summary: "Run the statements and commands of a file",
         takes: Takes::File,
-        run: files::read,
+        run: Run::Words(files::read),
     },
     Command {
         names: &[".schema"],
         arguments: "[PATTERN]",
         summary: "Show the CREATE TABLE statements",
         takes: Takes::Table,
-        run: describe::schema,
+        run: Run::Words(describe::schema),
     },
     Command {
         names: &[".show"],
         arguments: "",
         summary: "Show all settings",
         takes: Takes::Nothing,
-        run: switches::show,
+        run: Run::Words(switches::show),
     },
     Command {
         names: &[".tables"],
         arguments: "[PATTERN]",
         summary: "List the names of the tables",
         takes: Takes::Table,
-        run: describe::tables,
+        run: Run::Words(describe::tables),
     },
     Command {
         names: &[".timer", "\\timing"],
         arguments: "[on|off]",
         summary: "Whether the time of each statement is shown (off)",
         takes: Takes::Switch,
-        run: switches::timer,
+        run: Run::Words(switches::timer),
     },
     Command {
         names: &[".width"],
         arguments: "[COUNT|auto]",
         summary: "Terminal columns for box and table mode; 0 is no limit",
         takes: Takes::Nothing,
-        run: switches::width,
+        run: Run::Words(switches::width),
+    },
+    Command {
+        names: &["\\copy"],
+        arguments: "TABLE|(QUERY) from|to FILE|stdin|stdout [OPTIONS]",
+        summary: "COPY with a file as PostgreSQL's clients do it: text format",
+        takes: Takes::File,
+        run: Run::Line(copy::copy),
     },
     Command {
         names: &["\\x"],
         arguments: "[on|off]",
         summary: "One line for each value instead of a table",
         takes: Takes::Switch,
-        run: switches::expanded,
+        run: Run::Words(switches::expanded),
     },
 ];
 
@@ -209,7 +241,15 @@ pub static COMMANDS: &[Command] = &[
 ///
 /// # Errors
 /// When there is no such command, its arguments are wrong, or it fails.
-pub fn run(shell: &mut Shell, line: &str) -> CommandResult {
+pub fn run(shell: &mut Shell, line: &str, lines: &mut dyn RowLines) -> CommandResult {
+    let (first, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
+    if let Ok(Command {
+        run: Run::Line(run),
+        ..
+    }) = find(first)
+    {
+        return run(shell, rest, lines);
+    }
     let words = words::split(line).map_err(Failure::Command)?;
     let Some((name, arguments)) = words.split_first() else {
         return Ok(Flow::Continue);
@@ -222,7 +262,10 @@ pub fn run(shell: &mut Shell, line: &str) -> CommandResult {
             command.arguments
         )));
     }
-    (command.run)(shell, arguments)
+    match command.run {
+        Run::Words(run) => run(shell, arguments),
+        Run::Line(run) => run(shell, &arguments.join(" "), lines),
+    }
 }
 
 /// The command of this name, or the only one whose name begins so.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bare_words;
 mod check;
 mod commands;
 mod editor;
@@ -14,6 +15,7 @@ mod keywords;
 mod lab;
 mod lexer;
 mod render;
+mod rows_behind;
 mod script;
 mod serve;
 mod shell;
@@ -93,9 +95,7 @@ fn main() -> ExitCode {
     let result = if is_interactive {
         interactive::run(&mut shell)
     } else if sources.is_empty() {
-        shell
-            .run_script(io::stdin().lock(), Some("<stdin>"))
-            .map(|_| ())
+        shell.run_standard_input().map(|_| ())
     } else {
         run_sources(&mut shell, sources)
     };
@@ -112,9 +112,7 @@ fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
     for source in sources {
         let flow = match source {
             Source::Text(text) => shell.run_script(text.as_bytes(), None)?,
-            Source::File(path) if path.as_os_str() == "-" => {
-                shell.run_script(io::stdin().lock(), Some("<stdin>"))?
-            }
+            Source::File(path) if path.as_os_str() == "-" => shell.run_standard_input()?,
             Source::File(path) => {
                 let name = path.display().to_string();
                 match File::open(&path) {

@@ -6,7 +6,9 @@
 
 use std::io::{self, BufRead};
 
+use crate::bare_words::reads_rows;
 use crate::lexer::{Scanned, Scanner, Waiting};
+use crate::rows_behind::is_end;
 
 /// Some editors put it at the start of a file; it is no part of the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -30,6 +32,8 @@ pub struct Script<R> {
     scanner: Scanner,
     /// Line on which the text not taken begins.
     line: u64,
+    /// Lines behind the text read that were given out as rows.
+    row_line_count: u64,
     is_at_line_start: bool,
     is_at_end: bool,
 }
@@ -43,6 +47,7 @@ impl<R: BufRead> Script<R> {
             taken: 0,
             scanner: Scanner::new(),
             line: 1,
+            row_line_count: 0,
             is_at_line_start: true,
             is_at_end: false,
         }
@@ -69,9 +74,28 @@ impl<R: BufRead> Script<R> {
         self.line
     }
 
+    /// Gives out the next line as it is, with its line end, though no statement ends before it: lines of rows follow the line on which
+    /// their statement ends. `false` at the end.
+    ///
+    /// # Errors
+    /// What reading fails with.
+    pub fn next_row_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        let has_line = self.reader.read_until(b'\n', line)? > 0;
+        self.row_line_count += u64::from(has_line);
+        Ok(has_line)
+    }
+
+    /// Line of the script that is read next.
+    pub fn next_line_number(&self) -> u64 {
+        self.line + line_count(self.rest()) + self.row_line_count
+    }
+
     fn read_line(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.taken);
         self.taken = 0;
+        if self.buffer.is_empty() {
+            self.line += std::mem::take(&mut self.row_line_count);
+        }
         let is_first = self.line == 1 && self.buffer.is_empty();
         self.is_at_end = self.reader.read_line(&mut self.buffer)? == 0;
         if is_first && self.buffer.starts_with(BYTE_ORDER_MARK) {
@@ -162,10 +186,31 @@ pub fn waiting(text: &str) -> Waiting {
         }
         let mut scanner = Scanner::new();
         match scanner.scan(rest) {
+            Scanned::End(end) if reads_rows(&rest[..end]) => match behind_rows(&rest[end..]) {
+                Some(after) => rest = after,
+                None => return Waiting::Semicolon,
+            },
             Scanned::End(end) => rest = &rest[end..],
             Scanned::More => return scanner.waiting(),
         }
     }
+}
+
+/// What follows the rows of a statement, of which this stands behind it; `None` if they do not end. If there are none yet, they will be
+/// asked for.
+fn behind_rows(text: &str) -> Option<&str> {
+    let (line, rows) = text.split_once('\n').unwrap_or((text, ""));
+    if rows.trim().is_empty() {
+        return Some(line);
+    }
+    let mut taken = line.len() + 1;
+    for row in rows.split_inclusive('\n') {
+        taken += row.len();
+        if is_end(row.as_bytes()) {
+            return Some(&text[taken..]);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -267,5 +312,10 @@ mod tests {
         assert_eq!(waiting(".timer on\nselect 1"), Waiting::Semicolon);
         assert_eq!(waiting("\\d t"), Waiting::Nothing);
         assert_eq!(waiting(""), Waiting::Nothing);
+        assert_eq!(waiting("copy t from stdin;"), Waiting::Nothing);
+        assert_eq!(waiting("copy t from stdin;\n1\t'a\n"), Waiting::Semicolon);
+        let whole = "copy t from stdin;\n1\t'a\n\\.";
+        assert_eq!(waiting(whole), Waiting::Nothing);
+        assert_eq!(waiting(&format!("{whole}\nselect")), Waiting::Semicolon);
     }
 }

@@ -1,5 +1,6 @@
 //! One session: runs statements and commands, writes results and errors.
 
+mod copying;
 mod diagnostics;
 mod interrupt;
 mod output;
@@ -13,11 +14,14 @@ use std::time::{Duration, Instant};
 
 use quire::arrow::array::RecordBatch;
 use quire::{Completion, Connection, Database, DatabaseOptions, Outcome, Rows};
+use quire_server::copy::CopyFailure;
 
 use crate::commands;
 use crate::render::{Format, escape_controls, renderer};
+use crate::rows_behind::{ProcessInput, RowLines, TypedLines};
 use crate::script::{Item, Script};
 
+pub use copying::{RowSource, RowTarget};
 pub use diagnostics::{Diagnostic, Place, describe, describe_plain};
 pub use interrupt::{INTERRUPTED_EXIT_CODE, Interrupts};
 pub use output::Output;
@@ -60,11 +64,27 @@ pub enum Flow {
     Quit,
 }
 
+/// What the standard input of the program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandardInput {
+    /// No script.
+    Free,
+    /// The script that is being run.
+    Script,
+    /// A script that reads the one that is being run.
+    OtherScript,
+}
+
 /// Why a statement or command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
     /// The database refused or failed.
     Statement { error: quire::Error, sql: String },
+    /// The rows of a `COPY` are wrong, on this line of the script if that is known.
+    Rows {
+        failure: CopyFailure,
+        line: Option<u64>,
+    },
     /// A command of the shell was wrong or failed.
     Command(String),
     /// The result could not be written.
@@ -74,6 +94,15 @@ pub enum Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Output(error)
+    }
+}
+
+impl From<CopyFailure> for Failure {
+    fn from(failure: CopyFailure) -> Self {
+        Failure::Rows {
+            failure,
+            line: None,
+        }
     }
 }
 
@@ -94,6 +123,8 @@ pub struct Shell {
     /// Whether Ctrl-C ended a script.
     was_stopped: bool,
     script_depth: usize,
+    /// How deep the script is read that is the standard input.
+    standard_input_depth: Option<usize>,
     /// Time of a statement, until it is shown.
     elapsed: Option<Duration>,
 }
@@ -124,6 +155,7 @@ impl Shell {
             had_error: false,
             was_stopped: false,
             script_depth: 0,
+            standard_input_depth: None,
             elapsed: None,
         })
     }
@@ -169,6 +201,17 @@ impl Shell {
         result
     }
 
+    /// Runs the standard input as a script.
+    ///
+    /// # Errors
+    /// As [`Shell::run_script`].
+    pub fn run_standard_input(&mut self) -> io::Result<Flow> {
+        self.standard_input_depth = Some(self.script_depth + 1);
+        let result = self.run_script(io::stdin().lock(), Some("<stdin>"));
+        self.standard_input_depth = None;
+        result
+    }
+
     fn run_items<R: BufRead>(
         &mut self,
         mut script: Script<R>,
@@ -184,17 +227,35 @@ impl Shell {
                     return Ok(self.fail(&format!("cannot read on: {error}"), place));
                 }
             };
-            let flow = self.run_item(&item, name)?;
+            let flow = match name {
+                Some(_) => self.run_item(&item, name, &mut script)?,
+                None if self.is_interactive => {
+                    let mut lines = TypedLines {
+                        text: &mut script,
+                        has_asked: false,
+                    };
+                    self.run_item(&item, name, &mut lines)?
+                }
+                None => self.run_item(&item, name, &mut ProcessInput)?,
+            };
             if flow != Flow::Continue {
                 return Ok(flow);
             }
         }
     }
 
-    fn run_item(&mut self, item: &Item, name: Option<&str>) -> io::Result<Flow> {
+    fn run_item(
+        &mut self,
+        item: &Item,
+        name: Option<&str>,
+        lines: &mut dyn RowLines,
+    ) -> io::Result<Flow> {
         let (result, line) = match item {
-            Item::Command { text, line } => (commands::run(self, text), *line),
-            Item::Statement { text, line } => (self.execute(text).map(|()| Flow::Continue), *line),
+            Item::Command { text, line } => (commands::run(self, text, lines), *line),
+            Item::Statement { text, line } => {
+                let executed = self.execute_or_copy(text, lines);
+                (executed.map(|()| Flow::Continue), *line)
+            }
         };
         let was_interrupted = self.interrupts.take_interrupted();
         self.was_stopped |= was_interrupted && !self.is_interactive;
@@ -237,6 +298,13 @@ impl Shell {
             Failure::Statement { error, sql } => {
                 describe(&Diagnostic::from(error), sql, place, color)
             }
+            Failure::Rows { failure, line } => {
+                let place = place.map(|place| Place {
+                    line: line.unwrap_or(place.line),
+                    ..place
+                });
+                describe(&Diagnostic::from(failure), "", place, color)
+            }
             Failure::Command(message) => describe_plain(message, place, color),
             Failure::Output(error) => {
                 describe_plain(&format!("cannot write: {error}"), place, color)
@@ -251,29 +319,50 @@ impl Shell {
     /// # Errors
     /// What the statement or the output fails with.
     pub fn execute(&mut self, sql: &str) -> Result<(), Failure> {
+        self.echo(sql)?;
+        self.run_statement(|shell| shell.execute_in_time(sql))
+    }
+
+    fn echo(&mut self, sql: &str) -> Result<(), Failure> {
         if self.settings.echo {
             writeln!(self.output.writer(), "{sql};")?;
         }
+        Ok(())
+    }
+
+    /// Does what a statement or something as long asks for: it is timed, and Ctrl-C cancels it.
+    ///
+    /// # Errors
+    /// What `run` or the output fails with.
+    pub fn run_statement(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let started = Instant::now();
         let interrupts = self.interrupts.clone();
         let handle = self.connection()?.cancel_handle();
         let running = interrupts.start(handle);
         self.progress.start();
+        let result = run(self);
+        self.progress.stop();
+        drop(running);
+        let flushed = self.output.end_statement();
+        self.elapsed = Some(started.elapsed());
+        result?;
+        Ok(flushed?)
+    }
+
+    fn execute_in_time(&mut self, sql: &str) -> Result<(), Failure> {
         let outcome = self.connection()?.execute(sql);
         self.progress.stop();
-        let result = match outcome {
+        match outcome {
             Ok(Outcome::Rows(rows)) => self.show_rows(rows, sql),
             Ok(Outcome::Done(completion)) => self.show_completion(&completion),
             Err(error) => Err(Failure::Statement {
                 error,
                 sql: sql.to_owned(),
             }),
-        };
-        drop(running);
-        let flushed = self.output.end_statement();
-        self.elapsed = Some(started.elapsed());
-        result?;
-        Ok(flushed?)
+        }
     }
 
     fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), Failure> {
@@ -294,8 +383,13 @@ impl Shell {
 
     fn show_completion(&mut self, completion: &Completion) -> Result<(), Failure> {
         show_notices(&completion.notices);
+        self.show_change(&completion.tag)
+    }
+
+    /// Says what was done, if that is wanted.
+    fn show_change(&mut self, tag: &str) -> Result<(), Failure> {
         if self.settings.changes.unwrap_or(self.output.is_terminal()) {
-            writeln!(self.output.writer(), "{}", completion.tag)?;
+            writeln!(self.output.writer(), "{tag}")?;
         }
         Ok(())
     }
@@ -324,6 +418,15 @@ impl Shell {
     fn format(&self) -> Format {
         let width = self.output.is_terminal().then(terminal_width);
         self.settings.format(width, self.uses_color)
+    }
+
+    /// Whether the standard input is a script, and whether it is the one that is being run, not one that it reads.
+    pub fn standard_input(&self) -> StandardInput {
+        match self.standard_input_depth {
+            None => StandardInput::Free,
+            Some(depth) if depth == self.script_depth => StandardInput::Script,
+            Some(_) => StandardInput::OtherScript,
+        }
     }
 
     /// Whether a script may read another one.

@@ -1,9 +1,11 @@
 //! One caller's conversation with a database.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use quire_engine::TableDefinition;
 
+use crate::backup::back_up;
 use crate::cancel::CancelHandle;
 use crate::database::Opened;
 use crate::error::Error;
@@ -11,8 +13,8 @@ use crate::external::ExternalTables;
 use crate::outcome::Outcome;
 use crate::progress::ProgressObserver;
 use crate::session::{Identity, Session};
-use crate::sql;
 use crate::sql::load::{CopyStream, begin_copy};
+use crate::sql::{self, DumpPart};
 use crate::statement::{self, Prepared};
 use crate::wait::wait;
 
@@ -73,6 +75,16 @@ impl Connection {
     /// As [`Connection::execute`].
     pub fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, Error> {
         begin_copy(&self.session, sql, self.cancel.begin())
+    }
+
+    /// Copies the newest committed state of the database to a new file, which is durable and has its name when this returns; before that
+    /// there is none of that name. Others read and write meanwhile. Gives the length of the copy in bytes.
+    ///
+    /// # Errors
+    /// `58P02` when there is a file of that name, unless it `replaces` that, and `55006` when somebody has it open; `25001`
+    /// in a transaction; `57014` when it is cancelled; what the disk says.
+    pub fn backup(&mut self, path: impl AsRef<Path>, replaces: bool) -> Result<u64, Error> {
+        back_up(&self.session, path.as_ref(), replaces, &self.cancel.begin())
     }
 
     /// Prepares a statement with parameters, `$1`, `$2` … or `?`, to be run many times on this connection.
@@ -252,6 +264,22 @@ impl Connection {
             let snapshot = session.snapshot().await?;
             Ok(sql::create_statement(&snapshot, &name))
         })
+    }
+
+    /// The tables, sequences and views whose names are wanted, as SQL that makes them again in a new database: portable, without what only
+    /// Quire knows. Within a transaction that sees one state, as `BEGIN ISOLATION LEVEL REPEATABLE READ` does, the rows are of that too.
+    ///
+    /// # Errors
+    /// As [`Connection::table_definition`]; when a sequence cannot be read.
+    pub fn dump(
+        &self,
+        is_portable: bool,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<DumpPart>, Error> {
+        let session = Arc::clone(&self.session);
+        let snapshot = async move { session.snapshot().await };
+        let snapshot = self.session.database.run(snapshot)?;
+        sql::dump(&snapshot, is_portable, is_wanted)
     }
 
     /// What the table called `name` has besides columns: lines with indexes, constraints, references to it and options,

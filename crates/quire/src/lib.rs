@@ -6,6 +6,7 @@
 //! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
 #![forbid(unsafe_code)]
 
+mod backup;
 mod bytea;
 mod cancel;
 mod connection;
@@ -35,6 +36,7 @@ mod wait;
 
 pub use cancel::CancelHandle;
 pub use connection::{Connection, TableSummary, TransactionStatus};
+pub use copy::AtomicFile;
 pub use database::Database;
 pub use error::{Error, Position};
 pub use external::{ExternalRows, ExternalTable, ExternalTables};
@@ -45,6 +47,7 @@ pub use quire_engine::row_table::{Decimal, Value};
 pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use roles::Role;
+pub use sql::DumpPart;
 pub use sql::load::{CopyFormat, CopyIn, CopyKind, CopyStream};
 pub use statement::{Prepared, Reply, ValueRef};
 pub use wait::while_waiting;

@@ -36,7 +36,7 @@ fn matching(shell: &mut Shell, arguments: &[String]) -> Result<Vec<TableSummary>
 }
 
 /// `%` and `*` stand for any text, `_` and `?` for one character; case does not count.
-fn matches_pattern(pattern: &str, name: &str) -> bool {
+pub(super) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let (mut at, mut next) = (0, 0);

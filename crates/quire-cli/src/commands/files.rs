@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::CommandResult;
 use crate::keywords::{quote_identifier, quote_literal};
-use crate::shell::{Failure, Flow, Location, Shell};
+use crate::shell::{Failure, Flow, Location, Shell, bytes_text};
 
 /// Loads a file into a table, which is made to fit the file when it is missing.
 pub fn import(shell: &mut Shell, arguments: &[String]) -> CommandResult {
@@ -34,6 +34,29 @@ pub fn read(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     let file = File::open(name)
         .map_err(|error| Failure::Command(format!("cannot read {name}: {error}")))?;
     Ok(shell.run_script(BufReader::new(file), Some(name))?)
+}
+
+/// Copies the database to a new file.
+pub fn backup(shell: &mut Shell, arguments: &[String]) -> CommandResult {
+    let (replaces, file) = match arguments {
+        [flag, file] if flag == "--force" => (true, file),
+        [file] if file != "--force" => (false, file),
+        _ => {
+            return Err(Failure::Command("usage: .backup [--force] FILE".to_owned()));
+        }
+    };
+    shell.run_statement(|shell| {
+        let copied = shell.connection()?.backup(file, replaces);
+        let bytes = copied.map_err(|error| Failure::Statement {
+            error,
+            sql: String::new(),
+        })?;
+        if shell.is_interactive() {
+            shell.show_line(&format!("{} in {file}.", bytes_text(bytes)))?;
+        }
+        Ok(())
+    })?;
+    Ok(Flow::Continue)
 }
 
 pub fn output(shell: &mut Shell, arguments: &[String]) -> CommandResult {

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use quire_server::copy::CopyFailure;
+
 use crate::render::{display_width, escape_controls};
 
 /// Columns of a source line shown; a longer one is cut around the caret.
@@ -30,6 +32,18 @@ impl<'a> From<&'a quire::Error> for Diagnostic<'a> {
             position: error
                 .position()
                 .map(|position| (position.line, position.column)),
+        }
+    }
+}
+
+impl<'a> From<&'a CopyFailure> for Diagnostic<'a> {
+    fn from(failure: &'a CopyFailure) -> Self {
+        Self {
+            sqlstate: &failure.sqlstate,
+            message: &failure.message,
+            detail: failure.detail.as_deref(),
+            hint: failure.hint.as_deref(),
+            position: None,
         }
     }
 }

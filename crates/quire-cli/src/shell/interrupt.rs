@@ -59,6 +59,11 @@ impl Interrupts {
         std::mem::take(&mut self.lock().was_interrupted)
     }
 
+    /// The same, and the next call says so again.
+    pub fn was_interrupted(&self) -> bool {
+        self.lock().was_interrupted
+    }
+
     /// Whether a statement was ever cancelled. Its operators may still be at work.
     pub fn has_cancelled(&self) -> bool {
         self.lock().has_cancelled

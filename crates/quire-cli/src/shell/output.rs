@@ -65,6 +65,11 @@ impl Output {
         }
     }
 
+    /// The standard output, wherever results go.
+    pub fn process_writer(&mut self) -> &mut dyn Write {
+        &mut self.stdout
+    }
+
     /// Makes everything written visible; ends `.once`.
     ///
     /// # Errors

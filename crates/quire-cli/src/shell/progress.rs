@@ -147,7 +147,10 @@ fn describe(progress: &Progress, elapsed: Duration) -> String {
     {
         parts.push(format!("{} left", rough_duration_text(left)));
     }
-    parts.push(format!("{} rows", count_text(progress.rows_done)));
+    // What is copied as it is has none.
+    if progress.rows_done > 0 {
+        parts.push(format!("{} rows", count_text(progress.rows_done)));
+    }
     parts.push(match progress.bytes_total {
         Some(total) => format!(
             "{} of {}",

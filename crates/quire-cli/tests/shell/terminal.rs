@@ -387,3 +387,29 @@ fn color_is_used_unless_no_color_is_set() {
         terminal.leave();
     }
 }
+
+#[test]
+fn the_rows_of_a_copy_are_asked_for() {
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(&folder, &[]);
+    terminal.enter("CREATE TABLE t (id INTEGER, word TEXT);", "CREATE TABLE");
+    terminal.enter("COPY t FROM stdin;", "End with a backslash and a period");
+    terminal.wait_until("the first row is asked for", |terminal| {
+        terminal.last_line() == ">>"
+    });
+    // The terminal is no line editor's now: a line ends as in any program.
+    terminal.press("1\\tx\n");
+    terminal.wait_until("the next row is asked for", |terminal| {
+        terminal.text().matches(">> ").count() + terminal.last_line().matches(">>").count() >= 2
+    });
+    terminal.press("\\.\n");
+    terminal.wait_for("22P04");
+    terminal.enter("COPY t FROM stdin csv;", "COPY t FROM stdin csv;");
+    terminal.wait_until("a row is asked for", |terminal| {
+        terminal.last_line() == ">>"
+    });
+    terminal.press("7,seven\n");
+    terminal.press("\\.\n");
+    terminal.wait_for("COPY 1");
+    terminal.enter("SELECT id + 35 AS found FROM t;", "42");
+}

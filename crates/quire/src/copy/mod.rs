@@ -5,16 +5,16 @@
 //! `Timestamp(µs)` with or without `+00:00`, `Utf8View`, `BinaryView`) with bounded memory, in
 //! file order, on several threads; a writer takes such batches. See the README beside this file.
 
-pub mod atomic_file;
-pub mod control;
-pub mod csv;
-pub mod error;
-pub mod parquet;
+pub(crate) mod atomic_file;
+pub(crate) mod control;
+pub(crate) mod csv;
+pub(crate) mod error;
+pub(crate) mod parquet;
 mod pipeline;
 mod sql_name;
 
 pub use atomic_file::AtomicFile;
-pub use control::{CopyControl, CopyPhase};
+pub(crate) use control::{CopyControl, CopyPhase};
 pub(crate) use csv::{civil_from_days, iso_date, iso_timestamp};
-pub use error::CopyError;
+pub(crate) use error::CopyError;
 pub(crate) use sql_name::{sql_name, sql_type_name};

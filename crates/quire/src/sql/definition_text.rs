@@ -19,53 +19,91 @@ pub(crate) fn create_statement(snapshot: &Snapshot, name: &str) -> Option<String
     if let Some(view) = snapshot.view(name) {
         return Some(create_view(view));
     }
-    snapshot.sequence(name).map(|sequence| {
-        let options = sequence_options(&sequence, SqlType::BigInt);
-        let mut text = format!("CREATE SEQUENCE {}", quoted(name));
-        if sequence.sql_type != SqlType::BigInt {
-            let _ = write!(text, " AS {}", sequence.sql_type);
-        }
-        text + &options + ";"
-    })
+    snapshot
+        .sequence(name)
+        .map(|sequence| create_sequence(&sequence))
 }
 
-fn create_view(view: &ViewDefinition) -> String {
+pub(super) fn create_view(view: &ViewDefinition) -> String {
     let columns: Vec<_> = view.columns.iter().map(|name| quoted(name)).collect();
     let (name, columns) = (quoted(&view.name), columns.join(", "));
     format!("CREATE VIEW {name} ({columns}) AS {};", view.query)
 }
 
-fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
-    let columns = definition.visible_columns();
-    let mut lines: Vec<String> = columns
-        .map(|(_, column)| column_text(snapshot, column))
-        .collect();
-    lines.extend(constraint_texts(snapshot, definition));
-    let lines: Vec<_> = lines.iter().map(|line| format!("    {line}")).collect();
-    let name = quoted(&definition.name);
-    let mut text = format!("CREATE TABLE {name} (\n{}\n)", lines.join(",\n"));
-    if definition.storage == Storage::Row {
-        text.push_str(" USING row");
-        let options = spelled_options(&definition.options);
-        if !options.is_empty() {
-            let _ = write!(text, " WITH ({})", options.join(", "));
-        }
+pub(super) fn create_sequence(sequence: &SequenceDefinition) -> String {
+    let options = sequence_options(sequence, SqlType::BigInt);
+    let mut text = format!("CREATE SEQUENCE {}", quoted(&sequence.name));
+    if sequence.sql_type != SqlType::BigInt {
+        let _ = write!(text, " AS {}", sequence.sql_type);
     }
-    text.push(';');
-    for index in definition
-        .indexes
-        .iter()
-        .filter(|index| !index.is_constraint)
-    {
-        let unique = if index.is_unique { "UNIQUE " } else { "" };
-        let (name, on) = (quoted(&index.key.name), quoted(&definition.name));
-        let columns = key_columns(definition, &index.key);
-        let _ = write!(text, "\nCREATE {unique}INDEX {name} ON {on} ({columns});");
+    text + &options + ";"
+}
+
+/// What the text of a table is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be read, and to make the table again.
+    Show,
+    /// To make the table again before it is filled: foreign keys come later.
+    Dump,
+    /// The same for other systems, without what only we know.
+    Portable,
+}
+
+fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
+    let mut text = table_text(snapshot, definition, Purpose::Show);
+    for index in index_texts(definition) {
+        text.push('\n');
+        text.push_str(&index);
     }
     text
 }
 
-fn column_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
+pub(super) fn table_text(
+    snapshot: &Snapshot,
+    definition: &TableDefinition,
+    purpose: Purpose,
+) -> String {
+    let columns = definition.visible_columns();
+    let mut lines: Vec<String> = columns
+        .map(|(_, column)| column_text(snapshot, column, purpose))
+        .collect();
+    lines.extend(constraint_texts(definition));
+    if purpose == Purpose::Show {
+        let keys = foreign_key_texts(snapshot, definition);
+        lines.extend(keys);
+    }
+    let lines: Vec<_> = lines.iter().map(|line| format!("    {line}")).collect();
+    let name = quoted(&definition.name);
+    let mut text = format!("CREATE TABLE {name} (\n{}\n)", lines.join(",\n"));
+    match (definition.storage, purpose) {
+        (_, Purpose::Portable) | (Storage::Column, Purpose::Show) => {}
+        (Storage::Column, Purpose::Dump) => text.push_str(" USING column"),
+        (Storage::Row, _) => {
+            text.push_str(" USING row");
+            let options = spelled_options(&definition.options);
+            if !options.is_empty() {
+                let _ = write!(text, " WITH ({})", options.join(", "));
+            }
+        }
+    }
+    text + ";"
+}
+
+/// The statements that make the indexes that belong to no constraint.
+pub(super) fn index_texts(definition: &TableDefinition) -> Vec<String> {
+    let indexes = definition.indexes.iter();
+    let indexes = indexes.filter(|index| !index.is_constraint);
+    let text = |index: &IndexDefinition| {
+        let unique = if index.is_unique { "UNIQUE " } else { "" };
+        let (name, on) = (quoted(&index.key.name), quoted(&definition.name));
+        let columns = key_columns(definition, &index.key);
+        format!("CREATE {unique}INDEX {name} ON {on} ({columns});")
+    };
+    indexes.map(text).collect()
+}
+
+fn column_text(snapshot: &Snapshot, column: &ColumnDefinition, purpose: Purpose) -> String {
     let kind = column.sequence.map(|sequence| sequence.kind);
     let mut text = quoted(&column.name);
     match (kind, column.sql_type) {
@@ -76,7 +114,9 @@ fn column_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
             let _ = write!(text, " {sql_type}");
         }
     }
-    if let Some(codec) = column.compression {
+    if let Some(codec) = column.compression
+        && purpose != Purpose::Portable
+    {
         let _ = write!(text, " COMPRESSION {}", codec.name());
     }
     if !column.nullable && kind.is_none() {
@@ -107,7 +147,7 @@ fn identity_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
 }
 
 /// What differs from an ascending sequence, each with a blank before it, in the order in which every parser reads them.
-fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> String {
+pub(super) fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> String {
     let sql_type = if sequence.sql_type.is_integer() {
         sequence.sql_type
     } else {
@@ -146,9 +186,8 @@ fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> Str
     text
 }
 
-/// Constraints as `CREATE TABLE` takes them.
-fn constraint_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
-    let constraint = |name: &str, text: String| format!("CONSTRAINT {} {text}", quoted(name));
+/// Constraints as `CREATE TABLE` takes them, but for foreign keys.
+fn constraint_texts(definition: &TableDefinition) -> Vec<String> {
     let mut texts = Vec::new();
     if let Some(key) = &definition.primary_key {
         let columns = key_columns(definition, key);
@@ -167,12 +206,21 @@ fn constraint_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<St
         let condition = format!("CHECK ({})", check.condition);
         constraint(&check.name, condition)
     }));
+    texts
+}
+
+/// The same for foreign keys.
+pub(super) fn foreign_key_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
     let keys = definition.foreign_keys.iter();
-    texts.extend(keys.map(|key| {
+    let keys = keys.map(|key| {
         let text = foreign_key_text(snapshot, definition, key);
         constraint(&key.name, text)
-    }));
-    texts
+    });
+    keys.collect()
+}
+
+fn constraint(name: &str, text: String) -> String {
+    format!("CONSTRAINT {} {text}", quoted(name))
 }
 
 pub(crate) fn foreign_key_text(

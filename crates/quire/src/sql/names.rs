@@ -60,6 +60,10 @@ fn is_reserved(name: &str) -> bool {
         ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER,
         RESERVED_FOR_TABLE_ALIAS,
     };
+    let mut reserved = POSTGRESQL_RESERVED.split_whitespace();
+    if reserved.any(|word| word == name) {
+        return true;
+    }
     let Ok(position) = ALL_KEYWORDS.binary_search(&name.to_uppercase().as_str()) else {
         return false;
     };
@@ -67,11 +71,21 @@ fn is_reserved(name: &str) -> bool {
     RESERVED_FOR_IDENTIFIER.contains(keyword)
         || RESERVED_FOR_COLUMN_ALIAS.contains(keyword)
         || RESERVED_FOR_TABLE_ALIAS.contains(keyword)
-        || [
-            "table", "user", "column", "primary", "foreign", "check", "default",
-        ]
-        .contains(&name)
 }
+
+/// Words that PostgreSQL takes as no name of a table or column: appendix *SQL Key Words* of its manual, "reserved" and "reserved (can be
+/// function or type)".
+const POSTGRESQL_RESERVED: &str = "\
+    all analyse analyze and any array as asc asymmetric authorization binary both case \
+    cast check collate collation column concurrently constraint create cross \
+    current_catalog current_date current_role current_schema current_time \
+    current_timestamp current_user default deferrable desc distinct do else end except \
+    false fetch for foreign freeze from full grant group having ilike in initially inner \
+    intersect into is isnull join lateral leading left like limit localtime \
+    localtimestamp natural not notnull null offset on only or order outer overlaps \
+    placing primary references returning right select session_user similar some \
+    symmetric table tablesample then to trailing true union unique user using variadic \
+    verbose when where window with";
 
 /// The names to show for the columns of `query`, where its text decides them; `None` for a column
 /// whose planned name is right. Empty when a wildcard leaves the number of columns open.

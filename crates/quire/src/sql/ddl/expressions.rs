@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use quire_engine::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};
-use super::super::parse::parse_query;
+use super::super::parse::{parse_expression, parse_query};
 use super::super::reject::{self, not_supported};
 use super::super::walk::{walk, walk_mut};
 use super::super::{rewrite, write};
@@ -332,6 +332,11 @@ pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
     let mut finder = Finder::default();
     let _ = walk(expr, &mut finder);
     finder.found
+}
+
+/// The same of a default as it is kept.
+pub(in crate::sql) fn sequences_of_default(default: &str) -> Vec<String> {
+    parse_expression(default).map_or_else(|_| Vec::new(), |expr| sequences_of(&expr))
 }
 
 /// The name in `'s'`, `'public.s'`, `'"S"'` or `'s'::regclass`.

@@ -25,6 +25,7 @@ mod views;
 pub(super) use alter::{alter_index, alter_table, rewrite_rows};
 pub(super) use create_table::create_table;
 pub(super) use drop::{drop_objects, truncate};
+pub(super) use expressions::sequences_of_default;
 pub(super) use indexes::create_index;
 pub(super) use roles::run as run_role;
 pub(super) use sequences::run as run_sequence;
