@@ -10,6 +10,23 @@ use super::tally::Tally;
 /// Of the queries of one file, how many are taken unless all are.
 const SAMPLED: usize = 150;
 
+/// What the tuple engine has not: why, and of how many of our own queries. A number may only fall; a new one is to be thought about.
+const LEFT_TO_BATCHES: [(&str, usize); 10] = [
+    // Lists, of which percentile_disc is made.
+    ("aggregate array_agg", 3),
+    // Subqueries of one row that read the row around them.
+    ("aggregate first_value", 12),
+    ("aggregate var", 1),
+    ("expression uuid()", 1),
+    ("recursivequery", 1),
+    // Functions that show what is stored.
+    ("scan of quire_costs()", 1),
+    ("scan of quire_pool()", 1),
+    ("scan of quire_tables()", 2),
+    ("unnest", 2),
+    ("windowaggr", 1),
+];
+
 fn add_files(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
@@ -82,8 +99,7 @@ fn our_own_queries_are_translated_and_agree() {
     for path in files {
         add_file(&path, usize::MAX, &mut tally);
     }
-    // What is left out: WITH RECURSIVE, window functions, and the functions that show what is stored.
-    tally.judge("tests/slt", 970);
+    tally.judge("tests/slt", &LEFT_TO_BATCHES);
 }
 
 #[test]
@@ -106,5 +122,5 @@ fn the_corpus_is_translated_and_agrees() {
     for path in files {
         add_file(&path, sampled, &mut tally);
     }
-    tally.judge("the corpus", 1000);
+    tally.judge("the corpus", &[]);
 }

@@ -97,5 +97,5 @@ fn all_queries_are_translated_and_agree() {
         tally.add(&sql, fixture.compare(sql.trim().trim_end_matches(';')));
     }
     assert_eq!(tally.answered, 22);
-    tally.judge("TPC-H", 1000);
+    tally.judge("TPC-H", &[]);
 }
