@@ -16,7 +16,7 @@ use quire_store::pool::{Frame, Glance};
 
 use super::error::{ELSEWHERE, FREED, TreeError};
 use super::pages::read;
-use super::tree::{BTree, Structure};
+use super::tree::{BTree, NearLeaf, Structure};
 
 /// Descents without the lock of the structure before one with it.
 pub(super) const FREE_DESCENTS: usize = 16;
@@ -74,8 +74,17 @@ impl BTree {
     pub(super) fn at_leaf<R>(
         &self,
         target: Target<'_>,
-        mut visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+        visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<R, TreeError> {
+        self.at_leaf_kept(target, visit).map(|(result, _)| result)
+    }
+
+    /// The same; the leaf comes with what was seen there.
+    pub(super) fn at_leaf_kept<R>(
+        &self,
+        target: Target<'_>,
+        mut visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+    ) -> Result<(R, NearLeaf), TreeError> {
         for _ in 0..FREE_DESCENTS {
             match self.visit_leaf(target, &mut visit)? {
                 Descent::Arrived(result) => return Ok(result),
@@ -250,13 +259,13 @@ impl BTree {
         &self,
         target: Target<'_>,
         visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
-    ) -> Result<Descent<R>, TreeError> {
+    ) -> Result<Descent<(R, NearLeaf)>, TreeError> {
         let mut below = self.start()?;
         let mut level = None;
         loop {
             let frame = self.here(&below)?;
             let (child, child_level) = match read_sign(frame, level, target, visit)? {
-                Sign::Leaf(result) => return Ok(Descent::Arrived(result)),
+                Sign::Leaf(result) => return Ok(Descent::Arrived((result, NearLeaf(below)))),
                 Sign::Child { page, level } => (page, level),
                 Sign::Lost(what) => return Ok(lost(frame.page(), what)),
             };

@@ -63,7 +63,7 @@ pub(super) enum Origin {
 
 /// A leaf that may have the next key as well: if it does, nothing has to be looked up. It is a frame of one tree.
 #[derive(Default)]
-pub(crate) struct NearLeaf(Option<Arc<Frame>>);
+pub(crate) struct NearLeaf(pub(super) Option<Arc<Frame>>);
 
 /// What became of an operation at a leaf.
 pub(super) enum AtLeaf {
@@ -216,18 +216,20 @@ impl BTree {
         seen.ok_or(TreeError::freed(self.root))
     }
 
-    /// For whoever is about to change the entry. Shows the value of `key`, or that there is none, to `visit`, under the latch of the leaf.
+    /// For whoever is about to change the entry. Shows the value of `key`, or that there is none, to `visit`, under the latch of the leaf;
+    /// and gives that leaf, where the change will most likely be carried out.
     pub(crate) fn look<R>(
         &self,
         key: &[u8],
         visit: impl FnOnce(Option<&[u8]>) -> R,
-    ) -> Result<R, TreeError> {
+    ) -> Result<(R, NearLeaf), TreeError> {
         let mut visit = Some(visit);
-        let seen = self.at_leaf(Target::Key(key), |page| {
+        let (seen, leaf) = self.at_leaf_kept(Target::Key(key), |page| {
             let value = page.get(key)?.map(|entry| entry.value);
             Ok(visit.take().map(|visit| visit(value)))
         })?;
-        seen.ok_or(TreeError::freed(self.root))
+        let seen = seen.ok_or(TreeError::freed(self.root))?;
+        Ok((seen, leaf))
     }
 
     /// Adds an entry or replaces its value.
@@ -278,8 +280,8 @@ impl BTree {
     }
 
     /// As [`apply`](Self::apply); under the latch of the leaf, before the leaf is changed, `before` is shown the value that is there.
-    /// It may be shown it more than once, when the leaf has to be split. `near` is where the operation before was carried out: of
-    /// ascending keys most are in the same leaf.
+    /// It may be shown it more than once, when the leaf has to be split. `near` is where the operation before was carried out, as of
+    /// ascending keys most are in the same leaf; or where this key was looked for.
     pub(crate) fn apply_seeing(
         &self,
         op: &PageOp<'_>,

@@ -12,6 +12,7 @@
 //! As the guard is held from before the sequence is given until the pages have the changes, a flush finds all commits up to
 //! the newest in the pages, and none above: what [`crate::btree::BTree::redo`] demands.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -24,8 +25,9 @@ use super::error::CommitError;
 use super::manager::Shared;
 use super::ordered::Change;
 use super::redo::Redo;
+use super::spare::clear;
 use super::transaction::Transaction;
-use super::trees::OpenTree;
+use super::trees::{OpenTree, TreeId};
 use super::write_set::WriteSet;
 use crate::btree::{NearLeaf, TreeError};
 
@@ -43,6 +45,28 @@ const ROOM_ATTEMPTS: usize = 3;
 
 /// On a full disk a commit of more keys than this is one after which pages are flushed while it is applied.
 const KEYS_AT_ONCE: usize = 4;
+
+/// What a transaction has ready for its commit.
+#[derive(Default)]
+pub(super) struct CommitAid {
+    /// Memory for its redo records.
+    redo: Vec<u8>,
+    /// The leaf where it has looked last for a row that it has locked: mostly it changes that row, and needs no descent for it. The
+    /// frame stays in memory until the transaction ends.
+    near: Cell<Option<(TreeId, NearLeaf)>>,
+}
+
+impl CommitAid {
+    pub(super) fn note_leaf(&self, tree: TreeId, leaf: NearLeaf) {
+        self.near.set(Some((tree, leaf)));
+    }
+
+    /// Keeps memory only.
+    pub(super) fn clear(&mut self) {
+        self.near.set(None);
+        clear(&mut self.redo);
+    }
+}
 
 impl Transaction {
     /// Commits. One that has changed nothing does nothing, and returns the newest visible commit.
@@ -64,14 +88,14 @@ impl Transaction {
         }
         let synchronous = self.options.synchronous;
         let log = |redo: Redo<'_>| Ok(redo.commit(synchronous)?);
-        self.commit_by(|shared, changes, memory| {
-            let mut result: Result<_, CommitError> = shared.commit(changes, memory, log);
+        self.commit_by(|shared, changes, aid| {
+            let mut result: Result<_, CommitError> = shared.commit(changes, aid, log);
             for attempt in 0..ROOM_ATTEMPTS {
                 match &result {
                     Err(error) if error.is_full() => shared.make_room(attempt > 0),
                     _ => break,
                 }
-                result = shared.commit(changes, memory, log);
+                result = shared.commit(changes, aid, log);
             }
             result
         })
@@ -90,12 +114,12 @@ impl Transaction {
         mut self,
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
-        self.commit_by(|shared, changes, memory| shared.commit(changes, memory, log))
+        self.commit_by(|shared, changes, aid| shared.commit(changes, aid, log))
     }
 
     fn commit_by<E: From<CommitError>>(
         &mut self,
-        commit: impl FnOnce(&Shared, &[TreeChanges], &mut Vec<u8>) -> Result<LogSequence, E>,
+        commit: impl FnOnce(&Shared, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         let changes = self.writes.take_changes().map_err(CommitError::from)?;
         let sequence = if self.reads.is_some() && self.snapshot.is_some() {
@@ -103,7 +127,7 @@ impl Transaction {
         } else {
             // What it overwrites need not be kept for it.
             self.snapshot = None;
-            let sequence = commit(&self.shared, &changes, &mut self.redo)?;
+            let sequence = commit(&self.shared, &changes, &mut self.aid)?;
             self.writes.keep_memory(changes);
             sequence
         };
@@ -117,7 +141,7 @@ impl Transaction {
     fn commit_validated<E: From<CommitError>>(
         &mut self,
         changes: Vec<TreeChanges>,
-        commit: impl FnOnce(&Shared, &[TreeChanges], &mut Vec<u8>) -> Result<LogSequence, E>,
+        commit: impl FnOnce(&Shared, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         let changes = Arc::new(changes);
         let validated = match (&self.reads, self.snapshot.take()) {
@@ -128,7 +152,7 @@ impl Transaction {
             }
             _ => None,
         };
-        let sequence = commit(&self.shared, &changes, &mut self.redo)?;
+        let sequence = commit(&self.shared, &changes, &mut self.aid)?;
         drop(validated);
         Ok(sequence)
     }
@@ -143,7 +167,7 @@ impl Shared {
     fn commit<E: From<CommitError>>(
         &self,
         changes: &[TreeChanges],
-        memory: &mut Vec<u8>,
+        CommitAid { redo: memory, near }: &mut CommitAid,
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
@@ -158,10 +182,10 @@ impl Shared {
             || self.volume.is_full() && key_count > KEYS_AT_ONCE;
         let sequence = if is_large {
             let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), redo_bytes, is_large)?
+            self.log_and_apply(changes, || log(redo), near.get_mut(), redo_bytes, is_large)?
         } else {
             let _beside = self.commits.read().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), redo_bytes, is_large)?
+            self.log_and_apply(changes, || log(redo), near.get_mut(), redo_bytes, is_large)?
         };
         let shown = self.clock.publish(sequence.get());
         shown.map_err(|_| self.not_applied())?;
@@ -175,6 +199,7 @@ impl Shared {
         &self,
         changes: &[TreeChanges],
         log: impl FnOnce() -> Result<LogSequence, E>,
+        near: &mut Option<(TreeId, NearLeaf)>,
         redo_bytes: u64,
         is_large: bool,
     ) -> Result<LogSequence, E> {
@@ -190,7 +215,10 @@ impl Shared {
             is_applied: false,
         };
         let applied = match is_large {
-            false => apply(changes, sequence.get(), &guard).map_err(|error| error.to_string()),
+            false => {
+                let applied = apply(changes, sequence.get(), near, &guard);
+                applied.map_err(|error| error.to_string())
+            }
             true => self.apply_large(changes, sequence.get(), guard),
         };
         match applied {
@@ -274,9 +302,16 @@ impl Drop for Logged<'_> {
     }
 }
 
-fn apply(changes: &[TreeChanges], sequence: u64, guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
+fn apply(
+    changes: &[TreeChanges],
+    sequence: u64,
+    known: &mut Option<(TreeId, NearLeaf)>,
+    guard: &ChangeGuard<'_>,
+) -> Result<(), TreeError> {
     for of_tree in changes {
-        let (tree, mut near) = (&of_tree.tree, NearLeaf::default());
+        let tree = &of_tree.tree;
+        let known = known.take_if(|(known, _)| *known == tree.id());
+        let mut near = known.map(|(_, leaf)| leaf).unwrap_or_default();
         of_tree
             .try_for_each(|key, value| apply_one(tree, (key, value), sequence, &mut near, guard))?;
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quire_format::row_page::PageOp;
 
+use super::commit::CommitAid;
 use super::error::{LockError, ReadError, WriteError};
 use super::locks::{HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode};
 use super::manager::Shared;
@@ -22,8 +23,7 @@ pub struct Transaction {
     pub(super) writes: WriteSet,
     pub(super) reads: Option<Arc<ReadSet>>,
     pub(super) locks: Option<HeldLocks>,
-    /// Memory for its redo records.
-    pub(super) redo: Vec<u8>,
+    pub(super) aid: CommitAid,
     savepoints: Vec<Mark>,
     next_savepoint: u64,
 }
@@ -56,7 +56,7 @@ impl Transaction {
             writes: shared.new_write_set(),
             reads,
             locks: None,
-            redo: Vec::new(),
+            aid: CommitAid::default(),
             savepoints: Vec::new(),
             next_savepoint: 1,
         }
@@ -143,7 +143,9 @@ impl Transaction {
             reads.note_key(&open, key);
         }
         // With the lock no commit of this key is under way, and the page has the newest.
-        Ok(open.btree.look(key, visit)?)
+        let (found, leaf) = open.btree.look(key, visit)?;
+        self.aid.note_leaf(tree, leaf);
+        Ok(found)
     }
 
     /// Adds an entry or replaces its value. Takes the lock of the row, if the transaction does not have it.
@@ -289,7 +291,7 @@ impl Transaction {
         }
         // Their numbers go on: a savepoint of before names none that comes.
         clear(&mut self.savepoints);
-        clear(&mut self.redo);
+        self.aid.clear();
     }
 
     fn place_of(&self, savepoint: Savepoint) -> Option<usize> {
