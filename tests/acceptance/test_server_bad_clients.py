@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import psycopg
@@ -95,6 +96,20 @@ class BadClients(ServerTest):
         for connection in kept:
             connection.close()
         self.assertIn("too many clients", str(refused.exception))
+
+    def test_silent_connections_are_bounded(self):
+        crowd = [self.raw() for _ in range(300 + 64)]
+        deadline = time.monotonic() + ANSWER_SECONDS_MAX
+        # Connections of the tests before may still be counted for a moment: then there are fewer places, not more.
+        last = self.raw()
+        self.assertEqual(self.said_until_the_end(last), b"", "one more than there may be is closed, and told nothing")
+        for connection in crowd:
+            connection.close()
+        while True:
+            try:
+                return self.assert_alive()
+            except psycopg.OperationalError:
+                self.assertLess(time.monotonic(), deadline, "those who have gone keep their places")
 
     def test_first_packets_that_are_none(self):
         before = resident_bytes(self.server)

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::channel::Channel;
 use super::client::{Filled, Input, Sender};
+use super::registry::Place;
 use super::startup::{self, Begun, Circumstances};
 use crate::auth::{Login, Step};
 use crate::failure::Failure;
@@ -41,7 +42,7 @@ pub(super) struct Conversation {
     sender: Sender,
     phase: Phase,
     began: Instant,
-    is_counted: bool,
+    place: Place,
     /// Something is to be sent as soon as there is nothing more to read.
     wants_flush: bool,
 }
@@ -61,11 +62,7 @@ enum Next {
 }
 
 impl Conversation {
-    pub(super) fn new(
-        stream: TcpStream,
-        shared: Arc<Shared>,
-        is_counted: bool,
-    ) -> io::Result<Self> {
+    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>, place: Place) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LINGER))?;
@@ -78,7 +75,7 @@ impl Conversation {
             shared,
             phase: Phase::Opening,
             began: Instant::now(),
-            is_counted,
+            place,
             wants_flush: false,
         })
     }
@@ -143,7 +140,7 @@ impl Conversation {
         };
         let circumstances = Circumstances {
             behind: self.input.waiting().len() - length,
-            is_counted: self.is_counted,
+            place: self.place,
             is_encrypted: self.channel.is_encrypted(),
         };
         let packet = self.input.slice(4..length).to_vec();
@@ -290,9 +287,7 @@ impl Drop for Conversation {
         // The session's transaction is rolled back before somebody else may come.
         self.phase = Phase::Opening;
         self.channel.end();
-        if self.is_counted {
-            self.shared.registry.leave();
-        }
+        self.shared.registry.leave(self.place);
     }
 }
 

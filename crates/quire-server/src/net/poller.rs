@@ -141,14 +141,13 @@ impl Poller {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    let admitted = self
-                        .shared
-                        .registry
-                        .admit(self.shared.options.connections_max);
-                    match Conversation::new(stream, Arc::clone(&self.shared), admitted) {
+                    let sessions_max = self.shared.options.connections_max;
+                    let Some(place) = self.shared.registry.admit(sessions_max) else {
+                        continue;
+                    };
+                    match Conversation::new(stream, Arc::clone(&self.shared), place) {
                         Ok(conversation) => self.serve(Box::new(conversation)),
-                        Err(_) if admitted => self.shared.registry.leave(),
-                        Err(_) => {}
+                        Err(_) => self.shared.registry.leave(place),
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,

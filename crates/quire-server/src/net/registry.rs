@@ -19,6 +19,18 @@ pub(crate) struct Peer {
     ending: Mutex<()>,
 }
 
+/// Connections beyond those that may have sessions, at a time: they are told so, or cancel statements.
+const BEYOND_MAX: usize = 64;
+
+/// As what a connection was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// There is room for its session.
+    Session,
+    /// There is none; it may cancel a statement.
+    Beyond,
+}
+
 /// The sessions of a server.
 pub(crate) struct Registry {
     began: Instant,
@@ -26,6 +38,8 @@ pub(crate) struct Registry {
     next_process_id: AtomicI32,
     /// Connections, with those whose session has not begun.
     connections: AtomicUsize,
+    /// Those in a [`Place::Beyond`].
+    beyond: AtomicUsize,
     /// Sessions whose statements have a time limit.
     pub(crate) limited: AtomicUsize,
 }
@@ -37,6 +51,7 @@ impl Registry {
             peers: Mutex::default(),
             next_process_id: AtomicI32::new(1),
             connections: AtomicUsize::new(0),
+            beyond: AtomicUsize::new(0),
             limited: AtomicUsize::new(0),
         }
     }
@@ -45,18 +60,29 @@ impl Registry {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more connection, if there may be one.
-    pub(super) fn admit(&self, most: usize) -> bool {
-        let admitted =
-            self.connections
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
-                    (count < most).then_some(count + 1)
-                });
-        admitted.is_ok()
+    /// Counts one more connection. `None`: it is to be closed, so that connections which say nothing take no more than so much memory,
+    /// however many there are.
+    pub(super) fn admit(&self, sessions_max: usize) -> Option<Place> {
+        let places = [(Place::Session, sessions_max), (Place::Beyond, BEYOND_MAX)];
+        let free = places.into_iter().find(|(place, most)| {
+            let one_more = |count| (count < *most).then_some(count + 1);
+            let counted =
+                self.count_of(*place)
+                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+            counted.is_ok()
+        });
+        free.map(|(place, _)| place)
     }
 
-    pub(super) fn leave(&self) {
-        self.connections.fetch_sub(1, Ordering::AcqRel);
+    pub(super) fn leave(&self, place: Place) {
+        self.count_of(place).fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn count_of(&self, place: Place) -> &AtomicUsize {
+        match place {
+            Place::Session => &self.connections,
+            Place::Beyond => &self.beyond,
+        }
     }
 
     pub(super) fn connection_count(&self) -> usize {
@@ -158,10 +184,17 @@ mod tests {
     #[test]
     fn connections_are_counted() {
         let registry = Registry::new();
-        assert!(registry.admit(2) && registry.admit(2));
-        assert!(!registry.admit(2));
-        registry.leave();
-        assert!(registry.admit(2));
+        let sessions = [registry.admit(2), registry.admit(2)];
+        assert_eq!(sessions, [Some(Place::Session); 2]);
+        for _ in 0..BEYOND_MAX {
+            assert_eq!(registry.admit(2), Some(Place::Beyond));
+        }
+        assert_eq!(registry.admit(2), None);
+        registry.leave(Place::Beyond);
+        assert_eq!(registry.admit(2), Some(Place::Beyond));
+        registry.leave(Place::Session);
+        assert_eq!(registry.admit(2), Some(Place::Session));
+        assert_eq!(registry.connection_count(), 2);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::client::Sender;
+use super::registry::Place;
 use crate::auth::{self, Login};
 use crate::failure::Failure;
 use crate::server::Shared;
@@ -53,8 +54,7 @@ pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
 pub(super) struct Circumstances {
     /// How many bytes have come after it already.
     pub(super) behind: usize,
-    /// Whether there is room for one more session.
-    pub(super) is_counted: bool,
+    pub(super) place: Place,
     pub(super) is_encrypted: bool,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn begin(
             Ok(Begun::AskedAgain)
         }
         Opening::Startup(packet) => {
-            if !circumstances.is_counted {
+            if circumstances.place == Place::Beyond {
                 let failure = Failure::fatal("53300", "sorry, too many clients already");
                 return Err(Stop::Failed(failure.with_hint("Try again later.")));
             }
