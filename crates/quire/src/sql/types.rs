@@ -24,7 +24,10 @@ pub(crate) fn from_spelling(spelled: &Spelled) -> Result<Option<SqlType>, Error>
     let sql_type = match spelled {
         Spelled::Boolean | Spelled::Bool => SqlType::Boolean,
         Spelled::SmallInt(None) | Spelled::Int2(None) | Spelled::TinyInt(None) => SqlType::SmallInt,
-        Spelled::Int(None) | Spelled::Integer(None) | Spelled::Int4(None) => SqlType::Integer,
+        Spelled::Int(None)
+        | Spelled::Integer(None)
+        | Spelled::Int4(None)
+        | Spelled::MediumInt(None) => SqlType::Integer,
         Spelled::BigInt(None) | Spelled::Int8(None) => SqlType::BigInt,
         Spelled::Real | Spelled::Float4 => SqlType::Real,
         Spelled::Double(ExactNumberInfo::None)
@@ -44,7 +47,12 @@ pub(crate) fn from_spelling(spelled: &Spelled) -> Result<Option<SqlType>, Error>
             TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => SqlType::Timestamp,
             TimezoneInfo::Tz | TimezoneInfo::WithTimeZone => SqlType::TimestampTz,
         },
-        Spelled::Text | Spelled::String(None) => SqlType::Text,
+        Spelled::Datetime(None | Some(6)) => SqlType::Timestamp,
+        Spelled::Text
+        | Spelled::String(None)
+        | Spelled::TinyText
+        | Spelled::MediumText
+        | Spelled::LongText => SqlType::Text,
         Spelled::Varchar(length)
         | Spelled::CharacterVarying(length)
         | Spelled::CharVarying(length) => match length {
@@ -54,7 +62,11 @@ pub(crate) fn from_spelling(spelled: &Spelled) -> Result<Option<SqlType>, Error>
         Spelled::Char(length) | Spelled::Character(length) => {
             SqlType::Char(length.as_ref().map_or(Ok(1), characters)?)
         }
-        Spelled::Bytea => SqlType::Bytea,
+        Spelled::Bytea
+        | Spelled::Blob(None)
+        | Spelled::TinyBlob
+        | Spelled::MediumBlob
+        | Spelled::LongBlob => SqlType::Bytea,
         _ => return Ok(None),
     };
     match sql_type.declaration_error() {
