@@ -12,9 +12,8 @@
 //! As the guard is held from before the sequence is given until the pages have the changes, a flush finds all commits up to
 //! the newest in the pages, and none above: what [`crate::btree::BTree::redo`] demands.
 
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quire_format::row_page::{ApplyError, PageOp};
 use quire_store::log::LogSequence;
@@ -53,18 +52,22 @@ pub(super) struct CommitAid {
     redo: Vec<u8>,
     /// The leaf where it has looked last for a row that it has locked: mostly it changes that row, and needs no descent for it. The
     /// frame stays in memory until the transaction ends.
-    near: Cell<Option<(TreeId, NearLeaf)>>,
+    near: Mutex<Option<(TreeId, NearLeaf)>>,
 }
 
 impl CommitAid {
     pub(super) fn note_leaf(&self, tree: TreeId, leaf: NearLeaf) {
-        self.near.set(Some((tree, leaf)));
+        *self.near() = Some((tree, leaf));
     }
 
     /// Keeps memory only.
     pub(super) fn clear(&mut self) {
-        self.near.set(None);
+        *self.near() = None;
         clear(&mut self.redo);
+    }
+
+    fn near(&self) -> MutexGuard<'_, Option<(TreeId, NearLeaf)>> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -175,6 +178,7 @@ impl Shared {
             true => REDO_PART_BYTES_FULL,
             false => self.options.write_set_bytes.min(REDO_PART_BYTES),
         };
+        let near = near.get_mut().unwrap_or_else(PoisonError::into_inner);
         let redo = Redo::of(&self.log, changes, part_bytes, memory)?;
         let redo_bytes = redo.bytes();
         let key_count: usize = changes.iter().map(|it| it.changes.len()).sum();
@@ -182,10 +186,10 @@ impl Shared {
             || self.volume.is_full() && key_count > KEYS_AT_ONCE;
         let sequence = if is_large {
             let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), near.get_mut(), redo_bytes, is_large)?
+            self.log_and_apply(changes, || log(redo), near, redo_bytes, is_large)?
         } else {
             let _beside = self.commits.read().unwrap_or_else(PoisonError::into_inner);
-            self.log_and_apply(changes, || log(redo), near.get_mut(), redo_bytes, is_large)?
+            self.log_and_apply(changes, || log(redo), near, redo_bytes, is_large)?
         };
         let shown = self.clock.publish(sequence.get());
         shown.map_err(|_| self.not_applied())?;
