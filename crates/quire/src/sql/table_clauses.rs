@@ -91,7 +91,10 @@ fn number_added_columns(tokens: &mut Vec<TokenWithSpan>) {
             true => kept.extend(identity(&token)),
             false => kept.push(token),
         }
-        before = text;
+        before = match text.is_empty() {
+            true => kept.last().map(|t| t.token.to_string()).unwrap_or_default(),
+            false => text,
+        };
     }
     *tokens = kept;
 }
