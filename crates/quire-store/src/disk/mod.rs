@@ -9,7 +9,7 @@ mod throttled;
 
 pub use file::FileDisk;
 pub use memory::MemDisk;
-pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk, crash_image};
+pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk};
 pub use throttled::{Clock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
 
 /// A growable array of bytes that outlives the process.

@@ -11,7 +11,7 @@ const SUPERBLOCKS_END: u64 = 8192;
 
 /// The bytes after a crash: `durable`, and of the `unsynced` operations whatever `seed` decides.
 #[must_use]
-pub fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> Vec<u8> {
+pub(super) fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut image = durable.to_vec();
     match random.below(8) {

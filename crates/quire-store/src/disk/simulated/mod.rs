@@ -1,6 +1,6 @@
 //! A disk in memory that fails: on purpose, repeatably, and in the ways real ones do.
 //!
-//! What has been written but not synced may be lost, torn or reordered by a crash ([`crash_image`]).
+//! What has been written but not synced may be lost, torn or reordered by a crash ([`CrashImages`]).
 //! A call may fail ([`Fault`]), the disk may be full, a sync may fail and drop what it should have
 //! kept. Every operation is recorded, so one run of a program yields a crash at every one of them.
 
@@ -12,7 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Disk;
 use super::memory::{read_range, write_range};
 
-pub use crash::{CrashImages, crash_image};
+pub use crash::CrashImages;
+use crash::crash_image;
 
 /// An operation that changes the disk, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
