@@ -140,8 +140,7 @@ impl Shell {
         settings: Settings,
         is_interactive: bool,
     ) -> Result<Self, quire::Error> {
-        let progress = progress::ProgressDisplay::default();
-        let database = connect(&location, resources, &progress)?;
+        let database = connect(&location, resources)?;
         Ok(Self {
             database: Some(database),
             location,
@@ -149,7 +148,7 @@ impl Shell {
             settings,
             output: Output::new(),
             interrupts: Interrupts::install(is_interactive),
-            progress,
+            progress: progress::ProgressDisplay::for_terminal(),
             uses_color: wants_color(),
             is_interactive,
             had_error: false,
@@ -179,12 +178,11 @@ impl Shell {
     /// What opening fails with; no database is open then.
     pub fn reopen(&mut self, location: Location) -> Result<(), Failure> {
         self.database = None;
-        let database = connect(&location, self.resources, &self.progress).map_err(|error| {
-            Failure::Statement {
-                error,
-                sql: String::new(),
-            }
-        })?;
+        let failed = |error| Failure::Statement {
+            error,
+            sql: String::new(),
+        };
+        let database = connect(&location, self.resources).map_err(failed)?;
         self.database = Some(database);
         self.location = location;
         Ok(())
@@ -342,7 +340,8 @@ impl Shell {
         let interrupts = self.interrupts.clone();
         let handle = self.connection()?.cancel_handle();
         let running = interrupts.start(handle);
-        self.progress.start();
+        let statement = self.connection()?.progress_handle();
+        self.progress.start(statement);
         let result = run(self);
         self.progress.stop();
         drop(running);
@@ -353,9 +352,7 @@ impl Shell {
     }
 
     fn execute_in_time(&mut self, sql: &str) -> Result<(), Failure> {
-        let outcome = self.connection()?.execute(sql);
-        self.progress.stop();
-        match outcome {
+        match self.connection()?.execute(sql) {
             Ok(Outcome::Rows(rows)) => self.show_rows(rows, sql),
             Ok(Outcome::Done(completion)) => self.show_completion(&completion),
             Err(error) => Err(Failure::Statement {
@@ -371,17 +368,20 @@ impl Shell {
             error,
             sql: sql.to_owned(),
         };
+        let is_terminal = self.output.is_terminal();
+        let mut output = self.progress.before(self.output.writer(), is_terminal);
         // A query that fails at once leaves nothing, not even a header.
         let mut next = rows.next_batch().map_err(failed)?;
-        renderer.begin(self.output.writer())?;
+        renderer.begin(&mut output)?;
         while let Some(batch) = next {
-            renderer.batch(&batch, self.output.writer())?;
+            renderer.batch(&batch, &mut output)?;
             next = rows.next_batch().map_err(failed)?;
         }
-        Ok(renderer.finish(self.output.writer())?)
+        Ok(renderer.finish(&mut output)?)
     }
 
     fn show_completion(&mut self, completion: &Completion) -> Result<(), Failure> {
+        self.progress.stop();
         show_notices(&completion.notices);
         self.show_change(&completion.tag)
     }
@@ -463,7 +463,6 @@ impl Shell {
 fn connect(
     location: &Location,
     resources: Resources,
-    progress: &progress::ProgressDisplay,
 ) -> Result<(Database, Connection), quire::Error> {
     let defaults = DatabaseOptions::default();
     let options = DatabaseOptions {
@@ -478,10 +477,7 @@ fn connect(
         None => Database::in_memory_with(options)?,
     };
     show_notices(database.notices());
-    let mut connection = database.connect();
-    if io::stderr().is_terminal() {
-        connection.set_progress(Some(progress.observer()));
-    }
+    let connection = database.connect();
     Ok((database, connection))
 }
 

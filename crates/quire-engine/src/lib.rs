@@ -31,6 +31,7 @@ mod sweep;
 mod table;
 mod transaction;
 mod types;
+mod work;
 mod zone_table;
 
 pub use append::{AppendOptions, Appender};
@@ -52,10 +53,12 @@ pub use error::{
 pub use mvcc::{Isolation, LockWait, RowLockMode, Synchronous, TableLockMode, TransactionOptions};
 pub use predicate::Predicate;
 pub use quire_codec::block::BlockCodecId;
-pub use quire_format::column_sample::ColumnSample;
-pub use quire_format::row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
-pub use quire_format::segment::Beneath;
-pub use quire_format::zone::Zone;
+pub use quire_format::{
+    column_sample::ColumnSample,
+    row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup},
+    segment::Beneath,
+    zone::Zone,
+};
 pub use rows::{
     Conflict, Insertion, ReferenceChecks, RowColumnStatistics, RowFill, RowParts, RowScan,
     RowScanError, RowScanOptions, RowSource, RowStatistics, RowTable, RowWriteError, RowWriter,
@@ -66,4 +69,5 @@ pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{Savepoint, Transaction, WriteTransaction};
 pub use types::SqlType;
+pub use work::{Phase, Progress, Work};
 pub use zone_table::ZoneTable;

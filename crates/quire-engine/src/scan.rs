@@ -23,6 +23,7 @@ use crate::error::ScanError;
 use crate::predicate::Predicate;
 use crate::rows::row_key_field;
 use crate::table::ColumnTable;
+use crate::work::Work;
 use cursor::Cursor;
 pub use reader::ScanReader;
 
@@ -41,6 +42,8 @@ pub struct ScanOptions {
     pub limit: Option<u64>,
     /// Number of readers that will share the scan; decides how finely the work is cut.
     pub readers: usize,
+    /// Where the rows that it goes over and the bytes that it reads are counted.
+    pub work: Option<Arc<Work>>,
 }
 
 impl Default for ScanOptions {
@@ -51,6 +54,7 @@ impl Default for ScanOptions {
             batch_rows: 8192,
             limit: None,
             readers: 1,
+            work: None,
         }
     }
 }
@@ -166,6 +170,13 @@ impl Scan {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
         {
             Ok(left) | Err(left) => left.min(rows as u64) as usize,
+        }
+    }
+
+    /// So many rows more are behind the readers, and so many bytes more have been read.
+    fn note_read(&self, rows: u64, bytes: u64) {
+        if let Some(work) = &self.options.work {
+            work.note_read(rows, bytes);
         }
     }
 

@@ -187,6 +187,7 @@ fn random_scan(random: &mut Random, table: &Arc<ColumnTable>, model: &TableModel
         batch_rows: random.choose(&[1, 1_000, 8_192, 50_000]),
         limit,
         readers: 1 + random.below(3),
+        work: None,
     };
     let single = read(
         table,

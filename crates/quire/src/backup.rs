@@ -5,18 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use quire_store::{FileDisk, OpenMode};
 
 use crate::cancel::CancelToken;
 use crate::error::Error;
-use crate::progress::{Phase, Progress, ProgressObserver};
+use crate::progress::Phase;
 use crate::session::Session;
 use crate::wait::wait;
-
-/// Shortest time between two reports.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// See [`crate::Connection::backup`].
 pub(crate) fn back_up(
@@ -40,9 +36,13 @@ pub(crate) fn back_up(
     }
     let pin = engine.volume().pin();
     let disk = Arc::new(FileDisk::open_or_create(&target.partial)?);
-    let (cancelled, mut reports) = (token.flag(), Reports::new(session.observer()));
+    let (cancelled, work) = (token.flag(), token.work());
+    work.begin(Phase::Exporting, None);
+    let (mut known_done, mut known_total) = (0, 0);
     pin.duplicate(disk, |done_bytes, total_bytes| {
-        reports.say(done_bytes, total_bytes);
+        work.expect(Some(0), total_bytes.saturating_sub(known_total));
+        work.note_read(0, done_bytes.saturating_sub(known_done));
+        (known_done, known_total) = (done_bytes, total_bytes);
         !cancelled.load(Ordering::Relaxed)
     })?;
     target.finish()
@@ -116,32 +116,4 @@ fn exists_already(path: &Path) -> Error {
     let text = format!("file \"{}\" exists already", path.display());
     Error::new("58P02", text)
         .with_hint("Name another file, or say that this one is to be replaced.")
-}
-
-/// Tells the observer now and then.
-struct Reports {
-    observer: Option<ProgressObserver>,
-    last: Instant,
-}
-
-impl Reports {
-    fn new(observer: Option<ProgressObserver>) -> Self {
-        let last = Instant::now();
-        Self { observer, last }
-    }
-
-    fn say(&mut self, bytes_done: u64, bytes_total: u64) {
-        let Some(observer) = &self.observer else {
-            return;
-        };
-        if self.last.elapsed() >= REPORT_INTERVAL {
-            self.last = Instant::now();
-            observer(Progress {
-                phase: Phase::Exporting,
-                rows_done: 0,
-                bytes_done,
-                bytes_total: Some(bytes_total),
-            });
-        }
-    }
 }

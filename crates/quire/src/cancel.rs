@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quire_engine::{Progress, Work};
 use tokio::sync::Notify;
 
 /// Cancels whatever statement its connection runs at the moment.
@@ -28,6 +29,14 @@ impl CancelHandle {
         Self {
             running: Arc::new(Mutex::new(Some(token))),
         }
+    }
+
+    /// How far the statement has come that runs, or ran last.
+    pub(crate) fn progress(&self) -> Option<Progress> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = running.as_ref().map(|token| Arc::clone(token.work()));
+        drop(running);
+        work?.progress()
     }
 
     /// The token of a statement that begins now; handles cancel it from here on.
@@ -57,6 +66,7 @@ struct TokenState {
     /// Whether it is set.
     question: Question,
     notify: Notify,
+    work: Arc<Work>,
 }
 
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -72,6 +82,7 @@ impl Default for TokenState {
                 flag.load(Ordering::Relaxed)
             }),
             notify: Notify::new(),
+            work: Arc::default(),
         }
     }
 }
@@ -85,18 +96,21 @@ impl fmt::Debug for TokenState {
 }
 
 impl CancelToken {
-    /// Whether nobody else has it, or has had to do with its cancellation.
+    /// Whether nobody else has it, or has had to do with its cancellation or its work.
     fn is_fresh(&self) -> bool {
         let TokenState {
             is_cancelled,
             question,
+            work,
             ..
         } = &*self.inner;
         // The question has the flag as well.
         Arc::strong_count(&self.inner) == 1
             && Arc::strong_count(is_cancelled) == 2
             && Arc::strong_count(question) == 1
+            && Arc::strong_count(work) == 1
             && !is_cancelled.load(Ordering::Relaxed)
+            && !work.has_begun()
     }
 
     /// A flag that becomes true with the cancellation.
@@ -107,6 +121,11 @@ impl CancelToken {
     /// The question whether it has been cancelled, as waits of the engine ask it.
     pub(crate) fn question(&self) -> Question {
         Arc::clone(&self.inner.question)
+    }
+
+    /// Where what the statement has done is counted.
+    pub(crate) fn work(&self) -> &Arc<Work> {
+        &self.inner.work
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::database::Opened;
 use crate::error::Error;
 use crate::external::ExternalTables;
 use crate::outcome::Outcome;
-use crate::progress::ProgressObserver;
+use crate::progress::ProgressHandle;
 use crate::session::{Identity, Session};
 use crate::sql::load::{CopyStream, begin_copy};
 use crate::sql::{self, DumpPart};
@@ -164,9 +164,9 @@ impl Connection {
         self.cancel.clone()
     }
 
-    /// Tells `observer` how far loads and exports have come, from now on.
-    pub fn set_progress(&mut self, observer: Option<ProgressObserver>) {
-        self.session.set_observer(observer);
+    /// A handle that shows another thread how far this connection's statements have come.
+    pub fn progress_handle(&self) -> ProgressHandle {
+        ProgressHandle::new(&self.cancel)
     }
 
     /// Where names are looked up that are no table or view of the file, from now on. Views cannot name such tables.

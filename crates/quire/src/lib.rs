@@ -42,7 +42,7 @@ pub use error::{Error, Position};
 pub use external::{ExternalRows, ExternalTable, ExternalTables};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
-pub use progress::{Phase, Progress, ProgressObserver};
+pub use progress::{Phase, Progress, ProgressHandle};
 pub use quire_engine::row_table::{Decimal, Value};
 pub use quire_engine::{ColumnDefinition, SqlType, TableDefinition};
 pub use quire_store::{CheckReport, Finding, RebuildReport};

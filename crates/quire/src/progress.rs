@@ -1,30 +1,54 @@
-//! What a long statement tells its caller while it runs.
+//! What a long statement tells whoever waits for it.
 
-use std::sync::Arc;
+use std::fmt;
 
-/// What a statement is busy with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Reading a file and appending its rows to a table.
-    Loading,
-    /// Writing rows to a file.
-    Exporting,
-    /// Making the change durable.
-    Committing,
+pub use quire_engine::{Phase, Progress};
+
+use crate::cancel::CancelHandle;
+
+/// Shows how far the statement of a connection has come, to be asked by any thread while another one runs it. Asking costs the statement
+/// nothing, nor does it cost anything that nobody asks.
+///
+/// ```
+/// use quire::{Database, Outcome, Phase};
+///
+/// let mut connection = Database::in_memory()?.connect();
+/// connection.execute("CREATE TABLE reading AS SELECT value FROM generate_series(1, 200000) AS s(value)")?;
+/// let progress = connection.progress_handle();
+/// let Outcome::Rows(mut rows) = connection.execute("SELECT sum(value) FROM reading")? else {
+///     unreachable!("a query has rows");
+/// };
+/// let watcher = std::thread::spawn({
+///     let progress = progress.clone();
+///     move || progress.now().and_then(|progress| progress.share())
+/// });
+/// while rows.next_batch()?.is_some() {}
+/// // Whatever it saw, it was a share of the work, or nothing.
+/// assert!(watcher.join().is_ok_and(|share| share.is_none_or(|share| share < 1.0)));
+///
+/// let all = progress.now().ok_or("no statement")?;
+/// assert_eq!(all.phase, Phase::Reading);
+/// assert_eq!((all.rows_done, all.rows_total), (200_000, Some(200_000)));
+/// assert_eq!(all.rows_written, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct ProgressHandle(CancelHandle);
+
+impl ProgressHandle {
+    pub(crate) fn new(statements: &CancelHandle) -> Self {
+        Self(statements.clone())
+    }
+
+    /// How far the statement has come that the connection runs; the last one, if it runs none. Nothing for statements that are over as soon as
+    /// they have begun, such as a change by key.
+    pub fn now(&self) -> Option<Progress> {
+        self.0.progress()
+    }
 }
 
-/// How far a long statement has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// What the statement is busy with.
-    pub phase: Phase,
-    /// Rows read or written so far.
-    pub rows_done: u64,
-    /// Bytes of the file read or written so far.
-    pub bytes_done: u64,
-    /// Bytes of the whole file, where known.
-    pub bytes_total: Option<u64>,
+impl fmt::Debug for ProgressHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ProgressHandle").field(&self.now()).finish()
+    }
 }
-
-/// Called from a worker thread, a few times a second at most; must return quickly.
-pub type ProgressObserver = Arc<dyn Fn(Progress) + Send + Sync>;

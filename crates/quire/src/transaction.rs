@@ -7,6 +7,7 @@
 mod spare;
 
 use std::mem;
+use std::sync::Arc;
 
 use quire_engine::{
     Isolation, LockWait, Savepoint, Snapshot, TableLockMode, Transaction as EngineTransaction,
@@ -374,7 +375,9 @@ impl<'s> Writer<'s> {
             let text = "cannot change anything in a read-only transaction";
             return Err(Error::new("25006", text));
         }
-        open.engine.options_mut().cancel = Some(token.question());
+        let options = open.engine.options_mut();
+        options.cancel = Some(token.question());
+        options.work = Some(Arc::clone(token.work()));
         Ok(Self {
             session,
             slot,
@@ -418,9 +421,11 @@ impl<'s> Writer<'s> {
         let Some(mut open) = self.open.take() else {
             return Ok(());
         };
+        if let Some(work) = &open.engine.options_mut().work {
+            work.commit();
+        }
         if self.is_explicit {
-            // The next statement has a token of its own, or this one again if nobody has it any more.
-            open.engine.options_mut().cancel = None;
+            forget_token(&mut open);
             *self.slot = Transaction::Open(open);
         } else {
             block_in_place(|| self.session.spare.commit(open, self.session))?;
@@ -434,6 +439,13 @@ impl<'s> Writer<'s> {
             *open.changed.entry(table.to_owned()).or_default() += rows;
         }
     }
+}
+
+/// The next statement has a token of its own, or this one again if nobody has it any more.
+fn forget_token(open: &mut OpenTransaction) {
+    let options = open.engine.options_mut();
+    options.cancel = None;
+    options.work = None;
 }
 
 impl Drop for Writer<'_> {

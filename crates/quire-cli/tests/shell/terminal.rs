@@ -21,6 +21,8 @@ const LEFT: &str = "\x1b[D";
 const TAB: &str = "\t";
 const ENTER: &str = "\r";
 
+const PROGRESS_AT_ONCE: [(&str, &str); 1] = [("QUIRE_PROGRESS_DELAY_MS", "0")];
+
 const HEIGHT: NonZeroU16 = NonZeroU16::new(30).unwrap();
 const WIDTH: NonZeroU16 = NonZeroU16::new(100).unwrap();
 
@@ -42,9 +44,28 @@ impl Terminal {
 
     /// Started with a value of `NO_COLOR`, whose being empty means nothing.
     fn start_with(folder: &Folder, arguments: &[&str], no_color: &str) -> Self {
+        let mut terminal = Self::run(folder, "", arguments, &[("NO_COLOR", no_color)]);
+        terminal.wait_for("quire>");
+        terminal
+    }
+
+    /// Started so that every statement shows how far it has come, however short it is.
+    fn start_showing_progress(folder: &Folder) -> Self {
+        let mut terminal = Self::run(folder, "", &[], &PROGRESS_AT_ONCE);
+        terminal.wait_for("quire>");
+        terminal
+    }
+
+    /// Runs the program with something behind it in the line of the outer shell.
+    fn run(
+        folder: &Folder,
+        behind: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         // The outer shell tells the exit code; Ctrl-C goes to it too, and it has to outlive that.
         let shell = format!(
-            "stty cols 100 rows 30; trap : INT; '{}' \"$@\"; echo \"exit code $?.\"",
+            "stty cols 100 rows 30; trap : INT; '{}' \"$@\" {behind}; echo \"exit code $?.\"",
             env!("CARGO_BIN_EXE_quire")
         );
         let mut command = Command::new("sh");
@@ -54,7 +75,7 @@ impl Terminal {
             .current_dir(folder.path())
             .env("XDG_STATE_HOME", folder.path().join("state"))
             .env("TERM", "xterm-256color")
-            .env("NO_COLOR", no_color);
+            .envs(environment.iter().copied());
         let process = PtyProcess::new(command).unwrap();
         let mut reader = process.get_file_handle().unwrap();
         let (sender, output) = mpsc::channel();
@@ -69,15 +90,18 @@ impl Terminal {
         });
         let keys = process.get_file_handle().unwrap();
         let screen = vt100::Parser::new(HEIGHT, WIDTH, 0);
-        let mut terminal = Self {
+        Self {
             _process: process,
             keys,
             output,
             screen,
             written: Vec::new(),
-        };
-        terminal.wait_for("quire>");
-        terminal
+        }
+    }
+
+    /// Everything written so far, as text.
+    fn written_text(&self) -> String {
+        String::from_utf8_lossy(&self.written).into_owned()
     }
 
     fn press(&mut self, keys: &str) {
@@ -134,13 +158,18 @@ impl Terminal {
     }
 
     /// Waits for the end of the program; its exit code.
-    fn wait_for_end(mut self) -> String {
+    fn wait_for_end(self) -> String {
+        self.wait_for_end_with_text().0
+    }
+
+    /// The same, and everything that was written.
+    fn wait_for_end_with_text(mut self) -> (String, String) {
         self.wait_until("the end", |terminal| terminal.last_line().ends_with('.'));
         let last_line = self.last_line();
-        last_line
+        let code = last_line
             .trim_start_matches("exit code ")
-            .trim_end_matches('.')
-            .to_owned()
+            .trim_end_matches('.');
+        (code.to_owned(), self.written_text())
     }
 
     fn leave(mut self) {
@@ -342,23 +371,23 @@ fn a_wide_result_keeps_to_the_terminal() {
 #[test]
 fn a_long_load_shows_a_bar_and_removes_it() {
     let folder = Folder::new();
-    // Doubled until it takes longer than the bar's first second.
-    let mut row_count = 4_000_000;
+    // Doubled until somebody has looked while it ran.
+    let mut row_count = 2_000_000;
     loop {
         let export = format!(
             "COPY (SELECT value AS a, value % 977 AS b FROM generate_series(1, {row_count})) TO 'load.csv'"
         );
         folder.succeed(&["-c", &export]);
-        let mut terminal = Terminal::start(&folder, &[]);
+        let mut terminal = Terminal::start_showing_progress(&folder);
         terminal.enter(
             "CREATE TABLE t AS SELECT * FROM 'load.csv'; SELECT count(*) AS n FROM t;",
             &format!("│ {row_count} │"),
         );
         terminal.wait_for_prompt();
-        let written = String::from_utf8_lossy(&terminal.written).into_owned();
+        let written = terminal.written_text();
         let text = terminal.text();
         terminal.leave();
-        if written.contains("Loading [") {
+        if written.contains("Loading t [") {
             assert!(
                 written.contains(" rows  ") && written.contains("B/s"),
                 "{written}"
@@ -372,6 +401,95 @@ fn a_long_load_shows_a_bar_and_removes_it() {
 }
 
 #[test]
+fn a_long_query_shows_a_bar_that_goes_with_its_cancellation() {
+    let folder = Folder::new();
+    let mut terminal = Terminal::start_showing_progress(&folder);
+    terminal.enter(
+        "CREATE TABLE t AS SELECT value AS a FROM generate_series(1, 5000000) AS s(value);",
+        "SELECT 5000000\n",
+    );
+    terminal.wait_for_prompt();
+    // Whoever runs it is long busy with each batch.
+    terminal.press("SELECT sum(length(repeat('x', 10000 + a % 10))) FROM t;");
+    terminal.press(ENTER);
+    terminal.wait_until("a bar", |terminal| {
+        terminal.last_line().starts_with("Reading [")
+    });
+    let line = terminal.last_line();
+    assert!(line.contains(" of 5,000,000 rows"), "{line}");
+    terminal.press(CONTROL_C);
+    terminal.wait_for("57014");
+    terminal.wait_for_prompt();
+    assert!(!terminal.text().contains("Reading"), "{}", terminal.text());
+    terminal.leave();
+}
+
+#[test]
+fn statements_that_rewrite_tables_say_what_they_are_busy_with() {
+    let folder = Folder::new();
+    let mut terminal = Terminal::start_showing_progress(&folder);
+    for (sql, tag) in [
+        (
+            "CREATE TABLE r (id BIGINT PRIMARY KEY, mixed BIGINT);",
+            "CREATE TABLE\n",
+        ),
+        (
+            "INSERT INTO r SELECT value, value * 7919 % 50000 FROM generate_series(1, 50000) AS s(value);",
+            "INSERT 0 50000\n",
+        ),
+    ] {
+        terminal.enter(sql, tag);
+        terminal.wait_for_prompt();
+    }
+    // Which of its phases is seen depends on how long they last.
+    for (sql, tag, phases) in [
+        (
+            "CREATE INDEX by_mixed ON r (mixed);",
+            "CREATE INDEX",
+            &["Indexing ", "Sorting ", "Committing "][..],
+        ),
+        (
+            "ALTER TABLE r SET (compression = none);",
+            "ALTER TABLE",
+            &["Rewriting ", "Sorting ", "Committing "],
+        ),
+        ("ANALYZE r;", "ANALYZE", &["Sampling ", "Committing "]),
+        (
+            "VACUUM FULL r;",
+            "VACUUM",
+            &["Rewriting ", "Sorting ", "Committing ", "Cleaning "],
+        ),
+        ("SELECT count(*) FROM r;", "50000 │", &["Reading "]),
+    ] {
+        terminal.written.clear();
+        terminal.enter(sql, &format!("{tag}\n"));
+        terminal.wait_for_prompt();
+        let written = terminal.written_text();
+        let is_shown = |phase: &&str| written.contains(*phase);
+        assert!(phases.iter().any(is_shown), "{sql}: {written:?}");
+        let text = terminal.text();
+        assert!(
+            !phases.iter().any(|phase| text.contains(phase)),
+            "{sql}: the line stayed on\n{text}"
+        );
+    }
+    terminal.leave();
+}
+
+#[test]
+fn where_results_are_not_seen_nothing_is_shown() {
+    let folder = Folder::new();
+    let sql = "SELECT count(*) AS n FROM generate_series(1, 1000000) AS s(value)";
+    for (behind, is_shown) in [("", true), ("| cat", false), ("> rows.csv", false)] {
+        let terminal = Terminal::run(&folder, behind, &["-c", sql], &PROGRESS_AT_ONCE);
+        let (code, written) = terminal.wait_for_end_with_text();
+        assert_eq!(code, "0");
+        assert_eq!(written.contains("Reading"), is_shown, "{behind}: {written}");
+    }
+    assert_eq!(folder.read("rows.csv"), "n\n1000000\n");
+}
+
+#[test]
 fn color_is_used_unless_no_color_is_set() {
     for (no_color, dim_null, red_error) in [
         ("", "\x1b[2mNULL\x1b[0m", "\x1b[1;31mERROR:\x1b[0m  42601"),
@@ -381,7 +499,7 @@ fn color_is_used_unless_no_color_is_set() {
         let mut terminal = Terminal::start_with(&folder, &[], no_color);
         terminal.enter("SELECT CAST(NULL AS TEXT) AS n; SELEC;", "LINE 1: SELEC");
         terminal.wait_for_prompt();
-        let written = String::from_utf8_lossy(&terminal.written).into_owned();
+        let written = terminal.written_text();
         assert!(written.contains(dim_null), "{no_color:?}: {written:?}");
         assert!(written.contains(red_error), "{no_color:?}: {written:?}");
         terminal.leave();

@@ -455,7 +455,7 @@ impl RegisterSet {
 
     /// The key and the bytes of a tuple.
     #[must_use]
-    pub fn tuple_bytes(&self, place: TuplePlace) -> (&[u8], &[u8]) {
+    pub(crate) fn tuple_bytes(&self, place: TuplePlace) -> (&[u8], &[u8]) {
         tuple_bytes(&self.buffers, place)
     }
 

@@ -157,7 +157,7 @@ impl BTree {
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub fn separators(
+    pub(crate) fn separators(
         &self,
         low: &[u8],
         high: &[u8],

@@ -383,7 +383,7 @@ impl Costs {
 
     /// A KiB of a page that a codec has to unpack.
     #[must_use]
-    pub fn unpack_ns(&self, codec: BlockCodecId) -> f64 {
+    pub(crate) fn unpack_ns(&self, codec: BlockCodecId) -> f64 {
         self.of(unpacking(codec))
     }
 }

@@ -16,6 +16,7 @@ use crate::mvcc::{LockWait, TableLockMode, TreeId};
 use crate::rows::RowScanError;
 use crate::table::ColumnTable;
 use crate::transaction::Transaction;
+use crate::work::Phase;
 
 /// What a merge does.
 #[derive(Debug, Clone, Copy)]
@@ -101,8 +102,16 @@ impl Transaction {
         let Some((plan, changes)) = Plan::of(&table, &options)? else {
             return Ok(MergeReport::default());
         };
+        let work = self.work();
+        if let Some(work) = &work {
+            let row_groups = plan.row_groups.iter();
+            let stored: u64 = row_groups.map(|&index| table.row_group_rows(index)).sum();
+            work.begin(Phase::Merging, Some(name));
+            let (added, _) = changes.estimate().map_err(ScanError::from)?;
+            work.expect(Some(stored + added), 0);
+        }
         let merged = self.define(|tables| {
-            tables.merge_changes(&table, &plan.row_groups, plan.keeps_deletions)
+            tables.merge_changes(&table, &plan.row_groups, plan.keeps_deletions, work)
         })?;
         if plan.keeps_deletions {
             for &index in &plan.row_groups {

@@ -11,6 +11,7 @@ use crate::costs::{Cost, Costs};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
 use crate::row_table::Value;
 use crate::rows::RowTable;
+use crate::work::Work;
 
 /// How a query is run.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct QueryOptions {
     pub sink: Option<SharedSink>,
     /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
     pub cancellation: Cancellation,
+    /// Where the rows of its scans are expected, and counted.
+    pub work: Option<Arc<Work>>,
 }
 
 impl Default for QueryOptions {
@@ -45,6 +48,7 @@ impl Default for QueryOptions {
             batch_threads: 1,
             sink: None,
             cancellation: Cancellation::default(),
+            work: None,
         }
     }
 }
@@ -137,6 +141,7 @@ impl TupleQuery {
         let built = builder.plan(plan, &Demand::all(columns.len()))?;
         let (built, columns) = builder.computed(built, &columns, &Demand::none(columns.len()))?;
         let built = builder.counted(plan, built)?;
+        builder.announce();
         let Builder {
             pool,
             mut registers,

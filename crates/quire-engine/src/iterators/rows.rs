@@ -77,6 +77,11 @@ impl CopiedRows {
         }
     }
 
+    /// How many rows there are, those included that have been pointed to.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     /// How many rows were copied, and their bytes.
     pub(super) fn copied(&self) -> (u64, u64) {
         self.copied

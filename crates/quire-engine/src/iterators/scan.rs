@@ -11,6 +11,7 @@ use crate::btree::Direction;
 use crate::mvcc::Scan;
 use crate::row_table::{ColumnRange, KeyRange, TupleValue};
 use crate::rows::{RowKeys, RowScanError, RowTable};
+use crate::work::Work;
 
 /// Rows of an index that are looked up together, at first and at most: a query may need only the first.
 const FIRST_ROWS: usize = 8;
@@ -58,6 +59,7 @@ pub struct TableScan {
     shown_ranges: String,
     direction: Direction,
     row_estimate: Option<u64>,
+    work: Option<Arc<Work>>,
     scan: Option<Scan>,
     /// Keys that the index has.
     keys: RowKeys,
@@ -99,6 +101,7 @@ impl TableScan {
             ranges: path.ranges.into_iter(),
             direction: path.direction,
             row_estimate: path.row_estimate,
+            work: None,
             scan: None,
             keys: RowKeys::default(),
             most_rows: FIRST_ROWS,
@@ -106,6 +109,12 @@ impl TableScan {
             step: step.transpose()?,
             key: Vec::new(),
         })
+    }
+
+    /// Has the rows counted that it reads.
+    #[must_use]
+    pub(super) fn counted_by(self, work: Option<Arc<Work>>) -> Self {
+        Self { work, ..self }
     }
 
     /// Starts anew, with the rows that have what these registers hold in the first columns of the key.
@@ -241,6 +250,9 @@ impl TableScan {
                 }
             };
             if has_rows {
+                if let Some(work) = &self.work {
+                    work.note_read(self.rows.len() as u64, 0);
+                }
                 return Ok(true);
             }
             self.scan = None;

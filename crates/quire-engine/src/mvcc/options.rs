@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::work::Work;
+
 /// What a transaction sees of others, as in PostgreSQL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
@@ -48,6 +50,8 @@ pub struct TransactionOptions {
     pub lock_timeout: Option<Duration>,
     /// Ends its waiting for a lock. Asked every 20 ms.
     pub cancel: Option<Cancel>,
+    /// Where long work of it is counted.
+    pub work: Option<Arc<Work>>,
 }
 
 /// How all of them run.

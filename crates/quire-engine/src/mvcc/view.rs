@@ -122,7 +122,7 @@ impl ReadView {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn separators(
+    pub(crate) fn separators(
         &self,
         tree: TreeId,
         low: &[u8],

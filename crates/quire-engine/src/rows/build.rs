@@ -14,6 +14,7 @@ use crate::btree::Direction;
 use crate::definition::TreeRecord;
 use crate::mvcc::{Transaction, TreeSpec};
 use crate::row_table::{ColumnArray, KeyRange};
+use crate::work::Phase;
 
 const BATCH_ROWS: usize = 8192;
 
@@ -48,7 +49,14 @@ pub(crate) fn build_index(
     })?;
     let mut values = vec![TupleValue::Null; parts.definition.columns.len()];
     let (mut key, mut value) = (Vec::new(), Vec::new());
+    if let Some(work) = &context.work {
+        work.begin(Phase::Indexing, Some(&index.definition.key.name));
+        work.expect(Some(table.row_count_estimate()?), 0);
+    }
     while let Some(batch) = scan.next_batch()? {
+        if let Some(work) = &context.work {
+            work.note_read(batch.num_rows() as u64, 0);
+        }
         let Some((keys, arrays)) = batch.columns().split_last() else {
             break;
         };

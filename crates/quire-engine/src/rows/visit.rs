@@ -18,7 +18,7 @@ use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue
 
 /// Looks at the key of a row and at the values of the columns that were asked for, in that order; says whether to go on. It may use
 /// no tree.
-pub type VisitRow<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> ControlFlow<()>;
+pub(crate) type VisitRow<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> ControlFlow<()>;
 
 /// Columns for which there is room on the stack.
 const FEW_COLUMNS: usize = 12;

@@ -89,6 +89,10 @@ impl Cursor {
             if let Some(deleted) = &deleted {
                 groups.retain(|&group| deleted.count_in_group(group) < row_group.group_rows(group));
             }
+            let left = groups
+                .iter()
+                .map(|&group| row_group.group_rows(group) as u64);
+            scan.note_read(row_group.row_count - left.sum::<u64>(), 0);
             self.open = Some(OpenPiece {
                 index,
                 row_group,

@@ -68,6 +68,7 @@ impl DeltaReader {
         let Some(mut batch) = self.rows.next_batch()? else {
             return Ok(Piece::End);
         };
+        scan.note_read(batch.num_rows() as u64, 0);
         let predicates = scan.options.predicates.iter();
         for (predicate, schema) in predicates.zip(&scan.predicate_schemas) {
             let shown = self.project(scan, &batch, predicate.columns(), schema)?;

@@ -209,6 +209,7 @@ impl OpenRowGroup {
         scan.counters
             .bytes_read
             .fetch_add(image.len() as u64, Ordering::Relaxed);
+        scan.note_read(0, image.len() as u64);
         let segment = if image.len() as u64 == chunk.encoded_bytes {
             open(image)
         } else {

@@ -133,6 +133,7 @@ impl ScanReader {
             return Ok(None);
         };
         let selection = open.select(&self.scan, group)?;
+        self.scan.note_read(open.group_rows(group) as u64, 0);
         let count = self.scan.reserve_rows(selection.len());
         if count == 0 {
             return Ok(None);

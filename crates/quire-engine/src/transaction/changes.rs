@@ -13,6 +13,7 @@ use crate::delta::change_trees;
 use crate::error::TransactionError;
 use crate::scan::{Scan, ScanOptions};
 use crate::table::ColumnTable;
+use crate::work::Work;
 
 impl WriteTransaction {
     /// Gives a column table the trees for changed rows, which are empty, if it does not have them.
@@ -49,6 +50,7 @@ impl WriteTransaction {
         table: &Arc<ColumnTable>,
         row_groups: &BTreeSet<usize>,
         keeps_deletions: bool,
+        work: Option<Arc<Work>>,
     ) -> Result<u64, TransactionError> {
         let name = &table.definition().name;
         let entry = self.column_entry(name)?;
@@ -59,6 +61,7 @@ impl WriteTransaction {
         );
         let options = ScanOptions {
             projection: (0..entry.definition.columns.len()).collect(),
+            work,
             ..ScanOptions::default()
         };
         let scan = Scan::start(Arc::clone(table), options, row_groups.iter().copied(), true)?;

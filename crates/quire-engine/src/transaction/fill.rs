@@ -14,6 +14,7 @@ use crate::pages::TransactionPages;
 use crate::rows::{
     FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
 };
+use crate::work::Work;
 
 /// A table that is filled with so many rows is sampled as by `ANALYZE`.
 const SAMPLED_ROWS_MIN: u64 = 1000;
@@ -52,7 +53,7 @@ impl Transaction {
         let catalog = self.tables()?.catalog_now().clone();
         let pages = Arc::clone(self.tables()?.pages());
         let row_half = self.engine.row_half();
-        let context = context(&self.engine, &pages);
+        let context = context(&self.engine, &pages, self.work());
         let fill = RowFill::new(&parts, &context, |role: TreeRole| {
             let tree = parts.trees.iter().find(|tree| tree.role == role);
             row_half.tree_spec(&catalog, tree.ok_or(EngineError::TransactionEnded)?)
@@ -133,7 +134,7 @@ impl Transaction {
             let catalog = self.tables()?.catalog_now().clone();
             let row_half = self.engine.row_half();
             let spec = row_half.tree_spec(&catalog, &tree)?;
-            let context = context(&self.engine, &pages);
+            let context = context(&self.engine, &pages, self.work());
             let target = (&tree, &spec);
             if build_index(&parts, position, &mut self.rows, &context, target)? {
                 self.add_filled_trees(&[tree])?;
@@ -168,10 +169,15 @@ impl Transaction {
 }
 
 /// What a fill is done with.
-fn context<'c>(engine: &'c Engine, pages: &'c Arc<TransactionPages>) -> FillContext<'c> {
+fn context<'c>(
+    engine: &'c Engine,
+    pages: &'c Arc<TransactionPages>,
+    work: Option<Arc<Work>>,
+) -> FillContext<'c> {
     FillContext {
         pool: &engine.row_half().pool,
         pages,
         options: engine.mvcc_options(),
+        work,
     }
 }

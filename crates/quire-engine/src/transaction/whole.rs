@@ -21,6 +21,7 @@ use crate::rows::{ReferenceChecks, RowMemory, RowParts, RowWriteError, RowWriter
 use crate::samples;
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
+use crate::work::Work;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
 pub struct Transaction {
@@ -135,6 +136,11 @@ impl Transaction {
     /// How it waits for locks and when it is durable; may be changed at any time.
     pub fn options_mut(&mut self) -> &mut TransactionOptions {
         self.rows.options_mut()
+    }
+
+    /// Where long work is counted.
+    pub(crate) fn work(&self) -> Option<Arc<Work>> {
+        self.rows.options().work.clone()
     }
 
     /// Locks a table or view by its id.

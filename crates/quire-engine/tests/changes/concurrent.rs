@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use quire_engine::mvcc::LockError;
 use quire_engine::{
-    Isolation, LockWait, MergeOptions, RowLockMode, RowWriteError, TableLockMode,
-    TransactionOptions,
+    Isolation, LockWait, MergeOptions, Phase, RowLockMode, RowWriteError, TableLockMode,
+    TransactionOptions, Work,
 };
 use quire_store::MemDisk;
 
 use crate::asking_disk::AskingDisk;
 use crate::fixture::{
-    Row, TABLE, append, change, changeable, engine_on, keyed_rows, reopened, rows_of, table,
-    transaction,
+    Row, TABLE, append, change, changeable, engine_on, insert, keyed_rows, reopened, rows_of,
+    table, transaction,
 };
 
 fn numbered(count: i64) -> Vec<Row> {
@@ -188,6 +188,36 @@ fn a_merge_of_some_row_groups_keeps_the_deletions_of_others() {
         (250, 249)
     );
     assert_eq!(engine.check_rows(), []);
+}
+
+#[test]
+fn a_merge_counts_the_rows_it_goes_over() {
+    let engine = engine_on(&Arc::new(MemDisk::new()));
+    let mut setup = transaction(&engine);
+    append(&mut setup, &numbered(300), 100);
+    let own = changeable(&mut setup);
+    for (key, row) in keyed_rows(&own) {
+        if (100..150).contains(&row.0) {
+            assert!(change(&mut setup, &own, &key, None));
+        }
+    }
+    for number in 0..20 {
+        insert(&mut setup, &own, &(1000 + number, None));
+    }
+    setup.commit().unwrap();
+    let work = Arc::new(Work::default());
+    let mut merging = engine.transaction(TransactionOptions {
+        work: Some(Arc::clone(&work)),
+        ..TransactionOptions::default()
+    });
+    let report = merging.merge_changes(TABLE, MergeOptions::default());
+    assert_eq!(report.unwrap().row_count, 50 + 20);
+    let progress = work.progress().unwrap();
+    assert_eq!(progress.phase, Phase::Merging);
+    assert_eq!(progress.subject.as_deref(), Some(TABLE));
+    // The row group that lost half of its rows, and the new rows.
+    assert_eq!((progress.rows_done, progress.rows_total), (120, Some(120)));
+    merging.commit().unwrap();
 }
 
 /// Whoever has waited for a merge must find what it has done: its lock goes when its tables are the newest, and not before. The

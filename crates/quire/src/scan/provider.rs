@@ -120,6 +120,7 @@ impl TableProvider for ColumnTableProvider {
         let source = ColumnScan::new(table, &self.schema, projection, scan_filters, profile)?
             .with_options(&self.options)
             .with_limit(limit)
+            .counted_by(state.config().get_extension())
             .spread_over(state.config().target_partitions());
         Ok(DataSourceExec::from_data_source(source))
     }

@@ -25,7 +25,7 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::EmptyRecordBatchStream;
-use quire_engine::{ColumnTable, Predicate, Scan, ScanError, ScanOptions};
+use quire_engine::{ColumnTable, Predicate, Scan, ScanError, ScanOptions, Work};
 
 use super::predicate::{ScanFilter, map_columns};
 use super::stream::SharedScan;
@@ -52,6 +52,7 @@ pub(super) struct ColumnScan {
     partition_count: usize,
     prunes_zones: bool,
     accepts_dynamic: bool,
+    work: Option<Arc<Work>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -81,6 +82,7 @@ impl ColumnScan {
             partition_count: 1,
             prunes_zones: true,
             accepts_dynamic: true,
+            work: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
     }
@@ -89,6 +91,19 @@ impl ColumnScan {
         self.prunes_zones = options.zone_pruning;
         self.accepts_dynamic = options.filter_pushdown;
         self
+    }
+
+    /// Has its work counted.
+    pub(super) fn counted_by(mut self, work: Option<Arc<Work>>) -> Self {
+        self.work = work;
+        self
+    }
+
+    /// About how many rows it will go over, if nobody leaves it before its end.
+    pub(super) fn expected_rows(&self) -> Option<u64> {
+        let added = self.table.delta().map(|delta| delta.row_count_estimate());
+        let added = added.transpose().ok()?.unwrap_or(0);
+        Some(self.table.stored_row_count() + added)
     }
 
     pub(super) fn with_limit(mut self, limit: Option<usize>) -> Self {
@@ -118,6 +133,7 @@ impl ColumnScan {
             batch_rows,
             limit: self.limit.map(|rows| rows as u64),
             readers: self.partition_count,
+            work: self.work.clone(),
         };
         self.table.scan(options)
     }

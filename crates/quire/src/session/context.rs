@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
-use quire_engine::Snapshot;
+use quire_engine::{Snapshot, Work};
 
 use super::catalog::catalog_list;
 use super::configuration::{QuireOptions, Settings};
@@ -25,8 +25,7 @@ use crate::functions::{
 };
 use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
-use crate::progress::ProgressObserver;
-use crate::scan::ExternalTableProvider;
+use crate::scan::{ExternalTableProvider, announce};
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{SpelledTypes, relations_of};
 use crate::transaction::{SpareTransaction, Transaction};
@@ -39,7 +38,6 @@ pub(crate) struct Session {
     settings: Arc<Mutex<Settings>>,
     /// What `RESET` goes back to.
     defaults: Mutex<Settings>,
-    observer: Mutex<Option<ProgressObserver>>,
     external_tables: Mutex<Option<ExternalTables>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
     /// Held while a statement changes tables; statements of a connection follow one another.
@@ -58,7 +56,6 @@ impl Session {
             database,
             defaults: Mutex::new(settings.clone()),
             settings: Arc::new(Mutex::new(settings)),
-            observer: Mutex::new(None),
             external_tables: Mutex::new(None),
             sequence_values: Arc::default(),
             transaction: tokio::sync::Mutex::new(Transaction::Idle),
@@ -90,10 +87,6 @@ impl Session {
         Arc::clone(&self.settings)
     }
 
-    pub(crate) fn observer(&self) -> Option<ProgressObserver> {
-        locked(&self.observer).clone()
-    }
-
     pub(crate) fn set_external_tables(&self, tables: Option<ExternalTables>) {
         *locked(&self.external_tables) = tables;
     }
@@ -118,10 +111,6 @@ impl Session {
             return Ok(None);
         };
         Ok(Some(Arc::new(ExternalTableProvider::new(name, table)?)))
-    }
-
-    pub(crate) fn set_observer(&self, observer: Option<ProgressObserver>) {
-        *locked(&self.observer) = observer;
     }
 
     /// The tables this connection sees now: the newest committed ones, or those of its open
@@ -244,7 +233,7 @@ impl StatementContext {
     ) -> Result<SendableRecordBatchStream, Error> {
         let planner = self.state.query_planner();
         let physical = planner.create_physical_plan(plan, &self.state).await?;
-        Ok(execute_stream(physical, self.state.task_ctx())?)
+        self.execute(physical)
     }
 
     /// Starts running a plan; its rows are drawn from the stream.
@@ -253,7 +242,22 @@ impl StatementContext {
         plan: &LogicalPlan,
     ) -> Result<SendableRecordBatchStream, Error> {
         let physical = self.physical(plan).await?;
+        self.execute(physical)
+    }
+
+    fn execute(
+        &self,
+        physical: Arc<dyn ExecutionPlan>,
+    ) -> Result<SendableRecordBatchStream, Error> {
+        if let Some(work) = self.state.config().get_extension::<Work>() {
+            announce(&physical, &work);
+        }
         Ok(execute_stream(physical, self.state.task_ctx())?)
+    }
+
+    /// Has the work of its plans counted.
+    pub(crate) fn count_work(&mut self, work: &Arc<Work>) {
+        self.state.config_mut().set_extension(Arc::clone(work));
     }
 
     /// Adds to an error about a table the name that may have been meant.

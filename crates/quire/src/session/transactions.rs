@@ -68,6 +68,7 @@ impl TransactionSettings {
             synchronous: self.synchronous,
             lock_timeout: self.lock_timeout,
             cancel: None,
+            work: None,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::machine;
 use crate::outcome::{Completion, Outcome};
+use crate::progress::Phase;
 use crate::session::Session;
 use crate::transaction::aborted;
 
@@ -89,6 +90,7 @@ async fn execute(
     command: Command,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
+    token.work().begin(Phase::Reading, None);
     match command {
         Command::Empty => Ok(done("")),
         Command::Calibrate => {

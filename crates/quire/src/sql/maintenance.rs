@@ -1,5 +1,6 @@
 //! `VACUUM` and `ANALYZE`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
@@ -15,6 +16,7 @@ use super::parse::word;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::merging::merge;
+use crate::progress::Phase;
 use crate::session::Session;
 use crate::transaction::Writer;
 
@@ -126,6 +128,7 @@ pub(super) async fn run(
         for table in &tables {
             merge_changes(session, table, token).await?;
         }
+        token.work().begin(Phase::Cleaning, None);
         block_in_place(|| session.database.engine.clean())?;
     }
     Ok(())
@@ -161,6 +164,7 @@ async fn analyze(session: &Session, tables: &[String], token: &CancelToken) -> R
     let transaction = writer.transaction()?;
     for table in tables {
         if snapshot.row_table_entry(table).is_some() {
+            token.work().begin(Phase::Sampling, Some(table));
             block_in_place(|| transaction.analyze(table))?;
         }
     }
@@ -177,6 +181,7 @@ async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> R
     let isolation = Isolation::ReadCommitted;
     let mut options = session.settings().transaction_options(isolation);
     options.cancel = Some(token.question());
+    options.work = Some(Arc::clone(token.work()));
     loop {
         let all = MergeOptions::default();
         let report = block_in_place(|| merge(engine, table, all, options.clone()))?;

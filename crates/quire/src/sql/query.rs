@@ -22,6 +22,7 @@ use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
+use crate::progress::Phase;
 use crate::roles::check_files;
 use crate::session::{QuireOptions, Session, StatementContext, next_of};
 
@@ -155,7 +156,7 @@ pub(super) async fn context_for(
         check_files(session).await?;
     }
     for path in paths {
-        let table = super::load::file_table(session, &path, token)?;
+        let table = super::load::file_table(&path, token)?;
         files.insert(path, table);
     }
     views::add_tables(session, &snapshot, statement, &mut files, token).await?;
@@ -164,7 +165,9 @@ pub(super) async fn context_for(
         true => Some(catalog_of(session, &snapshot, statement, token).await?),
         false => None,
     };
-    session.statement_asking(snapshot, files, catalog.as_ref())
+    let mut context = session.statement_asking(snapshot, files, catalog.as_ref())?;
+    context.count_work(token.work());
+    Ok(context)
 }
 
 /// Adds the tables of the program around the database that a statement names. The file's own come first.
@@ -210,7 +213,13 @@ pub(super) async fn run(
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
     let machine = QuireOptions::of(session).machine();
-    let stream = match tuple_engine::try_run(session, &tables, &planned, machine, token).await? {
+    token.work().begin(Phase::Reading, None);
+    let tried = tuple_engine::try_run(session, &tables, &planned, machine, token).await?;
+    if !matches!(tried, Tried::Started(_)) {
+        // What the tuple engine has expected is not what batches read.
+        token.work().begin(Phase::Reading, None);
+    }
+    let stream = match tried {
         Tried::Started(outcome) => return Ok(outcome),
         Tried::Optimized(plan) => planned.context.start_optimized(&plan).await?,
         Tried::Left => planned.context.start(&planned.plan).await?,
@@ -269,6 +278,9 @@ pub(super) fn rows_of(
                 && let Some(session) = asking.upgrade()
             {
                 session.transaction.lock().await.fail();
+            }
+            if let Ok(Some(batch)) = &next {
+                token.work().note_written(batch.num_rows() as u64, 0);
             }
             let item = next.and_then(|batch| batch.map(|b| renamed(&b, &shown)).transpose());
             let is_last = !matches!(item, Ok(Some(_)));

@@ -1,7 +1,5 @@
 //! Rows of a query into a table.
 
-use std::time::{Duration, Instant};
-
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
@@ -10,11 +8,7 @@ use quire_engine::Transaction;
 
 use crate::cancel::CancelToken;
 use crate::error::Error;
-use crate::progress::{Phase, Progress, ProgressObserver};
 use crate::session::next_of;
-
-/// Shortest time between two reports.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Turns the rows of `plan` into rows of `table`: column i of the plan goes to the column
 /// `targets[i]`, cast to its type; columns without a source are NULL.
@@ -49,62 +43,17 @@ pub(super) fn with_defaults(
     Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
 }
 
-/// Reports progress now and then.
-pub(super) struct Reporter {
-    observer: Option<ProgressObserver>,
-    phase: Phase,
-    last: Instant,
-}
-
-impl Reporter {
-    pub(super) fn new(observer: Option<ProgressObserver>, phase: Phase) -> Self {
-        Self {
-            observer,
-            phase,
-            last: Instant::now(),
-        }
-    }
-
-    fn report(&mut self, rows_done: u64) {
-        self.report_as(self.phase, rows_done, 0, None);
-    }
-
-    pub(super) fn report_as(
-        &mut self,
-        phase: Phase,
-        rows_done: u64,
-        bytes_done: u64,
-        bytes_total: Option<u64>,
-    ) {
-        let Some(observer) = &self.observer else {
-            return;
-        };
-        if self.last.elapsed() >= REPORT_INTERVAL {
-            self.last = Instant::now();
-            observer(Progress {
-                phase,
-                rows_done,
-                bytes_done,
-                bytes_total,
-            });
-        }
-    }
-}
-
 /// Appends all rows of `stream` to the table; returns their number.
 pub(super) async fn append_stream(
     transaction: &mut Transaction,
     table: &str,
     mut stream: SendableRecordBatchStream,
-    mut reporter: Reporter,
     token: &CancelToken,
 ) -> Result<u64, Error> {
     let mut appender = transaction.tables()?.appender(table)?;
-    let mut rows_done = 0;
     while let Some(batch) = next_of(&mut stream, token).await? {
-        rows_done += batch.num_rows() as u64;
         tokio::task::block_in_place(|| appender.append(&batch))?;
-        reporter.report(rows_done);
+        token.work().note_written(batch.num_rows() as u64, 0);
     }
     drop(stream);
     Ok(tokio::task::block_in_place(|| appender.finish())?)

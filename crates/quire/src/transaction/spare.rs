@@ -37,7 +37,7 @@ impl SpareTransaction {
     ) -> Result<(), Error> {
         open.engine.commit_and_renew()?;
         // Otherwise the next statement could not have the token of this one.
-        open.engine.options_mut().cancel = None;
+        super::forget_token(&mut open);
         session.database.note_changes(mem::take(&mut open.changed));
         *self.lock() = Some(open);
         Ok(())

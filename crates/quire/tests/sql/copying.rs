@@ -1,41 +1,8 @@
 //! COPY, and files in place of tables.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use quire::{Connection, Outcome};
 
-use quire::{Connection, Outcome, Phase};
-
-use crate::support::{database, error, rows, value};
-
-static NEXT_FOLDER: AtomicU64 = AtomicU64::new(0);
-
-/// A folder that goes with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let number = NEXT_FOLDER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("quire-copy-{}-{number}", std::process::id()));
-        std::fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self.path(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::support::{Folder, database, error, rows, value};
 
 const ALL_TYPES: &str = "CREATE TABLE t (b BOOLEAN, s SMALLINT, i INTEGER, l BIGINT, r REAL, \
     d DOUBLE PRECISION, n DECIMAL(12,3), w DECIMAL(38,4), day DATE, at TIMESTAMP, \
@@ -195,33 +162,4 @@ fn an_export_that_fails_leaves_no_file() {
     let sql = format!("COPY (SELECT 1 / (3 - value) FROM generate_series(1, 5)) TO '{path}'");
     assert_eq!(error(&mut connection, &sql).sqlstate(), "22012");
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
-}
-
-#[test]
-fn progress_is_reported() {
-    let folder = Folder::new();
-    let path = folder.path("f.csv");
-    let mut connection = database().connect();
-    rows(
-        &mut connection,
-        &format!(
-            "COPY (SELECT value AS a, 'text ' || value AS b FROM generate_series(1, 400000)) TO '{path}'"
-        ),
-    );
-    rows(&mut connection, "CREATE TABLE t (a BIGINT, b TEXT)");
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&seen);
-    connection.set_progress(Some(Arc::new(move |progress| {
-        sink.lock().unwrap().push(progress)
-    })));
-    rows(&mut connection, &format!("COPY t FROM '{path}'"));
-    let bytes = std::fs::metadata(&path).unwrap().len();
-    for progress in seen.lock().unwrap().iter() {
-        assert_eq!(
-            (progress.phase, progress.bytes_total),
-            (Phase::Loading, Some(bytes))
-        );
-        assert!(progress.bytes_done <= bytes && progress.rows_done <= 400_000);
-    }
-    assert_eq!(value(&mut connection, "SELECT count(*) FROM t"), "400000");
 }

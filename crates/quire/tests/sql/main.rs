@@ -12,6 +12,7 @@ mod merging;
 mod plans;
 mod points;
 mod prepared;
+mod progress;
 mod reuse;
 mod signatures;
 mod support;

@@ -1,5 +1,8 @@
 //! Statements with their rows as text, and repeatable randomness.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
 use quire::{Connection, Database, DatabaseOptions, Error, Outcome};
 
@@ -78,5 +81,34 @@ impl Random {
 
     pub fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
         items[self.below(items.len())]
+    }
+}
+
+static NEXT_FOLDER: AtomicU64 = AtomicU64::new(0);
+
+/// A folder that goes with the value.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        let number = NEXT_FOLDER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("quire-copy-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -30,7 +30,7 @@ impl Builder<'_> {
         };
         let later = none.clone().with(of_calls());
         let asked = later.clone().with(&aggregate.groups);
-        let built = self.plan(&aggregate.input, &asked)?;
+        let built = self.input(&aggregate.input, &asked, false)?;
         let Built {
             iterator,
             mut places,

@@ -30,6 +30,7 @@ use crate::costs::Costs;
 use crate::plan::{Environment, Expression, Node, Plan};
 use crate::row_table::Value;
 use crate::rows::{RowStatistics, RowTable};
+use crate::work::Work;
 
 pub(super) use demand::Demand;
 use estimate::Estimate;
@@ -97,6 +98,11 @@ pub(super) struct Builder<'a> {
     batch_threads: f64,
     /// What the node that is being built may spill, until it is counted.
     spilling: RefCell<Option<Spilling>>,
+    work: Option<Arc<Work>>,
+    /// Rows that the scans up to now will read; nothing, if one of them may end early.
+    expected_rows: Option<u64>,
+    /// Whether what is being built may be left before its last row.
+    may_end_early: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -129,6 +135,9 @@ impl<'a> Builder<'a> {
             sink: options.sink.clone(),
             batch_threads: options.batch_threads.max(1) as f64,
             spilling: RefCell::default(),
+            work: options.work.clone(),
+            expected_rows: Some(0),
+            may_end_early: false,
         }
     }
 
@@ -148,6 +157,26 @@ impl<'a> Builder<'a> {
         let iterator = Counted::new(built.iterator, (estimate.rows, estimate.cost_ns), spilling);
         let iterator = Box::new(iterator);
         Ok(Built { iterator, ..built })
+    }
+
+    /// Builds what another iterator reads to its end, or perhaps not.
+    fn input(
+        &mut self,
+        plan: &Plan,
+        demand: &Demand,
+        may_end_early: bool,
+    ) -> Result<Built, BuildError> {
+        let before = std::mem::replace(&mut self.may_end_early, may_end_early);
+        let built = self.plan(plan, demand);
+        self.may_end_early = before;
+        built
+    }
+
+    /// What the scans will read is expected from now on.
+    pub(super) fn announce(&self) {
+        if let Some(work) = &self.work {
+            work.expect(self.expected_rows, 0);
+        }
     }
 
     fn node(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {

@@ -14,7 +14,8 @@ impl Builder<'_> {
         let mut computed: Vec<Expression> =
             sort.keys.iter().map(|key| key.expression.clone()).collect();
         computed.extend(kept.iter().filter_map(|slot| columns.get(*slot).cloned()));
-        let built = self.plan(&sort.input, &Demand::none(count).with(&computed))?;
+        let asked = Demand::none(count).with(&computed);
+        let built = self.input(&sort.input, &asked, false)?;
         let (built, mut registers) = self.computed(built, &computed, &Demand::none(count))?;
         let kept_registers = registers.split_off(sort.keys.len());
         let keys = sort

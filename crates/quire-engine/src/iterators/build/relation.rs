@@ -165,10 +165,13 @@ impl Builder<'_> {
         let wanted = ordinals.iter().enumerate();
         let wanted = wanted.filter(|(slot, _)| asked.is_asked(*slot));
         let wanted: Vec<usize> = wanted.map(|(_, ordinal)| *ordinal).collect();
+        let row_estimate = chosen.rows.round() as u64;
+        let known = self.expected_rows.filter(|_| !self.may_end_early);
+        self.expected_rows = known.map(|rows| rows.saturating_add(row_estimate));
         let path = ScanPath {
             index: chosen.index,
             ranges: chosen.ranges,
-            row_estimate: Some(chosen.rows.round() as u64),
+            row_estimate: Some(row_estimate),
             ..ScanPath::all()
         };
         let iterator = TableScan::new(
@@ -179,7 +182,7 @@ impl Builder<'_> {
             &mut self.registers,
         )?;
         Ok(Built {
-            iterator: Box::new(iterator),
+            iterator: Box::new(iterator.counted_by(self.work.clone())),
             places,
         })
     }
@@ -323,7 +326,8 @@ impl Builder<'_> {
         demand: &Demand,
     ) -> Result<Built, BuildError> {
         let (skip, fetch) = (self.count(skip)?, self.count(fetch)?);
-        let Built { iterator, places } = self.plan(input, demand)?;
+        let may_end_early = self.may_end_early || fetch.is_some();
+        let Built { iterator, places } = self.input(input, demand, may_end_early)?;
         Ok(Built {
             iterator: Box::new(Limit::new(iterator, skip.unwrap_or(0), fetch)),
             places,

@@ -183,7 +183,7 @@ impl DecimalOperation {
 
     /// What the sides are multiplied by first.
     #[must_use]
-    pub const fn factors(&self) -> (i128, i128) {
+    pub(crate) const fn factors(&self) -> (i128, i128) {
         (self.left_factor, self.right_factor)
     }
 

@@ -78,7 +78,7 @@ impl CastPlan {
 
     /// How most values are cast.
     #[must_use]
-    pub fn short_cut(&self) -> ShortCut {
+    pub(crate) fn short_cut(&self) -> ShortCut {
         self.short_cut
     }
 

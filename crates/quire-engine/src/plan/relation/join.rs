@@ -75,7 +75,7 @@ impl JoinKind {
 
     /// Whether left rows without a match come out with NULLs.
     #[must_use]
-    pub const fn keeps_left(self) -> bool {
+    pub(crate) const fn keeps_left(self) -> bool {
         matches!(self, Self::Left | Self::Full)
     }
 

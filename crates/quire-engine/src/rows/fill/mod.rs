@@ -21,6 +21,7 @@ use crate::error::EngineError;
 use crate::mvcc::{MvccOptions, TreeSpec};
 use crate::pages::TransactionPages;
 use crate::row_table::{EncodedRow, StoredValue, Value};
+use crate::work::{Phase, Work};
 use page_writers::PageWriters;
 use tree::{FillError, TreeFill};
 
@@ -29,6 +30,8 @@ pub(crate) struct FillContext<'c> {
     pub(crate) pool: &'c Pool,
     pub(crate) pages: &'c Arc<TransactionPages>,
     pub(crate) options: &'c MvccOptions,
+    /// Where entries are counted.
+    pub(crate) work: Option<Arc<Work>>,
 }
 
 impl FillContext<'_> {
@@ -53,6 +56,7 @@ pub struct RowFill {
     /// In the order of the table's.
     indexes: Vec<TreeFill>,
     row_count: u64,
+    work: Option<Arc<Work>>,
     row: EncodedRow,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -77,6 +81,7 @@ impl RowFill {
                 .map(|index| tree(TreeRole::Index(index.definition.id)))
                 .collect::<Result<_, EngineError>>()?,
             row_count: 0,
+            work: context.work.clone(),
             row: EncodedRow::default(),
             key: Vec::new(),
             value: Vec::new(),
@@ -123,12 +128,16 @@ impl RowFill {
         self,
         trees: &[TreeRecord],
     ) -> Result<(Vec<TreeRecord>, u64), RowWriteError> {
-        let (parts, writers) = (&self.parts, &self.writers);
+        let (parts, writers, work) = (&self.parts, &self.writers, self.work.as_deref());
+        let all_trees = [&self.rows, &self.overflow]
+            .into_iter()
+            .chain(&self.indexes);
+        begin_sorting(work, all_trees, &parts.definition.name);
         let mut filled = Vec::new();
         let mut note = |role: TreeRole, fill: TreeFill| -> Result<(), FillError> {
             let tree = trees.iter().find(|tree| tree.role == role);
             let tree = *tree.ok_or(EngineError::TransactionEnded)?;
-            if fill.finish(tree.root, writers)? {
+            if fill.finish(tree.root, writers, work)? {
                 filled.push(tree);
             }
             Ok(())
@@ -151,6 +160,7 @@ pub(super) struct IndexFill<'p> {
     position: usize,
     writers: PageWriters,
     tree: TreeFill,
+    work: Option<Arc<Work>>,
 }
 
 impl<'p> IndexFill<'p> {
@@ -165,6 +175,7 @@ impl<'p> IndexFill<'p> {
             position,
             writers: context.writers(),
             tree: context.tree(spec, 1),
+            work: context.work.clone(),
         }
     }
 
@@ -176,11 +187,29 @@ impl<'p> IndexFill<'p> {
 
     /// Ends the tree; false when it has no entries, and no pages.
     pub(super) fn finish(self, tree: &TreeRecord) -> Result<bool, RowWriteError> {
-        let is_filled = self.tree.finish(tree.root, &self.writers);
+        let work = self.work.as_deref();
+        let index = self.parts.indexes.get(self.position);
+        let name = index.map_or("", |index| &index.definition.key.name);
+        begin_sorting(work, [&self.tree], name);
+        let is_filled = self.tree.finish(tree.root, &self.writers, work);
         let is_filled = is_filled
             .map_err(|error| index_error(self.parts, self.position, IS_DUPLICATED, error))?;
         self.writers.drain()?;
         Ok(is_filled)
+    }
+}
+
+/// Says how many entries will be put in order, if there are any.
+fn begin_sorting<'t>(
+    work: Option<&Work>,
+    trees: impl IntoIterator<Item = &'t TreeFill>,
+    subject: &str,
+) {
+    let Some(work) = work else { return };
+    let entries = trees.into_iter().map(TreeFill::unsorted_count).sum();
+    if entries > 0 {
+        work.begin(Phase::Sorting, Some(subject));
+        work.expect(Some(entries), 0);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::btree::{BTree, Direction, TreeError, TreeLevels, TreeOptions, check_s
 use crate::error::EngineError;
 use crate::mvcc::{SpillError, TreeSpec, WriteError};
 use crate::rows::RowWriteError;
+use crate::work::{RowCount, Work};
 
 /// Entries that come in order are written from here on, and not kept to be sorted.
 const STREAM_BYTES: usize = 1 << 20;
@@ -69,6 +70,7 @@ pub(super) struct TreeFill {
     sorter: EntrySorter,
     built: Option<Building>,
     is_streaming: bool,
+    entry_count: u64,
 }
 
 /// Pages of entries that came in order.
@@ -176,6 +178,7 @@ impl TreeFill {
             sorter: EntrySorter::new(memory_bytes, directory),
             built: None,
             is_streaming: false,
+            entry_count: 0,
         }
     }
 
@@ -186,6 +189,7 @@ impl TreeFill {
         value: &[u8],
         writers: &PageWriters,
     ) -> Result<(), FillError> {
+        self.entry_count += 1;
         if self.is_streaming
             && let Some(building) = &mut self.built
         {
@@ -223,8 +227,23 @@ impl TreeFill {
         Ok(())
     }
 
+    /// Entries that will be put in order when the tree is ended.
+    pub(super) fn unsorted_count(&self) -> u64 {
+        if self.is_streaming {
+            0
+        } else {
+            self.entry_count
+        }
+    }
+
     /// Ends the tree, whose root will be `root`; false when there is none because it has no entries.
-    pub(super) fn finish(self, root: PageId, writers: &PageWriters) -> Result<bool, FillError> {
+    pub(super) fn finish(
+        self,
+        root: PageId,
+        writers: &PageWriters,
+        work: Option<&Work>,
+    ) -> Result<bool, FillError> {
+        let mut count = RowCount::new(work);
         let mut sorted = self.sorter.into_sorted().map_err(spill_error)?;
         match self.built {
             Some(built) if self.is_streaming => {
@@ -238,7 +257,7 @@ impl TreeFill {
                 let tree =
                     BTree::open(writers.pool(), self.codec, base_root).map_err(tree_error)?;
                 let merged = Building::new(self.codec, self.options)?;
-                let merged = merge(merged, &tree, &mut sorted, writers)?;
+                let merged = merge(merged, &tree, &mut sorted, (writers, &mut count))?;
                 merged.finish(root, writers)?;
                 writers.free(&base)?;
             }
@@ -246,6 +265,7 @@ impl TreeFill {
                 let mut building = Building::new(self.codec, self.options)?;
                 while let Some((key, value)) = sorted.next().map_err(spill_error)? {
                     building.push(key, value, writers)?;
+                    count.count();
                 }
                 if building.is_empty {
                     return Ok(false);
@@ -262,7 +282,7 @@ fn merge(
     mut target: Building,
     tree: &BTree,
     sorted: &mut SortedEntries,
-    writers: &PageWriters,
+    (writers, count): (&PageWriters, &mut RowCount<'_>),
 ) -> Result<Building, FillError> {
     let mut cursor = tree.cursor(&[], &[], Direction::Forward);
     let mut left = cursor.next_entry().map_err(tree_error)?;
@@ -277,6 +297,7 @@ fn merge(
             return Ok(target);
         };
         target.push(key, value, writers)?;
+        count.count();
         if is_left {
             left = cursor.next_entry().map_err(tree_error)?;
         } else {

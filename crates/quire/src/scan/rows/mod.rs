@@ -8,3 +8,4 @@ mod stream;
 
 pub(super) use provider::with_row_key;
 pub(crate) use provider::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
+pub(super) use source::RowScanSource;

@@ -135,6 +135,7 @@ impl TableProvider for RowTableProvider {
         let target = state.config().target_partitions();
         let source = RowScanSource::new(Arc::clone(&self.table), &self.schema, projection, access)?
             .with_limit(limit.filter(|_| filters.is_empty()))
+            .counted_by(state.config().get_extension())
             .spread_over(target)
             .map_err(external)?;
         Ok(DataSourceExec::from_data_source(source))

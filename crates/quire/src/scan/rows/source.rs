@@ -21,7 +21,7 @@ use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
-use quire_engine::{Direction, RowScanError, RowScanOptions, RowSource, RowTable};
+use quire_engine::{Direction, RowScanError, RowScanOptions, RowSource, RowTable, Work};
 
 use super::access::Access;
 use super::stream::RowStream;
@@ -31,7 +31,7 @@ const ROWS_PER_PARTITION: u64 = 32 * 1024;
 
 /// A scan to be.
 #[derive(Clone)]
-pub(super) struct RowScanSource {
+pub(in crate::scan) struct RowScanSource {
     table: Arc<RowTable>,
     /// Columns of the output; the table's number of columns stands for the key of the row.
     projection: Vec<usize>,
@@ -40,6 +40,7 @@ pub(super) struct RowScanSource {
     /// One for each partition.
     parts: Vec<RowSource>,
     limit: Option<usize>,
+    work: Option<Arc<Work>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -63,8 +64,20 @@ impl RowScanSource {
             parts: vec![access.source.clone()],
             access,
             limit: None,
+            work: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    /// Has its work counted.
+    pub(super) fn counted_by(mut self, work: Option<Arc<Work>>) -> Self {
+        self.work = work;
+        self
+    }
+
+    /// About how many rows it will read, if nobody leaves it before its end.
+    pub(in crate::scan) fn expected_rows(&self) -> u64 {
+        self.access.rows
     }
 
     pub(super) fn with_limit(mut self, limit: Option<usize>) -> Self {
@@ -150,7 +163,8 @@ impl DataSource for RowScanSource {
         let (options, order) = self.options(partition, batch_rows);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let schema = Arc::clone(&self.schema);
-        RowStream::open(&self.table, &options, order, schema, self.limit, metrics)
+        let stream = RowStream::open(&self.table, &options, order, schema, metrics)?;
+        Ok(stream.limited(self.limit).counted(self.work.clone()))
     }
 
     fn create_sibling_state(&self, _: &ConfigOptions) -> Option<Arc<dyn Any + Send + Sync>> {

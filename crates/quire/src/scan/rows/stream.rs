@@ -11,7 +11,7 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::BaselineMetrics;
 use futures::Stream;
-use quire_engine::{RowScan, RowScanOptions, RowTable};
+use quire_engine::{RowScan, RowScanOptions, RowTable, Work};
 
 use super::access::external;
 
@@ -22,6 +22,7 @@ pub(super) struct RowStream {
     schema: SchemaRef,
     /// Rows that may still come.
     left: usize,
+    work: Option<Arc<Work>>,
     metrics: BaselineMetrics,
 }
 
@@ -31,17 +32,26 @@ impl RowStream {
         options: &RowScanOptions,
         order: Vec<usize>,
         schema: SchemaRef,
-        limit: Option<usize>,
         metrics: BaselineMetrics,
-    ) -> Result<SendableRecordBatchStream> {
-        let stream = RowStream {
+    ) -> Result<Self> {
+        Ok(RowStream {
             scan: table.scan(options).map_err(external)?,
             order,
             schema,
-            left: limit.unwrap_or(usize::MAX),
+            left: usize::MAX,
+            work: None,
             metrics,
-        };
-        Ok(Box::pin(cooperative(stream)))
+        })
+    }
+
+    pub(super) fn limited(self, limit: Option<usize>) -> Self {
+        let left = limit.unwrap_or(usize::MAX);
+        Self { left, ..self }
+    }
+
+    /// Begins it, with its rows counted.
+    pub(super) fn counted(self, work: Option<Arc<Work>>) -> SendableRecordBatchStream {
+        Box::pin(cooperative(Self { work, ..self }))
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -52,6 +62,9 @@ impl RowStream {
             self.left = 0;
             return Ok(None);
         };
+        if let Some(work) = &self.work {
+            work.note_read(batch.num_rows() as u64, 0);
+        }
         let row_count = batch.num_rows().min(self.left);
         self.left -= row_count;
         let columns = self

@@ -178,6 +178,7 @@ async fn create_as(
     let targets: Vec<usize> = (0..definition.columns.len()).collect();
     let (table_schema, storage) = (definition.arrow_schema(), definition.storage);
     change.define(|tables| tables.create_table(definition))?;
+    token.work().begin(Phase::Loading, Some(&name));
     if storage == Storage::Row {
         let (writer, context) = (&mut change.writer, &planned.context);
         let count = dml::insert_plan(writer, &name, context, planned.plan, &targets, token).await?;
@@ -189,9 +190,8 @@ async fn create_as(
     }
     let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
     let stream = planned.context.start(&rows).await?;
-    let reporter = write::Reporter::new(session.observer(), Phase::Loading);
     let transaction = change.writer.transaction()?;
-    let count = write::append_stream(transaction, &name, stream, reporter, token).await?;
+    let count = write::append_stream(transaction, &name, stream, token).await?;
     change.writer.finish()?;
     let completion = Completion::counted(format!("SELECT {count}"), count);
     Ok(Outcome::Done(completion))

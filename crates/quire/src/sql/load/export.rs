@@ -19,6 +19,7 @@ use crate::copy::parquet::{ParquetWriteOptions, ParquetWriter};
 use crate::copy::{AtomicFile, CopyControl, CopyError};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
+use crate::progress::Phase;
 use crate::session::{Session, next_of};
 
 /// Writes the rows of a table or query; the file appears when it is complete.
@@ -38,8 +39,9 @@ pub(super) async fn run(
         planned.context.use_one_partition();
     }
     let schema = planned.shown_schema();
+    token.work().begin(Phase::Exporting, None);
     let mut stream = planned.context.start(&planned.plan).await?;
-    let control = control(session.observer(), token);
+    let control = control(token);
     let mut output = Output::create(path, format, &copy.options, &schema, control)?;
     while let Some(batch) = next_of(&mut stream, token).await? {
         tokio::task::block_in_place(|| output.write(&batch))?;

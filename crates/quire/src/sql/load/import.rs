@@ -25,6 +25,7 @@ use crate::copy::parquet::ParquetFile;
 use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
+use crate::progress::Phase;
 use crate::session::{Session, StatementContext};
 use crate::transaction::Writer;
 
@@ -44,7 +45,8 @@ pub(super) async fn run(
     let format = options::format(&copy.options, path)?;
     let mut writer = Writer::begin(session, token).await?;
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
-    let control = control(session.observer(), token);
+    let control = control(token);
+    token.work().begin(Phase::Loading, Some(&target.name));
     if target.needs_plan() {
         let source = Source {
             copy: &copy,
@@ -99,7 +101,8 @@ pub(super) async fn run_stream(
     let mut writer = Writer::begin(session, token).await?;
     let path = Path::new(CLIENT);
     let target = Target::of(&writer.snapshot()?, name, named, path)?;
-    let control = control(session.observer(), token);
+    let control = control(token);
+    token.work().begin(Phase::Loading, Some(&target.name));
     // Whoever waits may have gone.
     let _ = ready.send(Arc::clone(&target.columns));
     options.text_limits.clone_from(&target.text_limits);

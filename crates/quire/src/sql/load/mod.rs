@@ -9,19 +9,18 @@ mod options;
 mod read_ahead;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::catalog::TableProvider;
 
 use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use crate::cancel::CancelToken;
-use crate::copy::{CopyControl, CopyError, CopyPhase};
+use crate::copy::{CopyControl, CopyError, CopyPhase, CopyProgress};
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::progress::{Phase, ProgressObserver};
+use crate::progress::Phase;
 use crate::roles::check_files;
 use crate::session::Session;
-use crate::sql::write::Reporter;
 
 impl From<CopyError> for Error {
     fn from(error: CopyError) -> Self {
@@ -57,36 +56,30 @@ pub(super) async fn run(
 }
 
 /// The rows of the file at `path` as a table, with types found in the file.
-pub(super) fn file_table(
-    session: &Session,
-    path: &str,
-    token: &CancelToken,
-) -> Result<Arc<dyn TableProvider>, Error> {
-    let control = control(session.observer(), token);
+pub(super) fn file_table(path: &str, token: &CancelToken) -> Result<Arc<dyn TableProvider>, Error> {
+    token.work().begin(Phase::Inferring, Some(path));
+    let control = control(token);
     let table = tokio::task::block_in_place(|| file::FileTable::open(Path::new(path), control))?;
     Ok(Arc::new(table))
 }
 
-/// Ties a copy to its statement: the statement's cancellation stops it, its observer hears of it.
-fn control(observer: Option<ProgressObserver>, token: &CancelToken) -> CopyControl {
+/// Ties a copy to its statement: the statement's cancellation stops it, and its work is counted with the statement's.
+fn control(token: &CancelToken) -> CopyControl {
+    let work = Arc::clone(token.work());
+    let last: Mutex<Option<CopyProgress>> = Mutex::new(None);
     let control = CopyControl::default().with_cancel_flag(token.flag());
-    let Some(observer) = observer else {
-        return control;
-    };
-    let reporter = std::sync::Mutex::new(Reporter::new(Some(observer), Phase::Loading));
     control.with_progress(Arc::new(move |progress| {
-        let mut reporter = reporter
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let phase = match progress.phase {
-            CopyPhase::Inferring | CopyPhase::Reading => Phase::Loading,
-            CopyPhase::Writing => Phase::Exporting,
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = last.replace(progress);
+        let before = before.filter(|before| before.phase == progress.phase);
+        let more = |count: fn(&CopyProgress) -> u64| {
+            count(&progress).saturating_sub(before.as_ref().map_or(0, count))
         };
-        reporter.report_as(
-            phase,
-            progress.row_count,
-            progress.bytes_done,
-            progress.bytes_total,
-        );
+        let (rows, bytes) = (more(|it| it.row_count), more(|it| it.bytes_done));
+        if progress.phase == CopyPhase::Writing {
+            return work.note_written(rows, bytes);
+        }
+        work.expect(Some(0), more(|it| it.bytes_total.unwrap_or(0)));
+        work.note_read(rows, bytes);
     }))
 }

@@ -136,6 +136,7 @@ fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
         costs: *session.settings().costs(),
         batch_threads: session.database.options.threads,
         cancellation: Cancellation(Some(token.question())),
+        work: Some(Arc::clone(token.work())),
         ..QueryOptions::default()
     }
 }
@@ -233,6 +234,9 @@ fn rows_of(
     let produce = move || {
         loop {
             let item = running.next_batch(&shown, &own_token);
+            if let Ok(Some(batch)) = &item {
+                own_token.work().note_written(batch.num_rows() as u64, 0);
+            }
             let is_last = !matches!(item, Ok(Some(_)));
             // Before anybody hears of it and says the next statement.
             if item.is_err()

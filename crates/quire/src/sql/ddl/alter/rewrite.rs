@@ -30,6 +30,8 @@ impl Alteration<'_, '_> {
         let planned = self.planned(&sql).await?;
         self.change
             .define(|tables| tables.create_table(temporary.clone()))?;
+        let work = self.token.work();
+        work.begin(Phase::Rewriting, Some(&self.table));
         match temporary.storage {
             Storage::Column => self.append(&temporary, planned, &targets).await?,
             Storage::Row => {
@@ -74,9 +76,8 @@ impl Alteration<'_, '_> {
         let schema = table.arrow_schema();
         let rows = write::with_defaults(planned.plan, &schema, targets, &defaults)?;
         let stream = planned.context.start(&rows).await?;
-        let reporter = write::Reporter::new(self.session.observer(), Phase::Loading);
         let transaction = self.change.writer.transaction()?;
-        write::append_stream(transaction, &table.name, stream, reporter, self.token).await?;
+        write::append_stream(transaction, &table.name, stream, self.token).await?;
         Ok(())
     }
 }

@@ -43,6 +43,7 @@ pub(super) async fn append_or_insert(
     let alias = alias_of(insert, name);
     let seen = snapshot.clone();
     let (context, planned) = plan(session, seen, insert, definition, &alias, token).await?;
+    token.work().begin(Phase::Loading, Some(name));
     let mut stream = context.start(&planned.plan).await?;
     let mut held: Vec<RecordBatch> = Vec::new();
     let mut held_rows = 0;
@@ -57,9 +58,8 @@ pub(super) async fn append_or_insert(
         held.push(batch);
     }
     let rows = table_rows(held, stream, &planned.columns)?;
-    let reporter = write::Reporter::new(session.observer(), Phase::Loading);
     let transaction = writer.transaction()?;
-    let count = write::append_stream(transaction, name, rows, reporter, token).await?;
+    let count = write::append_stream(transaction, name, rows, token).await?;
     writer.finish()?;
     Ok(done(count))
 }
@@ -83,8 +83,7 @@ pub(in crate::sql) async fn append_plan(
     let planned = rows_plan(context, definition, name, input, &sources, None)?;
     let stream = context.start(&planned.plan).await?;
     let rows = table_rows(Vec::new(), stream, &planned.columns)?;
-    let reporter = write::Reporter::new(None, Phase::Loading);
-    write::append_stream(writer.transaction()?, name, rows, reporter, token).await
+    write::append_stream(writer.transaction()?, name, rows, token).await
 }
 
 fn done(count: u64) -> Outcome {
