@@ -32,7 +32,7 @@ pub use cancellation::Cancellation;
 pub use compile::{Accumulation, ColumnPlace, CompileError, Compiler, Extremum, RegisterPool};
 pub use instruction::Opcode;
 pub(crate) use native::Tier;
-pub use native::{Native, NativeCode, NativeCounts, NativeExit, NativeFrame, ProgramCompiler};
+pub use native::{Native, NativeCode, NativeExit, NativeFrame, ProgramCompiler};
 pub use opcode::{Instruction, OPCODES};
 pub use operand::{
     Attribute, Call, Label, Operand, OperandKind, Pattern, Slot, Target, Text, TextSet, Tuple,

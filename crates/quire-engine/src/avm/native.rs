@@ -79,17 +79,6 @@ pub enum NativeExit {
     Interpret { instruction: usize, is_usual: bool },
 }
 
-/// How many programs became machine code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NativeCounts {
-    /// Programs that were compiled.
-    pub compiled: u32,
-    /// Programs that were to be compiled and stay interpreted.
-    pub refused: u32,
-    /// Compiled programs that are interpreted again: too many rows were unusual.
-    pub given_up: u32,
-}
-
 /// What an unusual row costs, in runs that make up for it.
 const UNUSUAL_RUNS: u32 = 4;
 /// Debt at which code is given up.
@@ -137,12 +126,6 @@ impl RegisterSet {
     /// Programs of these registers that run often are compiled.
     pub fn compile_with(&mut self, compiler: std::sync::Arc<dyn ProgramCompiler>) {
         self.compiler = Some(compiler);
-    }
-
-    /// How many programs became machine code.
-    #[must_use]
-    pub(crate) fn native_counts(&self) -> NativeCounts {
-        self.native_counts
     }
 
     /// Where the values of an attribute are in its tuples; none if only a call can tell.
@@ -258,11 +241,7 @@ impl Tier {
     ) -> Result<bool, Trap> {
         match self.native.get() {
             Some(Some(native)) if native.is_worth_it() => {
-                let taken = program.run_native(native, loaded, registers);
-                if native.debt.get() >= DEBT_MAX {
-                    registers.native_counts.given_up += 1;
-                }
-                taken
+                program.run_native(native, loaded, registers)
             }
             Some(_) => program.run(loaded, registers),
             None => {
@@ -284,10 +263,6 @@ impl Tier {
             return;
         }
         let native = compiler.compile(program, registers).map(Native::new);
-        match native {
-            Some(_) => registers.native_counts.compiled += 1,
-            None => registers.native_counts.refused += 1,
-        }
         // It was empty: nobody else counts.
         let _ = self.native.set(native);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use quire_format::tuple::TupleLayout;
 
 use super::cancellation::Cancellation;
-use super::native::{NativeCounts, ProgramCompiler};
+use super::native::ProgramCompiler;
 use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
 use super::tally::Tally;
 use super::trap::Trap;
@@ -121,7 +121,6 @@ pub struct RegisterSet {
     pub(super) states: States,
     /// Who compiles programs that run often.
     pub(super) compiler: Option<Arc<dyn ProgramCompiler>>,
-    pub(super) native_counts: NativeCounts,
     /// Fields that programs have decoded.
     pub(crate) decoded_fields: u64,
     /// What the inputs of the iterator that runs have done since it was asked for a row.
@@ -328,7 +327,6 @@ impl RegisterSet {
             text_scratch: Vec::new(),
             states: States::default(),
             compiler: None,
-            native_counts: NativeCounts::default(),
             decoded_fields: 0,
             of_inputs: Tally::default(),
             cancellation: Cancellation::default(),

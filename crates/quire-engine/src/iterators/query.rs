@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::build::{BuildError, Builder, Demand, all_columns};
 use super::{Explanation, RegisterIterator, SharedSink};
-use crate::avm::{Cancellation, NativeCounts, ProgramCompiler, Register, RegisterSet, Trap};
+use crate::avm::{Cancellation, ProgramCompiler, Register, RegisterSet, Trap};
 use crate::costs::{Cost, Costs};
 use crate::plan::{Plan, Query, Scalar, ValueKind};
 use crate::row_table::Value;
@@ -216,12 +216,6 @@ impl TupleQuery {
     /// Programs that run often become machine code. Before the first row.
     pub fn compile_with(&mut self, compiler: Arc<dyn ProgramCompiler>) {
         self.registers.compile_with(compiler);
-    }
-
-    /// How many programs became machine code so far.
-    #[must_use]
-    pub fn native_counts(&self) -> NativeCounts {
-        self.registers.native_counts()
     }
 
     /// Makes the next row; false when there is none.
