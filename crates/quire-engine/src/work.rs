@@ -138,7 +138,7 @@ impl Work {
     }
 
     /// So many more rows and bytes will be read. If nobody knows how many rows, the phase has no total at all.
-    pub fn expect(&self, rows: Option<u64>, bytes: u64) {
+    pub fn foresee(&self, rows: Option<u64>, bytes: u64) {
         let Some(rows) = rows else {
             self.rows_total.store(UNKNOWN, Ordering::Relaxed);
             self.bytes_total.store(UNKNOWN, Ordering::Relaxed);
@@ -237,8 +237,8 @@ mod tests {
         let work = Work::default();
         assert_eq!(work.progress(), None);
         work.begin(Phase::Reading, None);
-        work.expect(Some(100), 0);
-        work.expect(Some(300), 0);
+        work.foresee(Some(100), 0);
+        work.foresee(Some(300), 0);
         work.note_read(100, 7);
         work.note_written(3, 0);
         let first = work.progress().unwrap();
@@ -258,7 +258,7 @@ mod tests {
         let work = Work::default();
         work.begin(Phase::Loading, None);
         for _ in 0..2 {
-            work.expect(Some(0), 100);
+            work.foresee(Some(0), 100);
             work.note_read(5, 50);
         }
         let both = work.progress().unwrap();
@@ -271,15 +271,15 @@ mod tests {
     fn there_is_no_share_of_what_is_unknown_nothing_or_all() {
         let work = Work::default();
         work.begin(Phase::Reading, None);
-        work.expect(Some(10), 0);
+        work.foresee(Some(10), 0);
         assert_eq!(work.progress().unwrap().share(), None);
         work.note_read(10, 0);
         assert_eq!(work.progress().unwrap().share(), None);
         work.note_read(1, 0);
         assert_eq!(work.progress().unwrap().share(), None);
         work.begin(Phase::Reading, None);
-        work.expect(None, 0);
-        work.expect(Some(10), 10);
+        work.foresee(None, 0);
+        work.foresee(Some(10), 10);
         work.note_read(5, 5);
         let progress = work.progress().unwrap();
         assert_eq!((progress.rows_total, progress.bytes_total), (None, None));

@@ -40,7 +40,7 @@ pub(crate) fn back_up(
     work.begin(Phase::Exporting, None);
     let (mut known_done, mut known_total) = (0, 0);
     pin.duplicate(disk, |done_bytes, total_bytes| {
-        work.expect(Some(0), total_bytes.saturating_sub(known_total));
+        work.foresee(Some(0), total_bytes.saturating_sub(known_total));
         work.note_read(0, done_bytes.saturating_sub(known_done));
         (known_done, known_total) = (done_bytes, total_bytes);
         !cancelled.load(Ordering::Relaxed)

@@ -108,7 +108,7 @@ impl Transaction {
             let stored: u64 = row_groups.map(|&index| table.row_group_rows(index)).sum();
             work.begin(Phase::Merging, Some(name));
             let (added, _) = changes.estimate().map_err(ScanError::from)?;
-            work.expect(Some(stored + added), 0);
+            work.foresee(Some(stored + added), 0);
         }
         let merged = self.define(|tables| {
             tables.merge_changes(&table, &plan.row_groups, plan.keeps_deletions, work)

@@ -51,7 +51,7 @@ pub(crate) fn build_index(
     let (mut key, mut value) = (Vec::new(), Vec::new());
     if let Some(work) = &context.work {
         work.begin(Phase::Indexing, Some(&index.definition.key.name));
-        work.expect(Some(table.row_count_estimate()?), 0);
+        work.foresee(Some(table.row_count_estimate()?), 0);
     }
     while let Some(batch) = scan.next_batch()? {
         if let Some(work) = &context.work {

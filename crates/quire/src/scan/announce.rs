@@ -37,7 +37,7 @@ pub(crate) fn announce(plan: &Arc<dyn ExecutionPlan>, work: &Work) {
     let mut leaves = Leaves::default();
     leaves.add(plan, false);
     let is_known = !(leaves.is_partial || (leaves.has_tables && leaves.has_others));
-    work.expect(is_known.then_some(leaves.rows), 0);
+    work.foresee(is_known.then_some(leaves.rows), 0);
 }
 
 impl Leaves {

@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
     /// What the scans will read is expected from now on.
     pub(super) fn announce(&self) {
         if let Some(work) = &self.work {
-            work.expect(self.expected_rows, 0);
+            work.foresee(self.expected_rows, 0);
         }
     }
 

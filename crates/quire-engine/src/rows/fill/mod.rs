@@ -209,7 +209,7 @@ fn begin_sorting<'t>(
     let entries = trees.into_iter().map(TreeFill::unsorted_count).sum();
     if entries > 0 {
         work.begin(Phase::Sorting, Some(subject));
-        work.expect(Some(entries), 0);
+        work.foresee(Some(entries), 0);
     }
 }
 

@@ -79,7 +79,7 @@ fn control(token: &CancelToken) -> CopyControl {
         if progress.phase == CopyPhase::Writing {
             return work.note_written(rows, bytes);
         }
-        work.expect(Some(0), more(|it| it.bytes_total.unwrap_or(0)));
+        work.foresee(Some(0), more(|it| it.bytes_total.unwrap_or(0)));
         work.note_read(rows, bytes);
     }))
 }
