@@ -61,9 +61,22 @@ pub(crate) fn of_table(
     Ok(samples)
 }
 
+/// How many rows a table had when its samples were taken.
+pub(crate) fn row_count(
+    view: &ReadView,
+    tree: TreeId,
+    table: u64,
+) -> Result<Option<u64>, RowScanError> {
+    let (low, high) = (key(table, 0), key(table.saturating_add(1), 0));
+    let mut scan = view.scan(tree, &low, &high, Direction::Forward)?;
+    let first = scan.next_entry()?;
+    let row_count = first.map(|(_, value)| ColumnSample::decode(value).map(|it| it.row_count));
+    Ok(row_count.transpose()?)
+}
+
 /// Reads some rows, or all of a small table, and says what they say.
 pub(crate) fn take(table: &RowTable) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
-    let row_count = table.row_count_estimate()?;
+    let row_count = table.row_count_by(SAMPLE_LEAVES)?;
     let all = RowSource::Range(KeyRange::all());
     let mut columns: Vec<Column> = table
         .definition()

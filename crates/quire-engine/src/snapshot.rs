@@ -185,9 +185,7 @@ impl Snapshot {
         let (Some(parts), Some(rows)) = (parts, &self.rows) else {
             return Ok(None);
         };
-        let table = RowTable::new(parts, rows.view.clone());
-        let samples = self.samples_tree().map(|tree| TreeId::new(tree.id));
-        Ok(Some(Arc::new(table.with_samples(samples))))
+        Ok(Some(self.row_table_of(parts, rows)))
     }
 
     /// What the catalog has of the row table called `name`.
@@ -203,8 +201,14 @@ impl Snapshot {
         let Some(rows) = &self.rows else {
             return Ok(Vec::new());
         };
-        let table = |parts| Arc::new(RowTable::new(parts, rows.view.clone()));
-        Ok(self.all_row_parts()?.into_iter().map(table).collect())
+        let parts = self.all_row_parts()?.into_iter();
+        Ok(parts.map(|parts| self.row_table_of(parts, rows)).collect())
+    }
+
+    fn row_table_of(&self, parts: Arc<RowParts>, rows: &RowsOfSnapshot) -> Arc<RowTable> {
+        let table = RowTable::new(parts, rows.view.clone());
+        let samples = self.samples_tree().map(|tree| TreeId::new(tree.id));
+        Arc::new(table.with_samples(samples))
     }
 
     /// What the trees of a row table, or of the changes of a column table, take in the file.

@@ -2,13 +2,14 @@
 //! allocations and bytes allocated. `cargo run --release -p quire --example statement_cost [PART OF A NAME]`.
 #![forbid(unsafe_code)]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use nix::time::{ClockId, clock_gettime};
 use quire::{Connection, Database, Prepared, Value};
 
 const ROWS: i64 = 200_000;
 const ROUNDS: usize = 9;
-const STATEMENTS: u64 = 20_000;
+const STATEMENTS: u64 = 50_000;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -61,14 +62,14 @@ fn select_rate(database: &Database, threads: usize) -> Result<f64, Failure> {
                     scope.spawn(move || -> Result<(), Failure> {
                         let mut select = connection.prepare("SELECT k FROM t WHERE id = $1")?;
                         let mut random = Random(1 + thread as u64);
-                        (0..10 * STATEMENTS).try_for_each(|_| read(&mut select, random.below(ROWS)))
+                        (0..4 * STATEMENTS).try_for_each(|_| read(&mut select, random.below(ROWS)))
                     })
                 })
                 .collect();
             let mut ended = running.into_iter().map(|thread| thread.join());
             ended.try_for_each(|ended| ended.unwrap_or_else(|_| Err("a thread has died".into())))
         })?;
-        let count = 10 * STATEMENTS * threads as u64;
+        let count = 4 * STATEMENTS * threads as u64;
         best = best.max(count as f64 / start.elapsed().as_secs_f64());
     }
     Ok(best)
@@ -109,11 +110,9 @@ fn change(statement: &mut Prepared, values: &[Value]) -> Result<(), Failure> {
     }
 }
 
-/// Nanoseconds that the calling thread has run.
-fn thread_ns() -> u64 {
-    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let first = schedule.split(' ').next();
-    first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
+/// How long the calling thread has run. (What `/proc` says of it is brought up to date once a tick only.)
+fn thread_time() -> Result<Duration, Failure> {
+    Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.into())
 }
 
 fn is_wanted(name: &str) -> bool {
@@ -128,12 +127,13 @@ fn show(name: &str, mut statement: impl FnMut(u64) -> Result<(), Failure>) -> Re
     let mut number = 0;
     let mut best_ns = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let before_ns = thread_ns();
+        let before = thread_time()?;
         for _ in 0..STATEMENTS {
             statement(number)?;
             number += 1;
         }
-        best_ns = best_ns.min((thread_ns() - before_ns) as f64 / STATEMENTS as f64);
+        let round = thread_time()? - before;
+        best_ns = best_ns.min(round.as_nanos() as f64 / STATEMENTS as f64);
     }
     let mut result = Ok(());
     let counted = allocation_counter::measure(|| {

@@ -113,6 +113,7 @@ mod tests {
     fn leaves(image_share: f64, disk_share: f64, image_bytes: f64) -> LeafEstimate {
         LeafEstimate {
             entries: 10_000.0,
+            is_exact: true,
             leaves: 100.0,
             image_share,
             disk_share,

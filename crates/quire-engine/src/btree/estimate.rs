@@ -23,8 +23,8 @@ struct Place {
     entries: f64,
 }
 
-/// Pages of each level that are looked at to know how many there are below.
-const SAMPLE_PAGES: usize = 16;
+/// Pages of each level that are looked at to know how many there are below, when a statement is planned.
+pub(crate) const FEW_PAGES: usize = 16;
 
 /// Leaves whose place is asked for to know where all of them are.
 const PLACED_PAGES: usize = 61;
@@ -34,6 +34,8 @@ const PLACED_PAGES: usize = 61;
 pub(crate) struct LeafEstimate {
     /// Entries of all of them.
     pub(crate) entries: f64,
+    /// Whether all of them were looked at.
+    pub(crate) is_exact: bool,
     pub(crate) leaves: f64,
     /// The share that is in memory as images only, and the share that is on the disk only.
     pub(crate) image_share: f64,
@@ -60,7 +62,7 @@ impl BTree {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
-        let entries = self.estimate_leaves()?.entries;
+        let entries = self.estimate_leaves(FEW_PAGES)?.entries;
         let first = match low {
             [] => 0.0,
             _ => self.fraction_below(low)?,
@@ -72,19 +74,21 @@ impl BTree {
         Ok((entries * (last - first).max(0.0)).round() as u64)
     }
 
-    /// About how many entries and leaves there are, and where these are: pages of a level, as far as they are few, else some of them, say how
-    /// many pages the next has.
+    /// About how many entries and leaves there are, and where these are: pages of a level, up to `page_count_max` of them, say how many
+    /// pages the next has.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub(crate) fn estimate_leaves(&self) -> Result<LeafEstimate, TreeError> {
+    pub(crate) fn estimate_leaves(&self, page_count_max: usize) -> Result<LeafEstimate, TreeError> {
         let (mut pages, mut scale) = (vec![self.root], 1.0);
         loop {
             // Before any is read.
             let mut estimate = self.places_of(&pages);
             estimate.leaves = pages.len() as f64 * scale;
-            let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
-            let sampled: Vec<PageId> = pages.iter().copied().step_by(step).collect();
+            let step = pages.len().div_ceil(page_count_max).max(1);
+            // The first page of a level and the last are often unlike all others.
+            let sampled = pages.iter().copied().skip(step / 3).step_by(step);
+            let sampled: Vec<PageId> = sampled.collect();
             if sampled.is_empty() {
                 return Ok(estimate);
             }
@@ -98,6 +102,7 @@ impl BTree {
             }
             if below.is_empty() {
                 estimate.entries = entry_count as f64 * scale;
+                estimate.is_exact = scale == 1.0;
                 return Ok(estimate);
             }
             pages = below;
@@ -127,6 +132,7 @@ impl BTree {
         let share = |of: f64| if count > 0.0 { of / count } else { 0.0 };
         LeafEstimate {
             entries: 0.0,
+            is_exact: false,
             leaves: 0.0,
             image_share: share(images),
             disk_share: share(on_disk),

@@ -110,12 +110,16 @@ impl ReadView {
         Ok(self.tree(tree)?.btree.estimate_entries(low, high)?)
     }
 
-    /// About how many entries and leaves a tree has, and where these are.
+    /// About how many entries and leaves a tree has, and where these are, by up to `page_count_max` pages of each level.
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub(crate) fn estimate_leaves(&self, tree: TreeId) -> Result<LeafEstimate, ReadError> {
-        Ok(self.tree(tree)?.btree.estimate_leaves()?)
+    pub(crate) fn estimate_leaves(
+        &self,
+        tree: TreeId,
+        page_count_max: usize,
+    ) -> Result<LeafEstimate, ReadError> {
+        Ok(self.tree(tree)?.btree.estimate_leaves(page_count_max)?)
     }
 
     /// Keys that cut a range into up to `part_count` parts of about one size.

@@ -9,11 +9,15 @@ use quire_codec::Scalar;
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
 use super::scan::{RowScan, RowScanOptions, RowSource};
-use crate::btree::LeafEstimate;
+use crate::btree::{FEW_PAGES, LeafEstimate};
 use crate::definition::TableDefinition;
 use crate::mvcc::{ReadView, TreeId};
 use crate::row_table::{KeyRange, RowLayout};
+use crate::samples;
 use crate::scalar_array::scalar_array;
+
+/// An estimate by a few pages that is so far from the truth, as a share of it, is nothing unusual.
+const ESTIMATE_ERROR: f64 = 0.1;
 
 /// A table, and the state of it that a statement reads.
 pub struct RowTable {
@@ -91,12 +95,26 @@ impl RowTable {
         &self.view
     }
 
-    /// About how many rows there are, without reading them.
+    /// About how many rows there are, without reading them: as many as `ANALYZE` found by many pages, unless the few that are looked at
+    /// now say something else.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub fn row_count_estimate(&self) -> Result<u64, RowScanError> {
-        self.estimate(&RowSource::Range(KeyRange::all()))
+        let leaves = self.leaves()?;
+        let estimate = leaves.entries.round() as u64;
+        let found = match self.samples {
+            Some(tree) if !leaves.is_exact => samples::row_count(&self.view, tree, self.id())?,
+            _ => None,
+        };
+        let agrees = |found: &u64| (*found as f64 / leaves.entries - 1.0).abs() <= ESTIMATE_ERROR;
+        Ok(found.filter(agrees).unwrap_or(estimate))
+    }
+
+    /// The same, by as many pages as `ANALYZE` reads.
+    pub(crate) fn row_count_by(&self, page_count_max: usize) -> Result<u64, RowScanError> {
+        let leaves = self.view.estimate_leaves(self.parts.rows, page_count_max);
+        Ok(leaves?.entries.round() as u64)
     }
 
     /// About how many leaves its tree has, and where they are.
@@ -104,7 +122,7 @@ impl RowTable {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn leaves(&self) -> Result<LeafEstimate, RowScanError> {
-        Ok(self.view.estimate_leaves(self.parts.rows)?)
+        Ok(self.view.estimate_leaves(self.parts.rows, FEW_PAGES)?)
     }
 
     /// About how many rows a source has, without reading them.

@@ -2,6 +2,9 @@
 //!
 //! Cost of a hash join: every row of the left side is put into a table, every row of the right
 //! side looks into it, every result row is built. A tree costs the sum over its joins.
+//!
+//! Estimates come from samples, and two orders often cost about the same. Of such the one that is
+//! tried first is taken, so that the same rows are joined in the same order whatever the samples were.
 
 use std::collections::HashMap;
 
@@ -17,6 +20,10 @@ const BUILD_COST: f64 = 2.0;
 const PROBE_COST: f64 = 1.0;
 /// Cost of building a result row.
 const OUTPUT_COST: f64 = 1.0;
+
+/// A tree is better than another only if it costs less than this share of it, and a side is smaller
+/// only if it has less than this share of the other's rows: what is nearer are errors of estimates.
+const CLEARLY_LESS: f64 = 0.95;
 
 /// The cheapest tree over all inputs of `graph`, its semi joins in place.
 pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
@@ -177,7 +184,10 @@ impl<'g> Search<'g> {
                 continue;
             }
             let joined = self.join(a, b);
-            if found.as_ref().is_none_or(|known| joined.cost < known.cost) {
+            if found
+                .as_ref()
+                .is_none_or(|known| joined.cost < CLEARLY_LESS * known.cost)
+            {
                 found = Some(joined);
             }
         }
@@ -215,7 +225,11 @@ impl<'g> Search<'g> {
 
     /// Joins two parts, the smaller as the side that is kept.
     fn join(&self, a: &Candidate, b: &Candidate) -> Candidate {
-        let (left, right) = if b.rows < a.rows { (b, a) } else { (a, b) };
+        let (left, right) = if b.rows < CLEARLY_LESS * a.rows {
+            (b, a)
+        } else {
+            (a, b)
+        };
         let set = left.set | right.set;
         let rows = (left.rows * right.rows * self.share(left.set, right.set)).max(1.0);
         let cost = left.cost
