@@ -62,8 +62,8 @@ impl Default for TableOptions {
 }
 
 impl StorageFormat {
-    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, `packed`, the four before the last also with
-    /// `r2c_` before them; in any letter case, with `-` or `_`.
+    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, `packed`, `packed_text`, those from
+    /// `rlt` to `xor_rlt` also with `r2c_` before them; in any letter case, with `-` or `_`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase().replace('-', "_");
         match name.as_str() {

@@ -14,8 +14,10 @@ const COPY_BYTES: usize = 16;
 pub(super) struct Expanded {
     /// Expanded rows, one behind the other.
     pub(super) rows: Vec<u8>,
-    /// The strings of the first column, then those of the second …, then what follows them in each value.
-    pub(super) strings: Vec<u8>,
+    /// The strings of each column.
+    pub(super) columns: Vec<Vec<u8>>,
+    /// What follows the strings in each value.
+    pub(super) tails: Vec<u8>,
     /// The stored length of each value, less what its row and strings say.
     pub(super) surplus: Vec<u16>,
 }
@@ -27,8 +29,7 @@ impl Expanded {
         let mut expanded = Self::default();
         let row_bytes = shape.expanded.row_bytes();
         expanded.rows.reserve(entry_count * row_bytes);
-        let mut columns: Vec<Vec<u8>> = vec![Vec::new(); shape.string_lengths().count()];
-        let mut tails = Vec::new();
+        expanded.columns = vec![Vec::new(); shape.string_lengths().count()];
         for (slot, entry) in page.slots.iter().zip(page.entries()) {
             let (slot, value) = (Slot::read(slot), entry?.value);
             let start = expanded.rows.len();
@@ -36,17 +37,13 @@ impl Expanded {
                 return Ok(None);
             };
             let row = expanded.rows.get(start..).unwrap_or_default();
-            let Some(tail) = cut_strings(shape, row, rest, &mut columns) else {
+            let Some(tail) = cut_strings(shape, row, rest, &mut expanded.columns) else {
                 return Ok(None);
             };
-            tails.extend_from_slice(tail);
+            expanded.tails.extend_from_slice(tail);
             let told = (value.len() - tail.len()) as u16;
             expanded.surplus.push(slot.value_field().wrapping_sub(told));
         }
-        for column in &columns {
-            expanded.strings.extend_from_slice(column);
-        }
-        expanded.strings.extend_from_slice(&tails);
         Ok(Some(expanded))
     }
 }
@@ -122,6 +119,19 @@ fn cut_strings<'a>(
     Some(rest)
 }
 
+/// The lengths of the strings of a column, and their sum.
+pub(super) fn string_lengths(
+    shape: &PageShape,
+    rows: &[u8],
+    place: ColumnPlace,
+) -> (Vec<usize>, usize) {
+    let rows = rows.chunks_exact(shape.expanded.row_bytes());
+    let lengths = rows.map(|row| length_at(row, place).unwrap_or(0));
+    let lengths: Vec<usize> = lengths.collect();
+    let bytes = lengths.iter().copied().fold(0, usize::saturating_add);
+    (lengths, bytes)
+}
+
 /// Writes `bytes` behind the first `end` bytes of a buffer that grows if it must. Returns their end.
 fn append(buffer: &mut Vec<u8>, end: usize, bytes: &[u8]) -> usize {
     let new_end = end + bytes.len();
@@ -152,26 +162,14 @@ fn wrong_lengths() -> Corrupt {
 }
 
 impl<'a> Values<'a> {
-    pub(super) fn new(
-        shape: &'a PageShape,
-        rows: &[u8],
-        strings: &'a [u8],
-    ) -> Result<Self, Corrupt> {
-        let (mut columns, mut rest) = (Vec::new(), strings);
-        for place in shape.string_lengths() {
-            let rows = rows.chunks_exact(shape.expanded.row_bytes());
-            let lengths = rows.map(|row| length_at(row, place).unwrap_or(0));
-            let bytes = lengths.fold(0, usize::saturating_add);
-            let (column, others) = rest.split_at_checked(bytes).ok_or_else(wrong_lengths)?;
-            columns.push(column);
-            rest = others;
-        }
-        Ok(Self {
+    /// From the strings of each column, and what follows them in each value.
+    pub(super) fn new(shape: &'a PageShape, columns: Vec<&'a [u8]>, tails: &'a [u8]) -> Self {
+        Self {
             shape,
             columns,
-            tails: rest,
+            tails,
             value: vec![0; shape.expanded.row_bytes() + COPY_BYTES],
-        })
+        }
     }
 
     /// The value of the next row and its stored length, given what that is above what the row says. Of `rows` the row is the first;

@@ -11,8 +11,9 @@ use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId};
 use thiserror::Error;
 
-use super::columnar::{self, PageTransform};
+use super::columnar;
 use super::op::{PageOp, apply};
+use super::page_transform::PageTransform;
 use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
 use super::read::RowPage;
 use super::shape::PageShape;
@@ -61,7 +62,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             TRANSFORM,
             "1",
             "transform",
-            "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed",
+            "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed, 7 packed with strings",
         ),
         Field::at(
             PAGE_BITS,
@@ -79,7 +80,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
             BASE_BYTES,
             "4",
             "base_bytes",
-            "of the base as it is stored. With transform 6: length of the packed columns (4), these, and what the codec made of the rest",
+            "of the base as it is stored. With transforms 6 and 7: length of the packed columns (4), these, and what the codec made of the rest",
         ),
         Field::at(
             LOG_BYTES,
@@ -350,7 +351,7 @@ impl<'a> PageImage<'a> {
 
     /// The packed columns, and what the codec has compressed.
     fn split_base(&self) -> Result<(&'a [u8], &'a [u8]), Corrupt> {
-        if self.transform != PageTransform::Packed {
+        if !self.transform.is_packed() {
             return Ok((&[], self.base));
         }
         let parts = self.base.split_at_checked(size_of::<u32>());
@@ -420,7 +421,7 @@ fn image(
         image.extend_from_slice(&codec.dictionary_id().to_le_bytes());
     }
     let base_at = image.len();
-    if transform == PageTransform::Packed {
+    if transform.is_packed() {
         image.extend_from_slice(&(packed.len() as u32).to_le_bytes());
         image.extend_from_slice(packed);
     }

@@ -44,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alphabet;
 mod build;
 mod child;
 mod columnar;
@@ -54,19 +55,22 @@ mod image;
 mod layout;
 mod op;
 mod packed;
+mod packing;
+mod page_transform;
 mod raw_base;
 mod read;
+mod repeats;
 mod shape;
 pub mod space;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod text;
 mod verify;
 mod write;
 
 pub use build::{BuildError, BuildOptions, BuiltPage, LevelBuilder};
 pub use child::ChildPointer;
-pub use columnar::PageTransform;
 pub use create::{PageSetup, SetupError};
 pub use divide::DivideError;
 pub use image::{
@@ -74,6 +78,7 @@ pub use image::{
 };
 pub use layout::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, ROW_PAGE_VERSION, TreePageKind};
 pub use op::{Applied, PageOp, apply};
+pub use page_transform::PageTransform;
 pub use read::{Entries, Entry, RowPage, Search};
 pub use shape::{PageShape, ShapeError};
 pub use stored::StoredRows;

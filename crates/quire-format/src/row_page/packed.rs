@@ -314,7 +314,7 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    fn push(&mut self, value: u64, bits: u32) {
+    pub(super) fn push(&mut self, value: u64, bits: u32) {
         self.pending |= u128::from(value) << self.pending_bits;
         self.pending_bits += bits;
         if self.pending_bits >= u64::BITS {
@@ -334,6 +334,9 @@ impl BitWriter {
     }
 }
 
+/// Bits of eight bytes that are there wherever in the first byte they begin.
+const SHORT_BITS: u32 = u64::BITS - 7;
+
 /// Reads what [`BitWriter`] wrote; behind the end there are zeros.
 #[derive(Debug)]
 pub(super) struct BitReader<'a> {
@@ -344,6 +347,11 @@ pub(super) struct BitReader<'a> {
 impl<'a> BitReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
+    }
+
+    /// Bits that were read.
+    pub(super) fn position(&self) -> usize {
+        self.position
     }
 
     /// The next numbers, each with `base` added.
@@ -378,6 +386,25 @@ impl<'a> BitReader<'a> {
         }
     }
 
+    /// The next `count` numbers of at most 11 bits each.
+    #[inline]
+    pub(super) fn for_each_short(&mut self, count: usize, bits: u32, mut each: impl FnMut(usize)) {
+        let mask = (1_u64 << bits) - 1;
+        let at_once = (SHORT_BITS / bits.max(1)) as usize;
+        let mut left = count;
+        while left >= at_once {
+            let word = self.word(self.position / 8) >> (self.position % 8);
+            for number in 0..at_once as u32 {
+                each((word >> (number * bits) & mask) as usize);
+            }
+            self.position += at_once * bits as usize;
+            left -= at_once;
+        }
+        for _ in 0..left {
+            each(self.next(bits) as usize);
+        }
+    }
+
     #[inline]
     fn word(&self, at: usize) -> u64 {
         let rest = self.bytes.get(at..).unwrap_or_default();
@@ -388,7 +415,7 @@ impl<'a> BitReader<'a> {
     }
 
     #[inline]
-    fn next(&mut self, bits: u32) -> u64 {
+    pub(super) fn next(&mut self, bits: u32) -> u64 {
         let (at, shift) = (self.position / 8, self.position as u32 % 8);
         self.position += bits as usize;
         let mut value = self.word(at) >> shift;

@@ -46,7 +46,12 @@ fn value<'a>(random: &mut Random, column_type: TupleType, strings: &'a [u8]) -> 
         }
         TupleType::Float32 => TupleValue::Float32(number as f32),
         TupleType::Float64 => TupleValue::Float64(pick(random, &[0.5, 0.1, number as f64])),
-        TupleType::Text | TupleType::Bytes => {
+        // Of one length, or of several.
+        TupleType::Bytes => {
+            let start = random.below(strings.len() - 12);
+            TupleValue::Bytes(&strings[start..start + 12])
+        }
+        TupleType::Text => {
             let start = random.below(strings.len() - 40);
             TupleValue::Bytes(&strings[start..start + random.below(40)])
         }

@@ -171,7 +171,9 @@ fn bad_value(key: &str, value: &str) -> Error {
     Error::new("22023", text).with_hint(match key {
         "compression" => "Say auto or none.".to_owned(),
         "page_codec" => format!("Codecs of pages are {}.", codecs()),
-        "storage_format" => "Say auto, none, r2c, rlt, clt, xor, xor_rlt or packed.".to_owned(),
+        "storage_format" => {
+            "Say auto, none, r2c, rlt, clt, xor, xor_rlt, packed or packed_text.".to_owned()
+        }
         "page_padding" => "Say adaptive or none.".to_owned(),
         "page_split" => "Say advance or on_failure.".to_owned(),
         _ => "Say a whole number.".to_owned(),
