@@ -102,6 +102,49 @@ impl Packing {
     }
 }
 
+/// The modes of the columns of an image.
+struct Modes {
+    keys: Mode,
+    /// Of every column of an expanded row.
+    numbers: Vec<Mode>,
+    /// Of every column of strings, where such can be packed.
+    texts: Vec<TextMode>,
+}
+
+impl Modes {
+    fn read(
+        transform: PageTransform,
+        shape: &PageShape,
+        has_key_mode: bool,
+        parts: &mut Parts<'_>,
+    ) -> Result<Self, Corrupt> {
+        let mut reader = Reader::unversioned(parts.0);
+        let keys = match has_key_mode {
+            true => Mode::read(&mut reader)?,
+            false => Mode::Planes,
+        };
+        let mut numbers = Vec::with_capacity(shape.places.len());
+        for place in &shape.places {
+            numbers.push(match can_be_packed(place) {
+                true => Mode::read(&mut reader)?,
+                false => Mode::Planes,
+            });
+        }
+        let mut texts = Vec::new();
+        if transform == PageTransform::PackedText {
+            for _ in shape.string_lengths() {
+                texts.push(TextMode::read(&mut reader)?);
+            }
+        }
+        parts.take(reader.position())?;
+        Ok(Self {
+            keys,
+            numbers,
+            texts,
+        })
+    }
+}
+
 pub(super) fn read_packed(
     transform: PageTransform,
     shape: &PageShape,
@@ -116,39 +159,21 @@ pub(super) fn read_packed(
     if all_key_bytes > raw_bytes_max {
         return Err(Corrupt::new("keys of an image are longer than pages", 0));
     }
-    let mut reader = Reader::unversioned(parts.0);
-    let key_mode = match key_width {
-        Some(_) => Mode::read(&mut reader)?,
-        None => Mode::Planes,
-    };
-    let mut modes = Vec::with_capacity(shape.places.len());
-    for place in &shape.places {
-        modes.push(match can_be_packed(place) {
-            true => Mode::read(&mut reader)?,
-            false => Mode::Planes,
-        });
-    }
-    let mut text_modes = Vec::new();
-    if transform == PageTransform::PackedText {
-        for _ in shape.string_lengths() {
-            text_modes.push(TextMode::read(&mut reader)?);
-        }
-    }
-    parts.take(reader.position())?;
+    let modes = Modes::read(transform, shape, key_width.is_some(), parts)?;
     let (mut bits, mut numbers) = (BitReader::new(packed), vec![0; count]);
-    let mut keys = match key_mode {
+    let mut keys = match modes.keys {
         Mode::Planes => read_keys(key_lengths, parts)?,
         _ => vec![0; all_key_bytes],
     };
     if let Some(width) = key_width {
-        if key_mode != Mode::Planes {
-            key_mode.unpack(&mut numbers, &mut bits);
+        if modes.keys != Mode::Planes {
+            modes.keys.unpack(&mut numbers, &mut bits);
             put_numbers(&numbers, &mut keys, width, whole(width));
         }
         reverse(&mut keys, width);
     }
     let mut rows = vec![0; count * row_bytes];
-    for (place, mode) in shape.places.iter().zip(modes) {
+    for (place, mode) in shape.places.iter().zip(modes.numbers) {
         if mode == Mode::Planes {
             take_planes(parts, &mut rows, row_bytes, *place)?;
         } else {
@@ -156,22 +181,33 @@ pub(super) fn read_packed(
             put_numbers(&numbers, &mut rows, row_bytes, *place);
         }
     }
-    let mut texts = Vec::with_capacity(text_modes.len());
-    for (place, mode) in shape.string_lengths().zip(text_modes) {
-        let (lengths, string_bytes) = string_lengths(shape, &rows, place);
+    let texts = read_texts(shape, &rows, &modes.texts, &mut bits, raw_bytes_max)?;
+    match bits.position().div_ceil(8) == packed.len() {
+        true => Ok(Columns { keys, rows, texts }),
+        false => Err(Corrupt::new("length of the packed columns", 0)),
+    }
+}
+
+/// The strings of every column whose mode is not plain.
+fn read_texts(
+    shape: &PageShape,
+    rows: &[u8],
+    modes: &[TextMode],
+    bits: &mut BitReader<'_>,
+    raw_bytes_max: usize,
+) -> Result<Vec<Option<Vec<u8>>>, Corrupt> {
+    let mut texts = Vec::with_capacity(modes.len());
+    for (place, mode) in shape.string_lengths().zip(modes) {
+        let (lengths, string_bytes) = string_lengths(shape, rows, place);
         if string_bytes > raw_bytes_max {
             return Err(Corrupt::new("strings of an image are longer than pages", 0));
         }
-        let is_packed = mode != TextMode::Plain;
-        texts.push(match is_packed {
-            true => Some(mode.unpack(&lengths, &mut bits)?),
-            false => None,
+        texts.push(match mode {
+            TextMode::Plain => None,
+            mode => Some(mode.unpack(&lengths, bits)?),
         });
     }
-    if bits.position().div_ceil(8) != packed.len() {
-        return Err(Corrupt::new("length of the packed columns", 0));
-    }
-    Ok(Columns { keys, rows, texts })
+    Ok(texts)
 }
 
 /// Writes the low bytes of each number to its row.
