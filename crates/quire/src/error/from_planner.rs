@@ -235,7 +235,20 @@ fn from_types(line: &str) -> Error {
         return Error::new("42804", in_sql(line))
             .with_hint("Cast one side to the type of the other.");
     }
+    if line.starts_with("Invalid placeholder") {
+        return no_parameter(line);
+    }
     Error::new("42000", in_sql(line))
+}
+
+/// A statement names a parameter, and has none of that number.
+fn no_parameter(line: &str) -> Error {
+    let at = line.find('$').unwrap_or(line.len());
+    let name = line.get(at..).unwrap_or_default();
+    let end = name.find(|it: char| it != '$' && !it.is_ascii_digit());
+    let name = name.get(..end.unwrap_or(name.len())).unwrap_or(name);
+    Error::new("42P02", format!("there is no parameter {name}"))
+        .with_hint("Prepare the statement, and give a value for each of its parameters from $1 to $65535.")
 }
 
 /// What the planner does not do, without its own names for it.
@@ -276,6 +289,7 @@ pub(super) fn from_message(text: &str) -> Error {
     .iter()
     .any(|part| lower.contains(part));
     match () {
+        () if line.starts_with("Placeholder '") => no_parameter(line),
         () if lower.contains("scalar subquery returned more than one row") => more_than_one_row(),
         () if lower.contains("divide by zero") => Error::new("22012", "division by zero"),
         () if is_range => Error::new("22003", format!("value out of range: {}", in_sql(line))),

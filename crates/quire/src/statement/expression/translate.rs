@@ -386,10 +386,10 @@ impl Translator<'_> {
     }
 }
 
-/// The number of a parameter `$n`, from 0.
+/// The number of a parameter `$n`, from 0; `None` beyond `$65535`, where there is none: room is made for as many as the last one says.
 pub(crate) fn parameter_number(placeholder: &Placeholder) -> Option<usize> {
-    let number: usize = placeholder.id.strip_prefix('$')?.parse().ok()?;
-    number.checked_sub(1)
+    let number: u16 = placeholder.id.strip_prefix('$')?.parse().ok()?;
+    usize::from(number).checked_sub(1)
 }
 
 fn literal(value: &ScalarValue) -> Option<Expression> {
