@@ -4,6 +4,8 @@ mod completion;
 mod history;
 mod prompt;
 
+use std::borrow::Cow;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +18,12 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Result};
 
+use crate::rows_behind::{RowTypist, TypedRows};
 use crate::shell::Shell;
 use completion::Names;
-use prompt::{ClearLine, ContinueLine, PROMPT, is_complete, show_continuations};
+use prompt::{
+    AsksForRows, ClearLine, ContinueLine, InsertTab, PROMPT, ROWS_PROMPT, show_continuations,
+};
 
 /// Statements remembered from session to session.
 const HISTORY_LENGTH: usize = 10_000;
@@ -29,6 +34,7 @@ pub struct Editor {
     history_file: Option<PathBuf>,
     /// Whether the last Ctrl-C found nothing to clear.
     was_empty: Arc<AtomicBool>,
+    asks_for_rows: AsksForRows,
 }
 
 /// What was typed.
@@ -44,6 +50,7 @@ pub enum Typed {
 struct Assistant {
     names: Names,
     uses_color: bool,
+    asks_for_rows: AsksForRows,
 }
 
 impl Editor {
@@ -60,22 +67,14 @@ impl Editor {
             .color_mode(ColorMode::Forced)
             .build();
         let mut inner = rustyline::Editor::with_config(config)?;
+        let asks_for_rows = AsksForRows::default();
         inner.set_helper(Some(Assistant {
             names: Names::default(),
             uses_color,
+            asks_for_rows: asks_for_rows.clone(),
         }));
-        inner.bind_sequence(
-            KeyEvent(KeyCode::Enter, Modifiers::NONE),
-            EventHandler::Conditional(Box::new(ContinueLine)),
-        );
         let was_empty = Arc::new(AtomicBool::new(false));
-        let clear_line = ClearLine {
-            was_empty: Arc::clone(&was_empty),
-        };
-        inner.bind_sequence(
-            KeyEvent(KeyCode::Char('C'), Modifiers::CTRL),
-            EventHandler::Conditional(Box::new(clear_line)),
-        );
+        bind_keys(&mut inner, &asks_for_rows, &was_empty);
         let history_file = history::file();
         if let Some(file) = &history_file {
             // A first session has none; one that cannot be read is as good as none.
@@ -85,6 +84,7 @@ impl Editor {
             inner,
             history_file,
             was_empty,
+            asks_for_rows,
         })
     }
 
@@ -120,6 +120,51 @@ impl Editor {
     }
 }
 
+fn bind_keys(
+    editor: &mut rustyline::Editor<Assistant, FileHistory>,
+    asks_for_rows: &AsksForRows,
+    was_empty: &Arc<AtomicBool>,
+) {
+    let continue_line = ContinueLine {
+        asks_for_rows: asks_for_rows.clone(),
+    };
+    let insert_tab = InsertTab {
+        asks_for_rows: asks_for_rows.clone(),
+    };
+    let clear_line = ClearLine {
+        was_empty: Arc::clone(was_empty),
+    };
+    let mut bind = |key, modifiers, handler| {
+        editor.bind_sequence(KeyEvent(key, modifiers), EventHandler::Conditional(handler));
+    };
+    bind(KeyCode::Enter, Modifiers::NONE, Box::new(continue_line));
+    bind(KeyCode::Tab, Modifiers::NONE, Box::new(insert_tab));
+    bind(KeyCode::Char('C'), Modifiers::CTRL, Box::new(clear_line));
+}
+
+/// An error of the line editor as one of the terminal.
+pub fn to_io(error: ReadlineError) -> io::Error {
+    match error {
+        ReadlineError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+impl RowTypist for Editor {
+    /// By the line editor as well: it has what was pasted behind the statement already.
+    fn type_rows(&mut self) -> io::Result<TypedRows> {
+        self.asks_for_rows.set(true);
+        let typed = self.inner.readline(ROWS_PROMPT);
+        self.asks_for_rows.set(false);
+        match typed {
+            Ok(text) => Ok(TypedRows::Text(text)),
+            Err(ReadlineError::Interrupted) => Ok(TypedRows::Interrupted),
+            Err(ReadlineError::Eof) => Ok(TypedRows::End),
+            Err(error) => Err(to_io(error)),
+        }
+    }
+}
+
 impl Helper for Assistant {}
 
 impl rustyline::hint::Hinter for Assistant {
@@ -141,7 +186,7 @@ impl Completer for Assistant {
 
 impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext) -> Result<ValidationResult> {
-        Ok(if is_complete(context.input()) {
+        Ok(if self.asks_for_rows.is_complete(context.input()) {
             ValidationResult::Valid(None)
         } else {
             ValidationResult::Incomplete
@@ -150,11 +195,14 @@ impl Validator for Assistant {
 }
 
 impl Highlighter for Assistant {
-    fn highlight<'l>(&self, line: &'l str, _: usize) -> std::borrow::Cow<'l, str> {
-        show_continuations(line, self.uses_color)
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        match self.asks_for_rows.get() {
+            true => Cow::Borrowed(line),
+            false => show_continuations(line, self.uses_color),
+        }
     }
 
     fn highlight_char(&self, line: &str, _: usize, kind: CmdKind) -> bool {
-        kind != CmdKind::MoveCursor && line.contains('\n')
+        kind != CmdKind::MoveCursor && line.contains('\n') && !self.asks_for_rows.get()
     }
 }

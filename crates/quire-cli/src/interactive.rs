@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use rustyline::error::ReadlineError;
-
 use crate::commands::greeting;
-use crate::editor::{Editor, Typed};
+use crate::editor::{Editor, Typed, to_io};
 use crate::shell::{Flow, Shell};
 
 /// Reads and runs what is typed until the user leaves.
@@ -23,7 +21,7 @@ pub fn run(shell: &mut Shell) -> io::Result<()> {
             Typed::Text(text) => {
                 may_leave = false;
                 shell.take_interrupted();
-                if run_typed(shell, &text)? == Flow::Quit {
+                if run_typed(shell, &text, &mut editor)? == Flow::Quit {
                     return Ok(());
                 }
             }
@@ -38,18 +36,11 @@ pub fn run(shell: &mut Shell) -> io::Result<()> {
     }
 }
 
-fn to_io(error: ReadlineError) -> io::Error {
-    match error {
-        ReadlineError::Io(error) => error,
-        other => io::Error::other(other),
-    }
-}
-
 /// Runs what was typed; the words people try first mean the command of that name.
-fn run_typed(shell: &mut Shell, text: &str) -> io::Result<Flow> {
+fn run_typed(shell: &mut Shell, text: &str, editor: &mut Editor) -> io::Result<Flow> {
     match text.trim().trim_end_matches(';').to_lowercase().as_str() {
         "quit" | "exit" => Ok(Flow::Quit),
         "help" => shell.run_script(".help".as_bytes(), None),
-        _ => shell.run_script(text.as_bytes(), None),
+        _ => shell.run_typed(text, editor),
     }
 }

@@ -52,6 +52,8 @@ pub enum Waiting {
     Parenthesis,
     /// The end of a string, quoted name or block comment: line ends and blanks count.
     Quote,
+    /// The line that ends the rows of a copy.
+    Rows,
 }
 
 impl Scanner {

@@ -1,14 +1,12 @@
 //! The lines behind a statement that are its rows, as those of `COPY … FROM stdin`.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Cursor, Write};
 
 use crate::script::Script;
+use crate::shell::Interrupts;
 
 /// What ends the rows: a line of its own.
 const END_MARK: &[u8] = b"\\.";
-
-/// What stands before lines that are typed.
-const PROMPT: &str = ">> ";
 
 /// Where such lines come from.
 pub trait RowLines {
@@ -21,6 +19,14 @@ pub trait RowLines {
     /// On which line of its script the next line stands, from 1.
     fn line_number(&self) -> Option<u64> {
         None
+    }
+
+    /// Reads past all lines up to the end of the rows that are there: their statement does not want them, and they are no statements.
+    ///
+    /// # Errors
+    /// What reading fails with.
+    fn skip_rows(&mut self) -> io::Result<()> {
+        Ok(())
     }
 
     /// Whether a person types them.
@@ -37,6 +43,14 @@ impl<R: BufRead> RowLines for Script<R> {
     fn line_number(&self) -> Option<u64> {
         Some(self.next_line_number())
     }
+
+    fn skip_rows(&mut self) -> io::Result<()> {
+        let mut line = Vec::new();
+        while self.next_row_line(&mut line)? && !is_end(&line) {
+            line.clear();
+        }
+        Ok(())
+    }
 }
 
 /// The standard input of the program.
@@ -48,30 +62,90 @@ impl RowLines for ProcessInput {
     }
 }
 
-/// What was typed with the statement, and then what is typed next.
-pub struct TypedLines<'s, R> {
-    pub text: &'s mut Script<R>,
-    /// Whether what to do has been said.
-    pub has_asked: bool,
+/// A person at the prompt, who is asked for rows.
+pub trait RowTypist {
+    /// Waits for some rows.
+    ///
+    /// # Errors
+    /// Those of the terminal.
+    fn type_rows(&mut self) -> io::Result<TypedRows>;
 }
 
-impl<R: BufRead> RowLines for TypedLines<'_, R> {
-    fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        if self.text.next_row_line(line)? {
-            // The last line of what was typed has no line end.
-            if line.last() != Some(&b'\n') {
-                line.push(b'\n');
-            }
-            return Ok(true);
+/// What a person has typed who was asked for rows.
+pub enum TypedRows {
+    /// Lines, of which the last has no line end.
+    Text(String),
+    /// Ctrl-D.
+    End,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// What was typed at the prompt.
+pub type TypedScript = Script<Cursor<Vec<u8>>>;
+
+/// What was typed with the statement, and then what is typed next.
+pub struct TypedLines<'s> {
+    text: &'s mut TypedScript,
+    typist: &'s mut dyn RowTypist,
+    interrupts: Interrupts,
+    /// Whether what to do has been said.
+    has_asked: bool,
+}
+
+impl<'s> TypedLines<'s> {
+    pub fn new(
+        text: &'s mut TypedScript,
+        typist: &'s mut dyn RowTypist,
+        interrupts: Interrupts,
+    ) -> Self {
+        Self {
+            text,
+            typist,
+            interrupts,
+            has_asked: false,
         }
-        let mut output = io::stdout();
+    }
+
+    /// Asks for more. What is typed behind the end of the rows stays in the text, as statements.
+    fn ask(&mut self) -> io::Result<bool> {
         if !std::mem::replace(&mut self.has_asked, true) {
             let what = "Enter data to be copied followed by a newline.\nEnd with a backslash and a period on a line by itself, or an EOF signal.";
-            writeln!(output, "{what}")?;
+            writeln!(io::stdout(), "{what}")?;
         }
-        write!(output, "{PROMPT}")?;
-        output.flush()?;
-        ProcessInput.next_line(line)
+        match self.typist.type_rows()? {
+            TypedRows::Text(text) => {
+                let typed = self.text.reader_mut().get_mut();
+                typed.extend_from_slice(text.as_bytes());
+                typed.push(b'\n');
+                Ok(true)
+            }
+            TypedRows::End => Ok(false),
+            TypedRows::Interrupted => {
+                // For the editor it is a key, and no signal.
+                self.interrupts.cancel_running();
+                Ok(false)
+            }
+        }
+    }
+}
+
+impl RowLines for TypedLines<'_> {
+    fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        while !self.text.next_row_line(line)? {
+            if !self.ask()? {
+                return Ok(false);
+            }
+        }
+        // The last line of what was typed with the statement has no line end.
+        if line.last() != Some(&b'\n') {
+            line.push(b'\n');
+        }
+        Ok(true)
+    }
+
+    fn skip_rows(&mut self) -> io::Result<()> {
+        self.text.skip_rows()
     }
 
     fn are_typed(&self) -> bool {
@@ -85,23 +159,11 @@ pub fn is_end(line: &[u8]) -> bool {
     line.strip_suffix(b"\r").unwrap_or(line) == END_MARK
 }
 
-/// Reads past all lines up to the end of the rows.
-///
-/// # Errors
-/// What reading fails with.
-pub fn skip(lines: &mut dyn RowLines) -> io::Result<()> {
-    let mut line = Vec::new();
-    while lines.next_line(&mut line)? && !is_end(&line) {
-        line.clear();
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{is_end, skip};
+    use super::{RowLines, is_end};
     use crate::script::{Item, Script};
 
     #[test]
@@ -121,7 +183,7 @@ mod tests {
         let mut next = || {
             let item = script.next_item().unwrap();
             if matches!(&item, Some(Item::Statement { text, .. }) if text.starts_with("copy")) {
-                skip(&mut script).unwrap();
+                script.skip_rows().unwrap();
             }
             item
         };

@@ -69,6 +69,11 @@ impl<R: BufRead> Script<R> {
         }
     }
 
+    /// Where the text comes from, for who has more of it.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     /// Line on which the text not yet given out begins.
     pub fn line(&self) -> u64 {
         self.line
@@ -178,17 +183,22 @@ pub fn waiting(text: &str) -> Waiting {
     let mut rest = text;
     loop {
         if rest.trim_start().starts_with(['.', '\\']) {
-            let Some((_, after)) = rest.trim_start().split_once('\n') else {
+            let Some((command, after)) = rest.trim_start().split_once('\n') else {
                 return Waiting::Nothing;
             };
-            rest = after;
+            let has_rows = command_reads_rows(command) && !after.trim().is_empty();
+            rest = match has_rows.then(|| behind_end(after)) {
+                Some(None) => return Waiting::Rows,
+                Some(Some(behind)) => behind,
+                None => after,
+            };
             continue;
         }
         let mut scanner = Scanner::new();
         match scanner.scan(rest) {
             Scanned::End(end) if reads_rows(&rest[..end]) => match behind_rows(&rest[end..]) {
                 Some(after) => rest = after,
-                None => return Waiting::Semicolon,
+                None => return Waiting::Rows,
             },
             Scanned::End(end) => rest = &rest[end..],
             Scanned::More => return scanner.waiting(),
@@ -203,14 +213,24 @@ fn behind_rows(text: &str) -> Option<&str> {
     if rows.trim().is_empty() {
         return Some(line);
     }
-    let mut taken = line.len() + 1;
+    behind_end(rows)
+}
+
+/// What follows the line that ends the rows; `None` without such a line.
+pub fn behind_end(rows: &str) -> Option<&str> {
+    let mut taken = 0;
     for row in rows.split_inclusive('\n') {
         taken += row.len();
         if is_end(row.as_bytes()) {
-            return Some(&text[taken..]);
+            return Some(&rows[taken..]);
         }
     }
     None
+}
+
+/// Whether it is a `\copy` of the rows below.
+fn command_reads_rows(command: &str) -> bool {
+    command.starts_with('\\') && reads_rows(command)
 }
 
 #[cfg(test)]
@@ -313,9 +333,24 @@ mod tests {
         assert_eq!(waiting("\\d t"), Waiting::Nothing);
         assert_eq!(waiting(""), Waiting::Nothing);
         assert_eq!(waiting("copy t from stdin;"), Waiting::Nothing);
-        assert_eq!(waiting("copy t from stdin;\n1\t'a\n"), Waiting::Semicolon);
-        let whole = "copy t from stdin;\n1\t'a\n\\.";
-        assert_eq!(waiting(whole), Waiting::Nothing);
-        assert_eq!(waiting(&format!("{whole}\nselect")), Waiting::Semicolon);
+    }
+
+    #[test]
+    fn typed_rows_wait_for_their_end() {
+        for copy in ["copy t from stdin;", "\\copy t (a, b) from stdin csv"] {
+            let begun = format!("{copy}\n1\t'a\n");
+            assert_eq!(waiting(copy), Waiting::Nothing);
+            assert_eq!(waiting(&begun), Waiting::Rows);
+            assert_eq!(waiting(&format!("{begun}\\.")), Waiting::Nothing);
+            let behind = format!("{begun}\\.\nselect");
+            assert_eq!(waiting(&behind), Waiting::Semicolon);
+        }
+        for other in [
+            "\\copy t from 'f'",
+            "\\copy t to stdout",
+            "\\echo from stdin",
+        ] {
+            assert_eq!(waiting(&format!("{other}\nselect 1;")), Waiting::Nothing);
+        }
     }
 }

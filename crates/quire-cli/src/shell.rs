@@ -18,7 +18,7 @@ use quire_server::copy::CopyFailure;
 
 use crate::commands;
 use crate::render::{Format, escape_controls, renderer};
-use crate::rows_behind::{ProcessInput, RowLines, TypedLines};
+use crate::rows_behind::{ProcessInput, RowLines, RowTypist, TypedLines, TypedScript};
 use crate::script::{Item, Script};
 
 pub use copying::{RowSource, RowTarget};
@@ -194,7 +194,26 @@ impl Shell {
     /// When results can no longer be written.
     pub fn run_script(&mut self, script: impl BufRead, name: Option<&str>) -> io::Result<Flow> {
         self.script_depth += 1;
-        let result = self.run_items(Script::new(script), name);
+        let script = Script::new(script);
+        let result = self.run_items(script, name, |shell, item, script| match name {
+            Some(_) => shell.run_item(item, name, script),
+            None => shell.run_item(item, name, &mut ProcessInput),
+        });
+        self.script_depth -= 1;
+        result
+    }
+
+    /// Runs what was typed at the prompt, by somebody who can be asked for rows.
+    ///
+    /// # Errors
+    /// As [`Shell::run_script`].
+    pub fn run_typed(&mut self, text: &str, typist: &mut dyn RowTypist) -> io::Result<Flow> {
+        self.script_depth += 1;
+        let script = TypedScript::new(io::Cursor::new(text.as_bytes().to_vec()));
+        let result = self.run_items(script, None, |shell, item, script| {
+            let mut lines = TypedLines::new(script, typist, shell.interrupts.clone());
+            shell.run_item(item, None, &mut lines)
+        });
         self.script_depth -= 1;
         result
     }
@@ -214,6 +233,7 @@ impl Shell {
         &mut self,
         mut script: Script<R>,
         name: Option<&str>,
+        mut run: impl FnMut(&mut Self, &Item, &mut Script<R>) -> io::Result<Flow>,
     ) -> io::Result<Flow> {
         loop {
             let item = match script.next_item() {
@@ -225,17 +245,7 @@ impl Shell {
                     return Ok(self.fail(&format!("cannot read on: {error}"), place));
                 }
             };
-            let flow = match name {
-                Some(_) => self.run_item(&item, name, &mut script)?,
-                None if self.is_interactive => {
-                    let mut lines = TypedLines {
-                        text: &mut script,
-                        has_asked: false,
-                    };
-                    self.run_item(&item, name, &mut lines)?
-                }
-                None => self.run_item(&item, name, &mut ProcessInput)?,
-            };
+            let flow = run(self, &item, &mut script)?;
             if flow != Flow::Continue {
                 return Ok(flow);
             }

@@ -17,6 +17,7 @@ use crate::snapshot::Snapshot;
 use crate::staging::Staging;
 use crate::sweep::sweep;
 use crate::transaction::{Transaction, WriteTransaction};
+use crate::work::{Phase, Work};
 
 /// How an engine uses its volume.
 #[derive(Debug, Clone)]
@@ -289,13 +290,24 @@ impl Engine {
     /// # Errors
     /// The volume fails. Nothing is lost then.
     pub fn clean(&self) -> Result<CleanReport, MaintenanceError> {
+        self.clean_counting(&Work::default())
+    }
+
+    /// The same, and bytes that are moved are counted.
+    ///
+    /// # Errors
+    /// As [`Engine::clean`].
+    pub fn clean_counting(&self, work: &Work) -> Result<CleanReport, MaintenanceError> {
+        work.begin(Phase::Cleaning, None);
         self.shared.rows.mvcc.checkpoint()?;
-        let mut report = self.clean_step()?;
+        // What this has taken says nothing about the time that moving will take.
+        work.begin(Phase::Cleaning, None);
+        let mut report = self.clean_step(work)?;
         // What a step has moved is pinned where it was until the next, which can then go on. Each byte is moved twice at most:
         // out of a hollow run, and into a hole.
         let limit_bytes = report.file_bytes_before.saturating_mul(2);
         while report.moved_bytes < limit_bytes {
-            let step = self.clean_step()?;
+            let step = self.clean_step(work)?;
             report.file_bytes_after = step.file_bytes_after;
             report.moved_pages += step.moved_pages;
             report.moved_bytes += step.moved_bytes;
@@ -307,8 +319,16 @@ impl Engine {
     }
 
     /// Cleans as far as the pin of the newest state permits, and renews that.
-    fn clean_step(&self) -> Result<CleanReport, MaintenanceError> {
-        let report = self.shared.volume.clean()?;
+    fn clean_step(&self, work: &Work) -> Result<CleanReport, MaintenanceError> {
+        let mut known_bytes = 0;
+        let report = self
+            .shared
+            .volume
+            .clean_telling(&mut |moved_bytes, left_bytes| {
+                work.note_read(0, moved_bytes - known_bytes);
+                work.foresee_left(left_bytes);
+                known_bytes = moved_bytes;
+            })?;
         let ticket = self.wait_for_turn();
         ticket.publish(self.newest_catalog());
         self.shared.volume.checkpoint()?;

@@ -20,6 +20,7 @@ use crate::mvcc::{ReadView, TreeId};
 use crate::row_table::KeyRange;
 use crate::rows::{RowScanError, RowScanOptions, RowSource, RowTable};
 use crate::types::SqlType;
+use crate::work::Work;
 
 /// Leaves that are read of a table that has many.
 const SAMPLE_LEAVES: usize = 2048;
@@ -74,42 +75,136 @@ pub(crate) fn row_count(
     Ok(row_count.transpose()?)
 }
 
-/// Reads some rows, or all of a small table, and says what they say.
-pub(crate) fn take(table: &RowTable) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
-    let row_count = table.row_count_by(SAMPLE_LEAVES)?;
-    let all = RowSource::Range(KeyRange::all());
-    let mut columns: Vec<Column> = table
-        .definition()
-        .visible_columns()
-        .map(|(ordinal, column)| Column::new(ordinal, column.sql_type))
-        .collect();
-    let mut read_row_count = 0;
-    let mut note = |batch: &RecordBatch, stride: usize| {
-        read_row_count += batch.num_rows() as u64;
-        for (position, column) in columns.iter_mut().enumerate() {
-            column.add(batch, position, stride);
-        }
-    };
+/// Reads some rows, or all of a small table, and says what they say. `work` is told of its pages.
+pub(crate) fn take(
+    table: &RowTable,
+    work: Option<&Work>,
+) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+    let mut reading = Reading::new(work);
+    let leaves = table.leaves_by(SAMPLE_LEAVES, &mut |leaf_bytes, all_bytes| {
+        reading.note_counted(leaf_bytes, all_bytes);
+    })?;
+    let row_count = leaves.entries.round() as u64;
+    let mut sample = Sample::new(table);
     let is_whole = row_count <= WHOLE_ROWS;
     if is_whole {
-        let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
-        while let Some(batch) = scan.next_batch()? {
-            note(&batch, 1);
-        }
+        reading.begin_rows(row_count, reading.counted_bytes);
+        sample.read_all(table, &mut reading)?;
     } else {
-        for part in table.divided(&all, SAMPLE_LEAVES)? {
-            let mut scan = table.scan(&options(table, part, LEAF_ROWS))?;
-            if let Some(batch) = scan.next_batch()? {
-                note(&batch, STRIDE);
-            }
-        }
+        let parts = table.divided(&RowSource::Range(KeyRange::all()), SAMPLE_LEAVES)?;
+        let part_count = parts.len() as u64;
+        reading.begin_rows(part_count, part_count * leaves.page_bytes as u64);
+        sample.read_parts(table, parts, &mut reading)?;
     }
+    let read_row_count = sample.row_count;
     let row_count = match is_whole {
         true => read_row_count,
         false => row_count.max(read_row_count),
     };
     let finish = |column: Column| (column.ordinal, column.finish(row_count, read_row_count));
-    Ok(columns.into_iter().map(finish).collect())
+    Ok(sample.columns.into_iter().map(finish).collect())
+}
+
+/// What was read of a table.
+struct Sample {
+    columns: Vec<Column>,
+    row_count: u64,
+}
+
+impl Sample {
+    fn new(table: &RowTable) -> Self {
+        let columns = table.definition().visible_columns();
+        let columns = columns.map(|(ordinal, column)| Column::new(ordinal, column.sql_type));
+        Self {
+            columns: columns.collect(),
+            row_count: 0,
+        }
+    }
+
+    fn read_all(
+        &mut self,
+        table: &RowTable,
+        reading: &mut Reading<'_>,
+    ) -> Result<(), RowScanError> {
+        let all = RowSource::Range(KeyRange::all());
+        let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
+        while let Some(batch) = scan.next_batch()? {
+            self.add(&batch, 1);
+            let rows = batch.num_rows() as u64;
+            reading.note_rows(rows, rows);
+        }
+        Ok(())
+    }
+
+    /// Reads the first rows of each part.
+    fn read_parts(
+        &mut self,
+        table: &RowTable,
+        parts: Vec<RowSource>,
+        reading: &mut Reading<'_>,
+    ) -> Result<(), RowScanError> {
+        for part in parts {
+            let rows_before = self.row_count;
+            let mut scan = table.scan(&options(table, part, LEAF_ROWS))?;
+            if let Some(batch) = scan.next_batch()? {
+                self.add(&batch, STRIDE);
+            }
+            reading.note_rows(1, self.row_count - rows_before);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, batch: &RecordBatch, stride: usize) {
+        self.row_count += batch.num_rows() as u64;
+        for (position, column) in self.columns.iter_mut().enumerate() {
+            column.add(batch, position, stride);
+        }
+    }
+}
+
+/// Tells how far the reading of samples has come. Leaves are read twice: first to count the rows of the table, then for their values.
+struct Reading<'w> {
+    work: Option<&'w Work>,
+    counted_bytes: u64,
+    /// What is left of the second time: steps, and bytes.
+    steps_left: u64,
+    bytes_left: u64,
+}
+
+impl<'w> Reading<'w> {
+    fn new(work: Option<&'w Work>) -> Self {
+        Self {
+            work,
+            counted_bytes: 0,
+            steps_left: 0,
+            bytes_left: 0,
+        }
+    }
+
+    fn note_counted(&mut self, leaf_bytes: u64, all_bytes: u64) {
+        let Some(work) = self.work else { return };
+        if self.counted_bytes == 0 {
+            work.foresee_left(2 * all_bytes);
+        }
+        self.counted_bytes += leaf_bytes;
+        work.note_read(0, leaf_bytes);
+    }
+
+    fn begin_rows(&mut self, steps: u64, bytes: u64) {
+        (self.steps_left, self.bytes_left) = (steps, bytes);
+        if let Some(work) = self.work {
+            work.foresee_left(bytes);
+        }
+    }
+
+    fn note_rows(&mut self, steps: u64, rows: u64) {
+        let Some(work) = self.work else { return };
+        let steps = steps.min(self.steps_left);
+        let bytes = self.bytes_left * steps / self.steps_left.max(1);
+        self.steps_left -= steps;
+        self.bytes_left -= bytes;
+        work.note_read(rows, bytes);
+    }
 }
 
 fn options(table: &RowTable, source: RowSource, batch_rows: usize) -> RowScanOptions {

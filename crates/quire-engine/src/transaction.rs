@@ -1,6 +1,7 @@
 //! The write transaction: changes that become durable and visible together, or not at all.
 
 mod alter;
+mod analyze;
 mod changes;
 mod column_reads;
 mod fill;

@@ -57,7 +57,7 @@ pub struct Progress {
     pub rows_done: u64,
     /// Rows that will be read, where known. Of row tables and changed rows it is an estimate.
     pub rows_total: Option<u64>,
-    /// Bytes read so far: of files, or compressed bytes of column tables.
+    /// Bytes read so far: of files, compressed bytes of column tables, pages of samples; or bytes moved within the file of the database.
     pub bytes_done: u64,
     /// Bytes that will be read, where known.
     pub bytes_total: Option<u64>,
@@ -125,6 +125,13 @@ impl Work {
         });
     }
 
+    /// The table that is written again, if one is: rows go to another one meanwhile, whose name nobody knows.
+    pub(crate) fn rewritten_table(&self) -> Option<String> {
+        let begun = self.begun();
+        let rewriting = begun.as_ref().filter(|it| it.phase == Phase::Rewriting);
+        rewriting.and_then(|it| it.subject.clone())
+    }
+
     /// The work is done but for its commit. The counts stay.
     pub fn commit(&self) {
         if self.has_begun() {
@@ -149,6 +156,13 @@ impl Work {
             // It fails where nothing is to be added.
             let _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
         }
+    }
+
+    /// So many bytes are left to be read, whatever was foreseen before.
+    pub(crate) fn foresee_left(&self, bytes: u64) {
+        let done = self.bytes_done.load(Ordering::Relaxed);
+        self.bytes_total
+            .store(done.saturating_add(bytes), Ordering::Relaxed);
     }
 
     /// So many more rows and bytes have been read.
@@ -284,6 +298,29 @@ mod tests {
         let progress = work.progress().unwrap();
         assert_eq!((progress.rows_total, progress.bytes_total), (None, None));
         assert_eq!(progress.share(), None);
+    }
+
+    #[test]
+    fn what_is_left_replaces_what_was_foreseen() {
+        let work = Work::default();
+        work.begin(Phase::Cleaning, None);
+        work.foresee_left(100);
+        work.note_read(0, 20);
+        assert_eq!(work.progress().unwrap().share(), Some(0.2));
+        work.foresee_left(20);
+        assert_eq!(work.progress().unwrap().share(), Some(0.5));
+        work.foresee_left(0);
+        assert_eq!(work.progress().unwrap().share(), None);
+    }
+
+    #[test]
+    fn a_table_is_rewritten_in_its_phase_only() {
+        let work = Work::default();
+        assert_eq!(work.rewritten_table(), None);
+        work.begin(Phase::Rewriting, Some("r"));
+        assert_eq!(work.rewritten_table().as_deref(), Some("r"));
+        work.begin(Phase::Loading, Some("r"));
+        assert_eq!(work.rewritten_table(), None);
     }
 
     #[test]

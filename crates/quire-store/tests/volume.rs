@@ -176,6 +176,39 @@ fn a_pin_keeps_what_it_saw() {
     no_findings(&volume);
 }
 
+/// It moves some megabytes in each step, and says before how much will be moved.
+#[test]
+fn cleaning_tells_how_far_it_has_come() {
+    let (_, volume) = new_volume();
+    let mut pages = Vec::new();
+    for round in 0..12 {
+        let batch = volume.begin().unwrap();
+        for number in 0..200 {
+            let bytes = payload(round * 1_000 + number, 20_000);
+            pages.push(batch.write(PageKind::Segment, &bytes).unwrap());
+        }
+        batch.commit().unwrap();
+    }
+    let batch = volume.begin().unwrap();
+    for page in pages.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
+        batch.free(*page.1).unwrap();
+    }
+    batch.commit().unwrap();
+    let mut told = Vec::new();
+    let report = volume
+        .clean_telling(&mut |moved_bytes, left_bytes| told.push((moved_bytes, left_bytes)))
+        .unwrap();
+    assert!(told.len() > 3, "{told:?}");
+    assert!(told.is_sorted_by_key(|(moved_bytes, _)| *moved_bytes));
+    assert_eq!(told[0].0, 0);
+    assert_eq!(told.last().unwrap().0, report.moved_bytes);
+    for (moved_bytes, left_bytes) in told.iter().copied() {
+        let ratio = (moved_bytes + left_bytes) as f64 / report.moved_bytes as f64;
+        assert!((0.7..1.3).contains(&ratio), "{told:?}");
+    }
+    no_findings(&volume);
+}
+
 #[test]
 fn cleaning_shortens_the_file_and_keeps_every_page() {
     let (disk, volume) = new_volume();

@@ -44,7 +44,11 @@ pub fn copy(shell: &mut Shell, arguments: &str, lines: &mut dyn RowLines) -> Com
         (true, Place::Shell) => {
             shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
         }
+        // What is typed at the prompt is what the standard input has.
         (true, Place::Process) => match shell.standard_input() {
+            _ if lines.are_typed() => {
+                shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
+            }
             StandardInput::Script => {
                 shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
             }

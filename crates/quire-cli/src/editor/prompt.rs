@@ -11,10 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
 
 use crate::lexer::Waiting;
-use crate::script::waiting;
+use crate::script::{behind_end, waiting};
 
 /// Before the first line.
 pub const PROMPT: &str = "quire> ";
+
+/// Before rows that are asked for.
+pub const ROWS_PROMPT: &str = ">> ";
 
 /// Before later lines: in general, and while a parenthesis is open. As wide as the prompt.
 const CONTINUATION: &str = "  ...> ";
@@ -32,16 +35,61 @@ pub fn is_complete(text: &str) -> bool {
     is_plain_word || waiting(text) == Waiting::Nothing
 }
 
+/// Whether rows that were typed can be taken as they are: what stands behind their end must be complete.
+pub fn are_complete_rows(text: &str) -> bool {
+    behind_end(text).is_none_or(is_complete)
+}
+
+/// Whether rows are asked for, or statements.
+#[derive(Debug, Clone, Default)]
+pub struct AsksForRows(Arc<AtomicBool>);
+
+impl AsksForRows {
+    pub fn set(&self, asks: bool) {
+        self.0.store(asks, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether what was typed is all that is wanted.
+    pub fn is_complete(&self, text: &str) -> bool {
+        match self.get() {
+            true => are_complete_rows(text),
+            false => is_complete(text),
+        }
+    }
+}
+
 /// Enter: runs a complete text, otherwise begins a line below.
-pub struct ContinueLine;
+pub struct ContinueLine {
+    pub asks_for_rows: AsksForRows,
+}
 
 impl ConditionalEventHandler for ContinueLine {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         let before = context.line().get(..context.pos())?;
-        if is_complete(context.line()) {
+        if self.asks_for_rows.is_complete(context.line()) {
             return Some(Cmd::AcceptLine);
         }
-        Some(Cmd::Insert(1, line_break(before).to_owned()))
+        let line_break = match self.asks_for_rows.get() {
+            true => "\n",
+            false => line_break(before),
+        };
+        Some(Cmd::Insert(1, line_break.to_owned()))
+    }
+}
+
+/// Tab: in rows a character like all others.
+pub struct InsertTab {
+    pub asks_for_rows: AsksForRows,
+}
+
+impl ConditionalEventHandler for InsertTab {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let is_plain = self.asks_for_rows.get();
+        is_plain.then(|| Cmd::Insert(1, "\t".to_owned()))
     }
 }
 
@@ -61,10 +109,9 @@ impl ConditionalEventHandler for ClearLine {
 
 /// What Enter adds after this text.
 fn line_break(before: &str) -> &'static str {
-    if waiting(before) == Waiting::Quote {
-        "\n"
-    } else {
-        "\n       "
+    match waiting(before) {
+        Waiting::Quote | Waiting::Rows => "\n",
+        _ => "\n       ",
     }
 }
 
@@ -81,31 +128,37 @@ pub fn show_continuations(text: &str, uses_color: bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 32);
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
-        let prompt = match waiting(&text[..offset]) {
-            _ if offset == 0 => None,
-            Waiting::Quote => None,
-            Waiting::Parenthesis => Some(CONTINUATION_IN_PARENTHESES),
-            Waiting::Semicolon | Waiting::Nothing => Some(CONTINUATION),
-        };
-        match (prompt, line.strip_prefix(INDENTATION)) {
-            (Some(prompt), Some(rest)) => {
+        let indented = line.strip_prefix(INDENTATION).filter(|_| offset > 0);
+        // The text before is gone over only where it matters: there may be many rows.
+        let prompted = indented.and_then(|rest| Some((continuation(&text[..offset])?, rest)));
+        match prompted {
+            Some((prompt, rest)) => {
                 shown.push_str(dim);
                 shown.push_str(prompt);
                 shown.push_str(plain);
                 shown.push_str(rest);
             }
-            _ => shown.push_str(line),
+            None => shown.push_str(line),
         }
         offset += line.len();
     }
     Cow::Owned(shown)
 }
 
+/// The prompt of a line below this text, unless its blanks count.
+fn continuation(before: &str) -> Option<&'static str> {
+    match waiting(before) {
+        Waiting::Quote | Waiting::Rows => None,
+        Waiting::Parenthesis => Some(CONTINUATION_IN_PARENTHESES),
+        Waiting::Semicolon | Waiting::Nothing => Some(CONTINUATION),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
-        CONTINUATION, CONTINUATION_IN_PARENTHESES, INDENTATION, PROMPT, is_complete, line_break,
-        show_continuations,
+        CONTINUATION, CONTINUATION_IN_PARENTHESES, INDENTATION, PROMPT, are_complete_rows,
+        is_complete, line_break, show_continuations,
     };
 
     #[test]
@@ -130,7 +183,16 @@ mod tests {
     fn nothing_is_added_inside_quotes() {
         assert_eq!(line_break("select 'a"), "\n");
         assert_eq!(line_break("/* a"), "\n");
+        assert_eq!(line_break("\\copy t from stdin\n1"), "\n");
         assert_eq!(line_break("select (1"), "\n       ");
+    }
+
+    #[test]
+    fn rows_are_complete_unless_a_statement_is_begun_behind_them() {
+        for text in ["1\tselect", "", "1\n\\.", "1\n\\.\nselect 1;"] {
+            assert!(are_complete_rows(text), "{text:?}");
+        }
+        assert!(!are_complete_rows("1\n\\.\nselect 1"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use quire_server::copy::{CopyFailure, CopyReceiver, CopySender};
 
 use super::{Failure, Shell};
 use crate::bare_words::reads_rows;
-use crate::rows_behind::{RowLines, is_end, skip};
+use crate::rows_behind::{RowLines, is_end};
 
 /// Rows are handed on in pieces of about so many bytes.
 const PIECE_BYTES: usize = 256 << 10;
@@ -52,7 +52,6 @@ impl Shell {
         {
             return self.execute(sql);
         }
-        let (is_script, first_line) = (!lines.are_typed(), lines.line_number());
         let mut has_begun = false;
         self.echo(sql)?;
         let copied = self.run_statement(|shell| {
@@ -65,9 +64,8 @@ impl Shell {
                 None => shell.execute_in_time(sql),
             }
         });
-        if !has_begun && is_script && first_line.is_some() && reads_rows(sql) {
-            // The rows are no statements.
-            skip(lines)?;
+        if !has_begun && reads_rows(sql) {
+            lines.skip_rows()?;
         }
         copied
     }
@@ -82,10 +80,20 @@ impl Shell {
         source: RowSource<'_>,
         target: RowTarget,
     ) -> Result<(), Failure> {
-        self.run_statement(|shell| match shell.begin_copy(sql)? {
-            Some(stream) => shell.copy(stream, source, target),
-            None => Err(Failure::Command(format!("this is no COPY: {sql}"))),
-        })
+        let mut source = Some(source);
+        let copied = self.run_statement(|shell| {
+            let stream = shell.begin_copy(sql)?;
+            match stream.zip(source.take()) {
+                Some((stream, source)) => shell.copy(stream, source, target),
+                None => Err(Failure::Command(format!("this is no COPY: {sql}"))),
+            }
+        });
+        match source {
+            // It has not begun.
+            Some(RowSource::Lines(lines)) if reads_rows(sql) => lines.skip_rows()?,
+            _ => {}
+        }
+        copied
     }
 
     fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, Failure> {

@@ -54,6 +54,12 @@ impl Interrupts {
         Running { interrupts: self }
     }
 
+    /// Ctrl-C, read as a key: cancels the running statement.
+    pub fn cancel_running(&self) {
+        // A second one would end the program if it were a signal, but the prompt stays.
+        let _ = self.press();
+    }
+
     /// Whether a statement was cancelled since the last call.
     pub fn take_interrupted(&self) -> bool {
         std::mem::take(&mut self.lock().was_interrupted)

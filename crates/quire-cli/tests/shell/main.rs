@@ -9,3 +9,4 @@ mod program;
 mod scripts;
 mod signals;
 mod terminal;
+mod typed_rows;

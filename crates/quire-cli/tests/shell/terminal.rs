@@ -14,12 +14,12 @@ use crate::program::{ENDLESS, Folder};
 /// What does not appear within this time does not appear.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const CONTROL_C: &str = "\x03";
-const CONTROL_D: &str = "\x04";
+pub const CONTROL_C: &str = "\x03";
+pub const CONTROL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 const LEFT: &str = "\x1b[D";
 const TAB: &str = "\t";
-const ENTER: &str = "\r";
+pub const ENTER: &str = "\r";
 
 const PROGRESS_AT_ONCE: [(&str, &str); 1] = [("QUIRE_PROGRESS_DELAY_MS", "0")];
 
@@ -27,7 +27,7 @@ const HEIGHT: NonZeroU16 = NonZeroU16::new(30).unwrap();
 const WIDTH: NonZeroU16 = NonZeroU16::new(100).unwrap();
 
 /// A running shell and its screen.
-struct Terminal {
+pub struct Terminal {
     /// Ends with the terminal.
     _process: PtyProcess,
     keys: File,
@@ -38,7 +38,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(folder: &Folder, arguments: &[&str]) -> Self {
+    pub fn start(folder: &Folder, arguments: &[&str]) -> Self {
         Self::start_with(folder, arguments, "")
     }
 
@@ -100,28 +100,28 @@ impl Terminal {
     }
 
     /// Everything written so far, as text.
-    fn written_text(&self) -> String {
+    pub fn written_text(&self) -> String {
         String::from_utf8_lossy(&self.written).into_owned()
     }
 
-    fn press(&mut self, keys: &str) {
+    pub fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Types a line and waits until the screen holds the expected text.
-    fn enter(&mut self, line: &str, expected: &str) {
+    pub fn enter(&mut self, line: &str, expected: &str) {
         self.press(line);
         self.press(ENTER);
         self.wait_for(expected);
     }
 
     /// The rows of the screen without the blanks at their ends.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let rows = self.screen.screen().rows(0, WIDTH.get());
         rows.map(|row| format!("{}\n", row.trim_end())).collect()
     }
 
-    fn last_line(&self) -> String {
+    pub fn last_line(&self) -> String {
         self.text()
             .trim_end()
             .lines()
@@ -130,18 +130,18 @@ impl Terminal {
             .to_owned()
     }
 
-    fn wait_for(&mut self, expected: &str) {
+    pub fn wait_for(&mut self, expected: &str) {
         self.wait_until(expected, |terminal| terminal.text().contains(expected));
     }
 
     /// Waits for the prompt with nothing behind it: the shell takes keys.
-    fn wait_for_prompt(&mut self) {
+    pub fn wait_for_prompt(&mut self) {
         self.wait_until("an empty prompt", |terminal| {
             terminal.last_line() == "quire>"
         });
     }
 
-    fn wait_until(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
+    pub fn wait_until(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_there(self) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -172,7 +172,7 @@ impl Terminal {
         (code.to_owned(), self.written_text())
     }
 
-    fn leave(mut self) {
+    pub fn leave(mut self) {
         self.press(CONTROL_D);
         assert_eq!(self.wait_for_end(), "0");
     }
@@ -504,30 +504,4 @@ fn color_is_used_unless_no_color_is_set() {
         assert!(written.contains(red_error), "{no_color:?}: {written:?}");
         terminal.leave();
     }
-}
-
-#[test]
-fn the_rows_of_a_copy_are_asked_for() {
-    let folder = Folder::new();
-    let mut terminal = Terminal::start(&folder, &[]);
-    terminal.enter("CREATE TABLE t (id INTEGER, word TEXT);", "CREATE TABLE");
-    terminal.enter("COPY t FROM stdin;", "End with a backslash and a period");
-    terminal.wait_until("the first row is asked for", |terminal| {
-        terminal.last_line() == ">>"
-    });
-    // The terminal is no line editor's now: a line ends as in any program.
-    terminal.press("1\\tx\n");
-    terminal.wait_until("the next row is asked for", |terminal| {
-        terminal.text().matches(">> ").count() + terminal.last_line().matches(">>").count() >= 2
-    });
-    terminal.press("\\.\n");
-    terminal.wait_for("22P04");
-    terminal.enter("COPY t FROM stdin csv;", "COPY t FROM stdin csv;");
-    terminal.wait_until("a row is asked for", |terminal| {
-        terminal.last_line() == ">>"
-    });
-    terminal.press("7,seven\n");
-    terminal.press("\\.\n");
-    terminal.wait_for("COPY 1");
-    terminal.enter("SELECT id + 35 AS found FROM t;", "42");
 }

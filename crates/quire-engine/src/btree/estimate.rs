@@ -52,6 +52,9 @@ enum Below {
     Entries(usize),
 }
 
+/// For who does not want to know how far reading has come.
+pub(crate) fn untold(_: u64, _: u64) {}
+
 /// Keys of children, and the children.
 type Children = (Vec<Vec<u8>>, Vec<PageId>, u8);
 
@@ -62,7 +65,7 @@ impl BTree {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn estimate_entries(&self, low: &[u8], high: &[u8]) -> Result<u64, TreeError> {
-        let entries = self.estimate_leaves(FEW_PAGES)?.entries;
+        let entries = self.estimate_leaves(FEW_PAGES, &mut untold)?.entries;
         let first = match low {
             [] => 0.0,
             _ => self.fraction_below(low)?,
@@ -75,11 +78,16 @@ impl BTree {
     }
 
     /// About how many entries and leaves there are, and where these are: pages of a level, up to `page_count_max` of them, say how many
-    /// pages the next has.
+    /// pages the next has. `told` is, of each leaf that was read, its bytes, and those of all that will be.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub(crate) fn estimate_leaves(&self, page_count_max: usize) -> Result<LeafEstimate, TreeError> {
+    pub(crate) fn estimate_leaves(
+        &self,
+        page_count_max: usize,
+        told: &mut dyn FnMut(u64, u64),
+    ) -> Result<LeafEstimate, TreeError> {
+        let page_bytes = self.page_bytes() as u64;
         let (mut pages, mut scale) = (vec![self.root], 1.0);
         loop {
             // Before any is read.
@@ -93,11 +101,15 @@ impl BTree {
                 return Ok(estimate);
             }
             scale *= pages.len() as f64 / sampled.len() as f64;
+            let all_bytes = sampled.len() as u64 * page_bytes;
             let (mut below, mut entry_count) = (Vec::new(), 0);
             for page in sampled {
                 match self.pages_below(page)? {
                     Below::Pages(children) => below.extend(children),
-                    Below::Entries(count) => entry_count += count,
+                    Below::Entries(count) => {
+                        entry_count += count;
+                        told(page_bytes, all_bytes);
+                    }
                 }
             }
             if below.is_empty() {

@@ -62,7 +62,7 @@ pub(crate) use cursor::KeyAndValue;
 pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use cursor::{Cursor, Direction};
 pub use error::TreeError;
-pub(crate) use estimate::{FEW_PAGES, LeafEstimate};
+pub(crate) use estimate::{FEW_PAGES, LeafEstimate, untold};
 pub(crate) use levels::TreeLevels;
 pub(crate) use stored::{add_stored_pages, stored_dictionaries};
 pub use tree::{BTree, TreeOptions};

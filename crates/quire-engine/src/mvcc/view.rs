@@ -118,8 +118,10 @@ impl ReadView {
         &self,
         tree: TreeId,
         page_count_max: usize,
+        told: &mut dyn FnMut(u64, u64),
     ) -> Result<LeafEstimate, ReadError> {
-        Ok(self.tree(tree)?.btree.estimate_leaves(page_count_max)?)
+        let btree = &self.tree(tree)?.btree;
+        Ok(btree.estimate_leaves(page_count_max, told)?)
     }
 
     /// Keys that cut a range into up to `part_count` parts of about one size.

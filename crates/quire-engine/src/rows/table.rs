@@ -9,7 +9,7 @@ use quire_codec::Scalar;
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
 use super::scan::{RowScan, RowScanOptions, RowSource};
-use crate::btree::{FEW_PAGES, LeafEstimate};
+use crate::btree::{FEW_PAGES, LeafEstimate, untold};
 use crate::definition::TableDefinition;
 use crate::mvcc::{ReadView, TreeId};
 use crate::row_table::{KeyRange, RowLayout};
@@ -111,18 +111,22 @@ impl RowTable {
         Ok(found.filter(agrees).unwrap_or(estimate))
     }
 
-    /// The same, by as many pages as `ANALYZE` reads.
-    pub(crate) fn row_count_by(&self, page_count_max: usize) -> Result<u64, RowScanError> {
-        let leaves = self.view.estimate_leaves(self.parts.rows, page_count_max);
-        Ok(leaves?.entries.round() as u64)
-    }
-
     /// About how many leaves its tree has, and where they are.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn leaves(&self) -> Result<LeafEstimate, RowScanError> {
-        Ok(self.view.estimate_leaves(self.parts.rows, FEW_PAGES)?)
+        self.leaves_by(FEW_PAGES, &mut untold)
+    }
+
+    /// The same, by so many pages of each level. `told` is, of each leaf that was read, its bytes, and those of all that will be.
+    pub(crate) fn leaves_by(
+        &self,
+        page_count_max: usize,
+        told: &mut dyn FnMut(u64, u64),
+    ) -> Result<LeafEstimate, RowScanError> {
+        let (view, rows) = (&self.view, self.parts.rows);
+        Ok(view.estimate_leaves(rows, page_count_max, told)?)
     }
 
     /// About how many rows a source has, without reading them.

@@ -104,7 +104,7 @@ impl Transaction {
         self.begin_statement();
         if row_count >= SAMPLED_ROWS_MIN {
             // Its pages are at hand, and without samples a join of it may be planned as if every column were a key.
-            self.analyze(&name)?;
+            self.take_sample(&name, None)?;
             self.begin_statement();
         }
         Ok(row_count)

@@ -11,14 +11,13 @@ use quire_store::{Durability, WriteBatch};
 
 use super::{ColumnReads, TablesPoint, WriteTransaction};
 use crate::catalog::Catalog;
-use crate::definition::{TableDefinition, TreeRecord, TreeRole};
+use crate::definition::{TableDefinition, TreeRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
 use crate::mvcc::{
     self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
 };
 use crate::rows::{ReferenceChecks, RowMemory, RowParts, RowWriteError, RowWriter};
-use crate::samples;
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 use crate::work::Work;
@@ -259,31 +258,6 @@ impl Transaction {
     pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
         self.lock_name(name, TableLockMode::AccessExclusive)?;
         self.define(|tables| tables.truncate_table(name))
-    }
-
-    /// Takes a sample of a row table's rows and keeps what it says of the columns, for estimates.
-    ///
-    /// # Errors
-    /// There is no such row table; its rows cannot be read; the samples cannot be written.
-    pub fn analyze(&mut self, table: &str) -> Result<(), TransactionError> {
-        self.lock_name(table, TableLockMode::AccessShare)?;
-        self.begin_statement();
-        let Some(rows) = self.snapshot().row_table(table)? else {
-            return Err(TransactionError::TableNotFound(table.to_owned()));
-        };
-        let found = samples::take(&rows).map_err(RowWriteError::from)?;
-        let known = self.snapshot().samples_tree();
-        let tree = match known {
-            Some(tree) => tree,
-            None => self.define(|tables| tables.shared_tree(TreeRole::Samples))?,
-        };
-        let tree = mvcc::TreeId::new(tree.id);
-        for (ordinal, sample) in found {
-            let key = samples::key(rows.id(), ordinal);
-            let written = self.rows.put(tree, &key, &sample.encode());
-            written.map_err(RowWriteError::from)?;
-        }
-        Ok(())
     }
 
     /// Gives a table another definition, once nobody else uses it.

@@ -45,7 +45,19 @@ impl Volume {
     /// # Errors
     /// See [`CleanError`].
     pub fn clean(&self) -> Result<CleanReport, CleanError> {
-        let mut report = clean(&self.inner, u64::MAX)?;
+        self.clean_and_cut(None)
+    }
+
+    /// The same. `told` is, before the first step and after each, how many bytes were moved, and about how many will still be.
+    ///
+    /// # Errors
+    /// See [`CleanError`].
+    pub fn clean_telling(&self, told: &mut dyn FnMut(u64, u64)) -> Result<CleanReport, CleanError> {
+        self.clean_and_cut(Some(told))
+    }
+
+    fn clean_and_cut(&self, told: Option<Told<'_>>) -> Result<CleanReport, CleanError> {
+        let mut report = clean(&self.inner, u64::MAX, told)?;
         let _turn = Turn::wait(&self.inner);
         self.inner.cut_end(&mut self.inner.lock_writer(), 0)?;
         report.file_bytes_after = file_bytes(&self.inner);
@@ -94,7 +106,7 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
     } else {
         return 0;
     };
-    let report = clean(inner, budget_bytes);
+    let report = clean(inner, budget_bytes, None);
     report.map_or(0, |report| report.moved_bytes)
 }
 
@@ -105,7 +117,14 @@ pub(super) fn used_end(writer: &Writer) -> u64 {
     runs_end.max(chunks_end).unwrap_or(FIRST_RUN_BLOCK)
 }
 
-fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanError> {
+/// Is called with the bytes that were moved, and with about how many will still be.
+type Told<'t> = &'t mut dyn FnMut(u64, u64);
+
+fn clean(
+    inner: &Arc<Inner>,
+    budget_bytes: u64,
+    mut told: Option<Told<'_>>,
+) -> Result<CleanReport, CleanError> {
     let mut report = CleanReport {
         file_bytes_before: file_bytes(inner),
         ..CleanReport::default()
@@ -117,6 +136,7 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
         false => budget_bytes,
     };
     reserve_at_end(inner)?;
+    tell(inner, &copies, 0, &mut told);
     while report.moved_bytes < budget_bytes {
         let step = match inner.is_full() {
             true => step_on_full_disk(inner)?,
@@ -125,6 +145,7 @@ fn clean(inner: &Arc<Inner>, budget_bytes: u64) -> Result<CleanReport, CleanErro
         let Some((pages, bytes)) = step else { break };
         report.moved_pages += pages;
         report.moved_bytes += bytes;
+        tell(inner, &copies, report.moved_bytes, &mut told);
     }
     let turn = Turn::wait(inner);
     store_map(inner)?;
@@ -297,6 +318,26 @@ fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Exte
         far.filter(|(_, extent)| !copies.from_far.contains(&extent.start)),
         step_bytes.min(room_bytes.saturating_sub(BATCH_BYTES)),
     )
+}
+
+fn tell(inner: &Inner, copies: &Copies, moved_bytes: u64, told: &mut Option<Told<'_>>) {
+    if let Some(told) = told {
+        let left_bytes = bytes_to_move(&inner.lock_writer(), copies);
+        told(moved_bytes, left_bytes);
+    }
+}
+
+/// About how much will be copied: what is alive in hollow runs, and behind the place where the file will end.
+fn bytes_to_move(writer: &Writer, copies: &Copies) -> u64 {
+    let hollow = hollow_runs(writer, copies, u64::MAX);
+    let hollow_bytes: u64 = hollow.iter().map(|(live_bytes, _)| live_bytes).sum();
+    let hollow_blocks: u64 = hollow.iter().map(|(_, run)| run.count).sum();
+    let gained_blocks = hollow_blocks.saturating_sub(hollow_bytes.div_ceil(BLOCK_BYTES));
+    let end = packed_end(writer).saturating_sub(gained_blocks);
+    let runs = writer.contents.runs.iter();
+    let far = runs.filter(|(run, it)| run.start >= end && !is_hollow(*run, it.live_bytes));
+    let far = far.filter(|(run, _)| !copies.from_far.contains(&run.start));
+    hollow_bytes + far.map(|(_, run)| run.live_bytes).sum::<u64>()
 }
 
 fn is_hollow(extent: Extent, live_bytes: u64) -> bool {

@@ -247,8 +247,9 @@ fn no_parameter(line: &str) -> Error {
     let name = line.get(at..).unwrap_or_default();
     let end = name.find(|it: char| it != '$' && !it.is_ascii_digit());
     let name = name.get(..end.unwrap_or(name.len())).unwrap_or(name);
-    Error::new("42P02", format!("there is no parameter {name}"))
-        .with_hint("Prepare the statement, and give a value for each of its parameters from $1 to $65535.")
+    Error::new("42P02", format!("there is no parameter {name}")).with_hint(
+        "Prepare the statement, and give a value for each of its parameters from $1 to $65535.",
+    )
 }
 
 /// What the planner does not do, without its own names for it.

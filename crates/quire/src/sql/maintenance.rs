@@ -16,7 +16,6 @@ use super::parse::word;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::merging::merge;
-use crate::progress::Phase;
 use crate::session::Session;
 use crate::transaction::Writer;
 
@@ -128,8 +127,7 @@ pub(super) async fn run(
         for table in &tables {
             merge_changes(session, table, token).await?;
         }
-        token.work().begin(Phase::Cleaning, None);
-        block_in_place(|| session.database.engine.clean())?;
+        block_in_place(|| session.database.engine.clean_counting(token.work()))?;
     }
     Ok(())
 }
@@ -164,7 +162,6 @@ async fn analyze(session: &Session, tables: &[String], token: &CancelToken) -> R
     let transaction = writer.transaction()?;
     for table in tables {
         if snapshot.row_table_entry(table).is_some() {
-            token.work().begin(Phase::Sampling, Some(table));
             block_in_place(|| transaction.analyze(table))?;
         }
     }

@@ -147,6 +147,8 @@ fn an_index_is_read_and_then_sorted() {
 #[test]
 fn rows_that_are_written_again_are_counted() {
     let mut connection = connection();
+    // Its entries are put in order, which is told by a phase of its own.
+    rows(&mut connection, "CREATE INDEX by_mixed ON r (mixed)");
     for sql in [
         "ALTER TABLE r SET (compression = none)",
         "ALTER TABLE r ALTER COLUMN mixed TYPE TEXT",
@@ -158,17 +160,54 @@ fn rows_that_are_written_again_are_counted() {
             false => ("c", COLUMN_ROWS),
         };
         assert_eq!(progress.phase, Phase::Committing, "{sql}");
-        assert!(
-            progress
-                .subject
-                .is_some_and(|subject| subject.starts_with(table)),
-            "{sql}"
-        );
+        // And not the one that takes its place.
+        assert_eq!(progress.subject.as_deref(), Some(table), "{sql}");
         assert_eq!(progress.rows_done, rows, "{sql}");
         assert!(progress.rows_total.is_some(), "{sql}");
     }
+}
+
+#[test]
+fn samples_count_the_pages_and_rows_that_are_read() {
+    let mut connection = connection();
+    // One that is read from end to end, and one of which some pages are.
+    let small = after(&mut connection, "ANALYZE r");
+    assert_eq!(
+        (small.phase, small.subject.as_deref()),
+        (Phase::Committing, Some("r"))
+    );
+    assert_eq!(small.rows_done, ROW_ROWS);
+    assert!(small.bytes_total.is_some_and(|total| total > 0));
+    assert_eq!(Some(small.bytes_done), small.bytes_total);
+    rows(
+        &mut connection,
+        "INSERT INTO r SELECT value + 60000, value, 'name' FROM generate_series(1, 240000) AS s(value)",
+    );
+    let large = after(&mut connection, "ANALYZE r");
+    assert!(
+        0 < large.rows_done && large.rows_done < 300_000,
+        "{large:?}"
+    );
+    assert!(large.bytes_done > small.bytes_done, "{large:?}");
+    assert_eq!(Some(large.bytes_done), large.bytes_total);
+    assert_eq!(large.rows_total, None);
+}
+
+#[test]
+fn cleaning_counts_the_bytes_that_it_moves() {
+    let mut connection = connection();
+    rows(
+        &mut connection,
+        "CREATE TABLE filler AS SELECT value * 7919 % 1000003 AS a FROM generate_series(1, 2000000) AS s(value)",
+    );
+    rows(&mut connection, "ALTER TABLE c ALTER COLUMN b TYPE TEXT");
+    rows(&mut connection, "DROP TABLE d");
+    rows(&mut connection, "DROP TABLE filler");
     let progress = after(&mut connection, "VACUUM FULL r");
-    assert_eq!(progress.phase, Phase::Cleaning);
+    assert_eq!((progress.phase, progress.subject), (Phase::Cleaning, None));
+    assert!(progress.bytes_done > 0);
+    let total = progress.bytes_total.unwrap_or_default();
+    assert!(total >= progress.bytes_done, "{total}");
 }
 
 #[test]

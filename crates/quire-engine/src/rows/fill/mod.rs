@@ -132,7 +132,9 @@ impl RowFill {
         let all_trees = [&self.rows, &self.overflow]
             .into_iter()
             .chain(&self.indexes);
-        begin_sorting(work, all_trees, &parts.definition.name);
+        let rewritten = work.and_then(Work::rewritten_table);
+        let subject = rewritten.as_ref().unwrap_or(&parts.definition.name);
+        begin_sorting(work, all_trees, subject);
         let mut filled = Vec::new();
         let mut note = |role: TreeRole, fill: TreeFill| -> Result<(), FillError> {
             let tree = trees.iter().find(|tree| tree.role == role);
