@@ -162,8 +162,10 @@ fn rows_that_are_written_again_are_counted() {
         assert_eq!(progress.phase, Phase::Committing, "{sql}");
         // And not the one that takes its place.
         assert_eq!(progress.subject.as_deref(), Some(table), "{sql}");
-        assert_eq!(progress.rows_done, rows, "{sql}");
-        assert!(progress.rows_total.is_some(), "{sql}");
+        // Of a table with an index the last phase counts what is put in order: its rows and the entries of the index.
+        let counts = [rows, 2 * rows];
+        assert!(counts.contains(&progress.rows_done), "{sql}: {progress:?}");
+        assert_eq!(progress.rows_total, Some(progress.rows_done), "{sql}");
     }
 }
 
