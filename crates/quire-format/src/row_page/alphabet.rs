@@ -135,22 +135,22 @@ impl Alphabet {
 
     /// Appends bytes that are of the alphabet.
     pub(super) fn pack(&self, bytes: &[u8], packed: &mut BitWriter) {
-        let mut codes = [0_u64; 256];
+        let mut codes = [0_u8; 256];
         for (code, symbol) in self.symbols.iter().enumerate() {
-            codes[usize::from(*symbol)] = code as u64;
+            codes[usize::from(*symbol)] = code as u8;
         }
         let (radix, word) = (self.symbols.len() as u64, self.word());
         let value = |bytes: &[u8]| {
             let digits = bytes.iter().rev().map(|byte| codes[usize::from(*byte)]);
-            digits.fold(0, |value, digit| value * radix + digit)
+            digits.fold(0, |value, digit| value * radix + u64::from(digit))
         };
         let words = bytes.chunks_exact(word.symbols);
         let rest = words.remainder();
         // What is most common, so that its steps are known when this is compiled.
         match word.symbols {
-            2 => words.for_each(|bytes| packed.push(value(&bytes[..2]), word.bits)),
-            3 => words.for_each(|bytes| packed.push(value(&bytes[..3]), word.bits)),
-            _ => words.for_each(|bytes| packed.push(value(bytes), word.bits)),
+            2 => packed.push_short(words.map(|bytes| value(&bytes[..2])), word.bits),
+            3 => packed.push_short(words.map(|bytes| value(&bytes[..3])), word.bits),
+            _ => packed.push_short(words.map(value), word.bits),
         }
         packed.push(value(rest), word_bits(self.symbols.len(), rest.len()));
     }

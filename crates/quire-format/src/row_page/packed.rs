@@ -325,6 +325,21 @@ impl BitWriter {
         }
     }
 
+    /// Pushes numbers of at most 11 bits each, several at once.
+    #[inline]
+    pub(super) fn push_short(&mut self, numbers: impl Iterator<Item = u64>, bits: u32) {
+        let (mut word, mut word_bits) = (0, 0);
+        for number in numbers {
+            word |= number << word_bits;
+            word_bits += bits;
+            if word_bits > SHORT_BITS - bits {
+                self.push(word, word_bits);
+                (word, word_bits) = (0, 0);
+            }
+        }
+        self.push(word, word_bits);
+    }
+
     pub(super) fn finish(mut self) -> Vec<u8> {
         let rest = self.pending.to_le_bytes();
         let bytes = self.pending_bits.div_ceil(8) as usize;

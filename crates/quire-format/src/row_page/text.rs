@@ -180,6 +180,11 @@ struct Drafts {
 impl Drafts {
     /// The alphabet for one more place, at the least cost: one there is, with the symbols it lacks, or a new one.
     fn place(&mut self, set: &ByteSet, string_count: usize) -> Option<usize> {
+        // What is there already costs least.
+        if let Some(number) = self.sets.iter().position(|(known, _)| known == set) {
+            self.sets[number].1 += 1;
+            return Some(number);
+        }
         let count = string_count as f32;
         let new = ALPHABET_BITS + 8.0 * set.len() as f32 + RUN_BITS + set.symbol_bits()? * count;
         let mut best = match self.sets.len() < ALPHABETS_MAX {
