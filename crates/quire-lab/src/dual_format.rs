@@ -26,8 +26,8 @@ const FILL_PERCENT: u8 = 94;
 const PAPER_RATIO: f64 = 2.08;
 const PAPER_GAINS: [f64; 6] = [0.0, 0.206, 0.305, 0.449, 0.375, 0.408];
 
-/// Compression ratio and size of the table under the six scenarios, and with numbers in as many bits as their range
-/// needs. `text` is where the words of its strings come from.
+/// Compression ratio and size of the table under the six scenarios, with numbers in as many bits as their range needs,
+/// and with strings so too. `text` is where the words of its strings come from.
 pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
     let made_up = made_up_text(11, 1 << 20);
     let words = Words::of(text.unwrap_or(made_up.as_bytes()))?;
@@ -52,7 +52,8 @@ pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> 
         }
     }
     let gains = PAPER_GAINS.map(|gain| Some(PAPER_RATIO * (1.0 + gain)));
-    let paper = [gains.as_slice(), &[None]].concat();
+    let mut paper = gains.to_vec();
+    paper.resize(PageTransform::ALL.len(), None);
     ratios.push(Series::paper("zlib of sectors, in the drive", paper));
     let ratio = Axis::linear("compression ratio", "");
     let size = Axis::linear("size of 2 million rows", "MB");
