@@ -1,0 +1,1 @@
+"""Random queries, asked of Quire and of PostgreSQL: the README says how."""

@@ -1,0 +1,115 @@
+"""What a statement is asked of: PostgreSQL, and Quire in each way that must give the same answer."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+
+from oracle.schema import Scenario
+from oracle.servers import Quire
+from oracle.wire import Answer, Wire
+
+STATEMENT_SECONDS_MAX = 10
+
+
+@dataclass(slots=True)
+class Side:
+    """`storage` is that of its tables: `row`, `column`, or nothing for PostgreSQL."""
+
+    name: str
+    storage: str
+    engine: str
+    wire: Wire
+    is_extended: bool = False
+
+    @property
+    def is_peer(self) -> bool:
+        return not self.storage
+
+    def prepare(self, settings: tuple[str, ...]) -> None:
+        if self.is_peer:
+            return
+        for sql in ("RESET ALL", f"SET engine = '{self.engine}'", f"SET statement_timeout = '{STATEMENT_SECONDS_MAX}s'", "SET synchronous_commit = off", *settings):
+            self.wire.must(sql)
+
+
+class Sides:
+    """PostgreSQL, three machines on row tables, and column tables. Sides of one storage share tables."""
+
+    def __init__(self, peer: str, folder: pathlib.Path, number: int):
+        self.peer, self.folder, self.number = peer, folder, number
+        with_admin = Wire(f"{peer} dbname=postgres")
+        with_admin.must(f"CREATE DATABASE oracle_{number} TEMPLATE template0")
+        with_admin.close()
+        self.scenario: Scenario | None = None
+        self.servers = {storage: Quire(folder / f"{storage}.quire") for storage in ("row", "column")}
+        self.connect()
+
+    def connect(self) -> None:
+        row, column = self.servers["row"].conninfo, self.servers["column"].conninfo
+        self.all = [
+            Side("postgres", "", "", Wire(f"{self.peer} dbname=oracle_{self.number}")),
+            Side("row tuple", "row", "tuple", Wire(row)),
+            Side("row batch", "row", "batch", Wire(row), True),
+            Side("row auto", "row", "auto", Wire(row), True),
+            Side("column", "column", "auto", Wire(column)),
+        ]
+        self.all[0].wire.must(f"SET statement_timeout = '{STATEMENT_SECONDS_MAX}s'; SET client_min_messages = error; SET bytea_output = hex")
+
+    @property
+    def ours(self) -> list[Side]:
+        return self.all[1:]
+
+    def leaders(self) -> list[Side]:
+        """One side of each storage, to make tables by."""
+        return [self.all[0], self.all[3], self.all[4]]
+
+    def set_up(self, scenario: Scenario) -> list[tuple[str, str, Answer]]:
+        """Makes the tables anew; gives what failed, by side and statement."""
+        self.clear()
+        failed = []
+        for side in self.all:
+            side.prepare(scenario.settings)
+        for side in self.leaders():
+            for sql in scenario.statements(side.storage):
+                answer = side.wire.ask(sql)
+                if answer.is_error:
+                    failed.append((side.name, sql, answer))
+        self.scenario = scenario
+        return failed
+
+    def clear(self) -> None:
+        if self.scenario is None:
+            return
+        for side in self.leaders():
+            for sql in self.scenario.drops():
+                side.wire.ask(sql)
+        self.scenario = None
+
+    def ask_all(self, sql: str, sides: list[Side] | None = None) -> list[Answer]:
+        """The same of all at once."""
+        asked = self.all if sides is None else sides
+        for side in asked:
+            side.wire.send(sql, side.is_extended)
+        return [side.wire.receive() for side in asked]
+
+    def renew(self) -> None:
+        """After a server has died: new ones, with empty files."""
+        for side in self.all:
+            side.wire.close()
+        for storage, server in self.servers.items():
+            server.stop()
+            server.database = self.folder / f"{storage}{len(list(self.folder.iterdir()))}.quire"
+            server.start()
+        scenario, self.scenario = self.scenario, None
+        self.connect()
+        if scenario is not None:
+            for sql in scenario.drops():
+                self.all[0].wire.ask(sql)
+            self.set_up(scenario)
+
+    def stop(self) -> None:
+        for side in self.all:
+            side.wire.close()
+        for server in self.servers.values():
+            server.stop()
