@@ -10,9 +10,10 @@ CARGO := cargo
 XTASK := $(CARGO_TARGET_DIR)/release/xtask
 SCALE ?= 1
 CASES ?= 100000
+ORACLE_QUERIES ?= 20000
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-files bench-bits nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-files bench-bits oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -20,12 +21,14 @@ help:
 	@echo "make demo DATA=f the same for a file of your own"
 	@echo "make python      the Python package, built and installed for the tests"
 	@echo "make test        everything that has to hold"
+	@echo "make oracle      ORACLE_QUERIES=20000 random statements on Quire and PostgreSQL 15"
+	@echo "make regress     PostgreSQL's own tests of queries: the share that agrees"
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
-	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks"
+	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks; 1,000,000 random statements"
 
 # What the tests of the server run: PostgreSQL's own clients, sysbench.
 CLIENTS := psql pgbench sysbench
@@ -111,12 +114,25 @@ bench-files: setup build
 bench-bits:
 	$(CARGO) test --release --locked -p quire-engine --test bit_flips -- --ignored --nocapture
 
+# PostgreSQL 15 itself, and psql. The scripts start their own server in a temporary folder.
+POSTGRES := /usr/lib/postgresql/15/bin/postgres
+$(POSTGRES):
+	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql-15
+
+oracle: setup build $(POSTGRES)
+	cd tests && ../$(PYTHON) -m oracle --count $(ORACLE_QUERIES)
+
+regress: setup build $(POSTGRES)
+	cd tests && ../$(PYTHON) -m regress
+
 # Says how far it is and which seeds it has tried. A seed that failed is tried alone by QUIRE_SEED=… QUIRE_ROW_CASES=1 QUIRE_WORKERS=1.
 nightly:
 	QUIRE_ROW_CASES=$(CASES) $(CARGO) test --release --locked -p quire-testkit --test row_crashes -- --nocapture
 	QUIRE_ENGINE_CASES=20000 $(CARGO) test --release --locked -p quire-testkit --test engine_crashes -- --nocapture
 	QUIRE_KILLS=500 $(CARGO) test --release --locked -p quire-testkit --test row_kills -- --nocapture
 	$(CARGO) test --release --locked -p quire-testkit --test row_full -- --ignored
+	@$(MAKE) --no-print-directory oracle ORACLE_QUERIES=1000000
+	@$(MAKE) --no-print-directory regress
 
 clean-data:
 	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo

@@ -56,7 +56,7 @@ def difference(expected: Answer, got: Answer, expectation: Expectation) -> str:
 def difference_of_sets(left: list[tuple[Value, ...]], right: list[tuple[Value, ...]], approximate: frozenset[int]) -> str:
     def sort_key(row: tuple[Value, ...]) -> tuple[tuple[int, str, float], ...]:
         exact = [value for at, value in enumerate(row) if at not in approximate]
-        return tuple(orderable(value) for value in [*exact, *(row[at] for at in sorted(approximate))])
+        return tuple(orderable(value) for value in [*exact, *(row[at] for at in sorted(approximate) if at < len(row))])
 
     for one, other in zip(sorted(left, key=sort_key), sorted(right, key=sort_key)):
         for at, (value, found) in enumerate(zip(one, other)):
@@ -74,7 +74,10 @@ def orderable(value: Value) -> tuple[int, str, float]:
 def is_close(one: Value, other: Value) -> bool:
     if one is None or other is None:
         return False
-    one, other = float(one), float(other)
+    try:
+        one, other = float(one), float(other)
+    except ValueError:
+        return False
     if math.isnan(one) or math.isnan(other):
         return math.isnan(one) and math.isnan(other)
     return one == other or abs(one - other) <= TOLERANCE * max(1.0, abs(one), abs(other))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from oracle.sides import Sides
 from oracle.tree import Node, smaller
 from oracle.trials import DIED, Trial, Verdict, run, same_finding
 
-SECONDS_MAX = 25.0
+SECONDS_MAX = 12.0
 
 
 @dataclass
@@ -27,9 +28,13 @@ class Reduction:
             return
         self.end = time.monotonic() + self.seconds_max
         self.is_same = same_finding(self.verdict)
+        names = self.verdict.sides
+        self.sides.narrow(self.verdict.side)
         self.tree()
         self.tables()
         self.tree()
+        self.sides.narrow("")
+        self.verdict.sides = names
 
     def is_out_of_time(self) -> bool:
         return time.monotonic() > self.end
@@ -53,7 +58,7 @@ class Reduction:
         trial = self.trial.with_node(node)
         verdict = run(trial, self.sides)
         if verdict.outcome == DIED:
-            self.sides.renew()
+            self.renew()
             return False
         if self.is_same(verdict):
             self.trial, self.verdict = trial, verdict
@@ -63,9 +68,11 @@ class Reduction:
     def tables(self) -> None:
         """Each attempt makes all tables anew, so that a finding does not depend on what was there before."""
         sql = self.trial.node.sql()
+        needed = self.scenario
         for table in self.scenario.tables:
-            if f"{table.name} " not in sql + " ":
-                self.attempt(self.scenario.with_table(table.name, None))
+            if not re.search(rf"\b{table.name}\b", sql):
+                needed = needed.with_table(table.name, None)
+        self.attempt(needed)
         if not self.attempt(self.scenario):
             self.sides.set_up(self.scenario)
             return
@@ -84,11 +91,15 @@ class Reduction:
             return False
         verdict = run(self.trial, self.sides)
         if verdict.outcome == DIED:
-            self.sides.renew()
+            self.renew()
         if not self.is_same(verdict):
             return False
         self.scenario, self.verdict = scenario, verdict
         return True
+
+    def renew(self) -> None:
+        self.sides.renew()
+        self.sides.narrow(self.verdict.side)
 
     def table(self, name: str) -> Table:
         return next(table for table in self.scenario.tables if table.name == name)

@@ -42,6 +42,8 @@ class Sides:
         with_admin.must(f"CREATE DATABASE oracle_{number} TEMPLATE template0")
         with_admin.close()
         self.scenario: Scenario | None = None
+        self.made_by: list[Side] = []
+        self.settings: tuple[str, ...] | None = None
         self.servers = {storage: Quire(folder / f"{storage}.quire") for storage in ("row", "column")}
         self.connect()
 
@@ -54,41 +56,48 @@ class Sides:
             Side("row auto", "row", "auto", Wire(row), True),
             Side("column", "column", "auto", Wire(column)),
         ]
+        self.active = list(self.all)
         self.all[0].wire.must(f"SET statement_timeout = '{STATEMENT_SECONDS_MAX}s'; SET client_min_messages = error; SET bytea_output = hex")
+
+    def narrow(self, name: str) -> None:
+        """Only PostgreSQL and this side are asked from here on, which is faster; all of them if there is none of that name."""
+        self.active = [side for side in self.all if side.is_peer or side.name == name or not name]
 
     @property
     def ours(self) -> list[Side]:
-        return self.all[1:]
+        return self.active[1:]
 
     def leaders(self) -> list[Side]:
         """One side of each storage, to make tables by."""
-        return [self.all[0], self.all[3], self.all[4]]
+        return list({side.storage: side for side in self.active}.values())
 
     def set_up(self, scenario: Scenario) -> list[tuple[str, str, Answer]]:
         """Makes the tables anew; gives what failed, by side and statement."""
         self.clear()
         failed = []
-        for side in self.all:
-            side.prepare(scenario.settings)
+        if self.settings != scenario.settings:
+            for side in self.all:
+                side.prepare(scenario.settings)
+            self.settings = scenario.settings
         for side in self.leaders():
             for sql in scenario.statements(side.storage):
                 answer = side.wire.ask(sql)
                 if answer.is_error:
                     failed.append((side.name, sql, answer))
-        self.scenario = scenario
+        self.scenario, self.made_by = scenario, self.leaders()
         return failed
 
     def clear(self) -> None:
         if self.scenario is None:
             return
-        for side in self.leaders():
+        for side in self.made_by:
             for sql in self.scenario.drops():
                 side.wire.ask(sql)
         self.scenario = None
 
     def ask_all(self, sql: str, sides: list[Side] | None = None) -> list[Answer]:
         """The same of all at once."""
-        asked = self.all if sides is None else sides
+        asked = self.active if sides is None else sides
         for side in asked:
             side.wire.send(sql, side.is_extended)
         return [side.wire.receive() for side in asked]
@@ -101,7 +110,7 @@ class Sides:
             server.stop()
             server.database = self.folder / f"{storage}{len(list(self.folder.iterdir()))}.quire"
             server.start()
-        scenario, self.scenario = self.scenario, None
+        scenario, self.scenario, self.settings = self.scenario, None, None
         self.connect()
         if scenario is not None:
             for sql in scenario.drops():

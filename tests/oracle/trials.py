@@ -13,6 +13,7 @@ from oracle.tree import Node
 from oracle.wire import LOST, TIMED_OUT, Answer
 
 INTERNAL = "XX000"
+COLUMNS_MAX = 64
 # How our refusals of subqueries for their form begin.
 SUBQUERY_FORM = re.compile("subquer|correlat|LATERAL", re.IGNORECASE)
 
@@ -79,13 +80,15 @@ class Trial:
         return [self.node.sql()]
 
     def with_node(self, node: Node) -> Trial:
-        return replace(self, node=node, expectation=self.expectation if not self.expectation.order else unordered_if_changed(self, node))
+        return replace(self, node=node, expectation=weaker_if_changed(self, node))
 
 
-def unordered_if_changed(trial: Trial, node: Node) -> Expectation:
-    """A smaller statement may have lost its order, or columns before those it is ordered by."""
+def weaker_if_changed(trial: Trial, node: Node) -> Expectation:
+    """A smaller statement may have lost its order, or columns: then any of them may be the inexact one."""
     before, after = (sorted_by(each) for each in (trial.node, node))
-    return trial.expectation if before == after else replace(trial.expectation, order=(), is_total=False)
+    if before == after:
+        return trial.expectation
+    return Expectation(approximate=frozenset(range(COLUMNS_MAX)) if trial.expectation.approximate else frozenset())
 
 
 def sorted_by(node: Node) -> str:
@@ -105,7 +108,7 @@ def run(trial: Trial, sides: Sides) -> Verdict:
 def run_change(trial: Trial, sides: Sides) -> Verdict:
     """Sides of one storage have the same tables, so they change them one after the other."""
     statements = trial.statements()
-    asked = [side for side in sides.all if not (trial.needs_key and side.storage == "column")]
+    asked = [side for side in sides.active if not (trial.needs_key and side.storage == "column")]
     answers = [[side.wire.ask(sql) for sql in statements] for side in asked]
     for at in range(1, len(statements) - 1):
         ours = [(side, answers[number][at]) for number, side in enumerate(asked) if number]

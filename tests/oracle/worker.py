@@ -17,11 +17,11 @@ from oracle.reduce import Reduction
 from oracle.schema import Scenario, random_scenario
 from oracle.scripts import script
 from oracle.sides import Sides
-from oracle.trials import AGREES, DIED, Trial, Verdict, run
+from oracle.trials import AGREES, DIED, WRONG, Trial, Verdict, run
 
 STATEMENTS_OF_SCENARIO = 250
 # Findings of one signature that are made small; the others are counted.
-REDUCED_PER_SIGNATURE = 2
+REDUCED_PER_SIGNATURE, REDUCED_WRONG = 2, 40
 # Of a hundred statements, how many plans are looked at.
 PLANS_SHARE = 0.02
 
@@ -77,6 +77,7 @@ def trial_of(seed: str, scenario: Scenario) -> Trial:
 class Worker:
     def __init__(self, sides: Sides, causes: list[known.Known], may_reduce: bool = True):
         self.sides, self.causes, self.may_reduce = sides, causes, may_reduce
+        self.reduced: Counter[str] = Counter()
 
     def scenario(self, seed: int, numbers: range) -> Report:
         """One set of tables, and its statements with these numbers."""
@@ -115,7 +116,8 @@ class Worker:
     def found(self, seed: str, scenario: Scenario, trial: Trial, verdict: Verdict, report: Report) -> None:
         signature = verdict.signature()
         report.signatures[signature] += 1
-        is_enough = report.signatures[signature] > REDUCED_PER_SIGNATURE and verdict.outcome != "wrong answer"
+        self.reduced[signature] += 1
+        is_enough = self.reduced[signature] > (REDUCED_WRONG if verdict.outcome == WRONG else REDUCED_PER_SIGNATURE)
         if self.may_reduce and not is_enough:
             started = time.monotonic()
             small = Reduction(self.sides, scenario, trial, verdict)

@@ -1,0 +1,1 @@
+"""PostgreSQL's own regression tests of queries, asked of Quire: the README says how."""
