@@ -1,5 +1,6 @@
 """A server of its own for each class of tests, and clients that are not ours."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -26,7 +27,8 @@ class ServerTest(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         cls.database = cls.folder / "test.quire"
-        cls.server, cls.port = start(cls.database, *cls.options)
+        cls.log = cls.folder / "log"
+        cls.server, cls.port = start(cls.database, *cls.options, log=cls.log)
         cls.addClassCleanup(stop, cls.server)
 
     @classmethod
@@ -60,12 +62,13 @@ class ServerTest(unittest.TestCase):
         return self.run_client(*words)
 
 
-def start(database, *options):
-    """A server and the port it has taken."""
-    server = subprocess.Popen(
-        [str(QUIRE), "serve", str(database), "--listen", "127.0.0.1:0", *options],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-    )
+def start(database, *options, log=None):
+    """A server and the port it has taken; what it logs goes to a file, if one is given."""
+    with contextlib.ExitStack() as stack:
+        server = subprocess.Popen(
+            [str(QUIRE), "serve", str(database), "--listen", "127.0.0.1:0", *options], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=stack.enter_context(log.open("ab")) if log else None, text=True,
+        )
     line = server.stdout.readline()
     found = re.fullmatch(r"listening on .*:(\d+)\n", line)
     if not found:

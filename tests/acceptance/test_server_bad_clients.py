@@ -111,6 +111,20 @@ class BadClients(ServerTest):
             except psycopg.OperationalError:
                 self.assertLess(time.monotonic(), deadline, "those who have gone keep their places")
 
+    def test_one_address_does_not_keep_others_out(self):
+        crowd = [self.raw() for _ in range(300 + 64)]
+        for silent in crowd[::2]:
+            silent.sendall(b"\0")
+        # Connections that come from another address of this machine.
+        for number in range(20):
+            source = (f"127.0.0.{2 + number % 3}", 0)
+            with socket.create_connection(("127.0.0.1", self.port), ANSWER_SECONDS_MAX, source) as other:
+                startup = struct.pack("!i", 196608) + f"user\0{USER}\0\0".encode()
+                other.sendall(struct.pack("!i", len(startup) + 4) + startup)
+                self.assertEqual(other.recv(1), b"R", "a place was made for it")
+        for connection in crowd:
+            connection.close()
+
     def test_first_packets_that_are_none(self):
         before = resident_bytes(self.server)
         for packet in [

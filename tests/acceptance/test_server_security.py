@@ -1,14 +1,17 @@
 """Passwords and TLS, with clients that are not ours: psql, psycopg 3, asyncpg, pgbench."""
 
 import asyncio
+import concurrent.futures
 import datetime
 import ipaddress
 import pathlib
+import re
 import socket
 import ssl
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 
 import asyncpg
@@ -129,11 +132,53 @@ class Passwords(SecureTest):
         asyncio.run(run())
 
     def test_many_wrong_passwords_leave_room(self):
-        for _ in range(300):
+        # Of so many users: for one of them, the answers would come later and later.
+        for number in range(300):
             with self.assertRaises(psycopg.OperationalError):
-                psycopg.connect(self.conninfo(), user="ada", password="wrong", sslmode="disable")
+                psycopg.connect(self.conninfo(), user=f"ada{number}", password="wrong", sslmode="disable")
         with self.secure() as connection:
             self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+
+    def test_repeated_wrong_passwords_are_answered_late_and_block_nobody(self):
+        def guess(_):
+            with self.assertRaisesRegex(psycopg.OperationalError, "password authentication failed"):
+                psycopg.connect(self.conninfo(), user="guessed", password="wrong", sslmode="disable")
+
+        began = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            guesses = [pool.submit(guess, number) for number in range(5)]
+            # The others are served meanwhile.
+            with self.secure() as connection:
+                self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+            for done in guesses:
+                done.result()
+        # At once, then after 0.1 s, 0.2 s, 0.4 s and 0.8 s, some of them at the same time.
+        self.assertGreater(time.monotonic() - began, 0.8)
+
+    def test_refused_logins_are_logged(self):
+        secret = "a password of which nothing is logged"
+        with self.assertRaises(psycopg.OperationalError):
+            psycopg.connect(self.conninfo(dbname="'my shop'"), user='eve\n"', password=secret, sslmode="disable")
+        self.refused('role "nobody" is not permitted to log in', user="nobody", password="x")
+        with socket.create_connection(("127.0.0.1", self.port)) as nonsense:
+            nonsense.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            nonsense.recv(1000)
+        wanted = [
+            r'quire: listening on 127\.0\.0\.1:\d+$',
+            r'quire: login refused: password authentication failed for user .*; address=127\.0\.0\.1:\d+ user="eve\\n\\"" database="my shop"$',
+            r'quire: login refused: role \\"nobody\\" is not permitted to log in; address=127\.0\.0\.1:\d+ user="nobody" database="shop"$',
+            r'quire: login refused: invalid length of startup packet; address=127\.0\.0\.1:\d+ user="" database=""$',
+        ]
+        deadline = time.monotonic() + HANDSHAKE_SECONDS_MAX
+        missing = wanted
+        while missing and time.monotonic() < deadline:
+            lines = self.log.read_text().splitlines()
+            missing = [line for line in wanted if not any(re.search(line, found) for found in lines)]
+            time.sleep(0.01)
+        self.assertEqual(missing, [], "\n".join(lines))
+        self.assertNotIn(secret, self.log.read_text())
+        for line in lines:
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00 quire: ")
 
     def test_psql_changes_a_password(self):
         environment = {

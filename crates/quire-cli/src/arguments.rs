@@ -110,6 +110,23 @@ pub struct Security {
     /// Whether clients without TLS are refused; always, where other machines may reach the address
     #[arg(long, value_name = "MODE", value_enum, default_value = "optional")]
     pub tls: TlsMode,
+
+    /// How long a client may take to say and prove who it is; 10 seconds where it keeps others out
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub authentication_timeout: u64,
+
+    /// Where a line goes for each client that is turned away, and for the start and the end
+    #[arg(long, value_name = "WHERE", value_enum, default_value = "stderr")]
+    pub log: LogTarget,
+}
+
+/// Where the server's log goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogTarget {
+    /// To standard error
+    Stderr,
+    /// Nowhere
+    None,
 }
 
 /// Who has to prove who they are.

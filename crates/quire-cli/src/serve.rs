@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use quire::{Database, DatabaseOptions};
 use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
 
-use crate::arguments::{AuthenticationMode, Security, TlsMode};
+use crate::arguments::{AuthenticationMode, LogTarget, Security, TlsMode};
 
 const FAILURE_EXIT_CODE: u8 = 1;
 
@@ -26,6 +27,8 @@ pub fn secured(security: &Security) -> ServerOptions {
             key: key.clone(),
         }),
         requires_tls: security.tls == TlsMode::Required,
+        startup_timeout: Duration::from_secs(security.authentication_timeout),
+        logs: security.log == LogTarget::Stderr,
         ..ServerOptions::default()
     }
 }

@@ -10,7 +10,7 @@ use quire::Database;
 use thiserror::Error;
 
 use crate::auth::{Authentication, Decoys, Tls, TlsError, TlsFiles};
-use crate::net::{Doorbell, Poller, Registry};
+use crate::net::{Doorbell, Log, Penalties, Poller, Registry};
 
 /// How a server serves.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct ServerOptions {
     pub connections_max: usize,
     /// Bytes of the largest message that clients may send.
     pub message_bytes_max: usize,
-    /// How long a client may take to say who it is.
+    /// How long a client may take to say and prove who it is. Where there is no place for others, it may have less.
     pub startup_timeout: Duration,
     /// How long a client may leave an answer untaken.
     pub write_timeout: Duration,
@@ -33,6 +33,8 @@ pub struct ServerOptions {
     pub tls: Option<TlsFiles>,
     /// Whether clients without TLS are refused. Elsewhere than on addresses of the machine itself they always are.
     pub requires_tls: bool,
+    /// Whether standard error gets a line for each client that is turned away, and for the start and the end of the server.
+    pub logs: bool,
 }
 
 impl Default for ServerOptions {
@@ -41,12 +43,13 @@ impl Default for ServerOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], 5432)),
             connections_max: 256,
             message_bytes_max: 64 << 20,
-            startup_timeout: Duration::from_secs(10),
+            startup_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             statement_timeout: None,
             authentication: Authentication::Automatic,
             tls: None,
             requires_tls: false,
+            logs: false,
         }
     }
 }
@@ -93,6 +96,8 @@ pub(crate) struct Shared {
     pub(crate) doorbell: Arc<Doorbell>,
     pub(crate) tls: Option<Tls>,
     pub(crate) decoys: Decoys,
+    pub(crate) penalties: Penalties,
+    pub(crate) log: Arc<Log>,
 }
 
 impl Shared {
@@ -138,6 +143,7 @@ pub struct Server {
     address: SocketAddr,
     doorbell: Arc<Doorbell>,
     poller: Option<JoinHandle<()>>,
+    log: Arc<Log>,
 }
 
 impl Server {
@@ -156,6 +162,9 @@ impl Server {
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
+        let log = Arc::new(Log::new(options.logs).map_err(ServerError::Start)?);
+        log.note(&format!("listening on {address}"));
+        let shared_log = Arc::clone(&log);
         let poller = Poller::new(listener, |doorbell| Shared {
             database,
             options,
@@ -163,6 +172,8 @@ impl Server {
             doorbell,
             tls,
             decoys,
+            penalties: Penalties::default(),
+            log: shared_log,
         })
         .map_err(ServerError::Start)?;
         let doorbell = poller.doorbell();
@@ -174,6 +185,7 @@ impl Server {
             address,
             doorbell,
             poller: Some(thread),
+            log,
         })
     }
 
@@ -192,6 +204,8 @@ impl Server {
             self.doorbell.stop();
             // It has caught what might go wrong; there is nothing else to tell.
             let _ = poller.join();
+            self.log.note("stopped");
+            self.log.close();
         }
     }
 }

@@ -1,13 +1,15 @@
 //! One connection, from its first packet to its last.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::channel::Channel;
 use super::client::{Filled, Input, Sender};
+use super::log::Who;
+use super::origin::{Newcomer, origin_of};
 use super::registry::Place;
 use super::startup::{self, Begun, Circumstances};
 use crate::auth::{Login, Step};
@@ -22,13 +24,15 @@ const LINGER: Duration = Duration::from_millis(20);
 const HEADER_BYTES: usize = 5;
 /// The first byte of TLS, which no packet begins with.
 const TLS_HANDSHAKE: u8 = 0x16;
+/// SQLSTATE of a proof that is wrong.
+const WRONG_PASSWORD: &str = "28P01";
 /// Largest message of a client that proves who it is.
 const PROOF_BYTES_MAX: usize = 10_000;
 
 /// What becomes of a connection that a worker has served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
-    /// It has nothing to say for now.
+    /// It has nothing to say for now, or nobody listens to it.
     Silence,
     /// It has ended.
     End,
@@ -42,7 +46,12 @@ pub(super) struct Conversation {
     sender: Sender,
     phase: Phase,
     began: Instant,
-    place: Place,
+    /// None once it has been given to another connection.
+    place: Option<Place>,
+    who: Who,
+    origin: IpAddr,
+    /// Until its session begins.
+    newcomer: Option<Newcomer>,
     /// Something is to be sent as soon as there is nothing more to read.
     wants_flush: bool,
 }
@@ -53,21 +62,35 @@ enum Phase {
     /// It is to prove it; with its first packet.
     Proving(Box<Login>, Vec<u8>),
     Open(Box<Session>),
+    /// It has given a wrong password once more, and is answered later.
+    Refused(Box<Failure>, Instant),
 }
 
 /// What is to be done after what was there has been answered.
 enum Next {
     Read,
+    Wait,
     End,
 }
 
 impl Conversation {
-    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>, place: Place) -> io::Result<Self> {
+    pub(super) fn new(
+        stream: TcpStream,
+        address: SocketAddr,
+        shared: Arc<Shared>,
+        place: Place,
+    ) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LINGER))?;
         stream.set_write_timeout(Some(shared.options.write_timeout))?;
         let channel = Arc::new(Channel::new(stream));
+        let origin = origin_of(address.ip());
+        let newcomer = Some(shared.registry.newcomers.enter(origin));
+        let who = Who {
+            address: Some(address),
+            ..Who::default()
+        };
         Ok(Self {
             input: Input::new(Arc::clone(&channel)),
             sender: Sender::new(Arc::clone(&channel)),
@@ -75,7 +98,10 @@ impl Conversation {
             shared,
             phase: Phase::Opening,
             began: Instant::now(),
-            place,
+            place: Some(place),
+            who,
+            origin,
+            newcomer,
             wants_flush: false,
         })
     }
@@ -87,17 +113,19 @@ impl Conversation {
     /// Answers what the client says, until it says nothing for a moment.
     pub(super) fn serve(&mut self) -> After {
         loop {
-            if !matches!(self.phase, Phase::Open(_)) && self.silent_until() <= Some(Instant::now())
-            {
+            if self.newcomer.is_some() && self.silent_until() <= Some(Instant::now()) {
+                self.end_for_silence();
                 return After::End;
             }
             match self.answer() {
                 Ok(Next::Read) => {}
+                Ok(Next::Wait) => return After::Silence,
                 Ok(Next::End) => {
                     let _ = self.sender.flush();
                     return After::End;
                 }
                 Err(Stop::Failed(failure)) => {
+                    self.note_end(&failure);
                     self.end_with(&failure);
                     return After::End;
                 }
@@ -118,6 +146,7 @@ impl Conversation {
                 Phase::Opening => self.open()?,
                 Phase::Proving(..) => self.prove()?,
                 Phase::Open(_) => self.continue_session()?,
+                Phase::Refused(..) => return Ok(Next::Wait),
             };
             match go_on {
                 Progress::Answered => {}
@@ -140,10 +169,11 @@ impl Conversation {
         };
         let circumstances = Circumstances {
             behind: self.input.waiting().len() - length,
-            place: self.place,
+            is_beyond: self.place == Some(Place::Beyond),
             is_encrypted: self.channel.is_encrypted(),
         };
         let packet = self.input.slice(4..length).to_vec();
+        self.who.introduce(&packet);
         let begun = startup::begin(&packet, &circumstances, &self.shared, &mut self.sender)?;
         self.input.take(length);
         self.wants_flush = true;
@@ -155,7 +185,7 @@ impl Conversation {
             }
             Begun::Proving(login) => self.phase = Phase::Proving(login, packet),
             Begun::Cancelled => return Ok(Progress::Ended),
-            Begun::Session(session) => self.phase = Phase::Open(session),
+            Begun::Session(session) => self.begin_session(session),
             Begun::AskedAgain => {}
         }
         Ok(Progress::Answered)
@@ -199,7 +229,13 @@ impl Conversation {
         let Some(body) = waiting.get(HEADER_BYTES..1 + length) else {
             return Ok(Progress::Incomplete);
         };
-        let step = login.take(body)?;
+        let step = login.take(body);
+        let step = match step {
+            Err(failure) if failure.sqlstate == WRONG_PASSWORD => {
+                return Ok(self.refuse_later(failure)?);
+            }
+            other => other?,
+        };
         self.wants_flush = true;
         match step {
             Step::Continue(answer) => {
@@ -215,11 +251,33 @@ impl Conversation {
                 let begun = startup::proved(packet, login, &self.shared, &mut self.sender)?;
                 self.input.take(1 + length);
                 if let Begun::Session(session) = begun {
-                    self.phase = Phase::Open(session);
+                    let penalties = &self.shared.penalties;
+                    penalties.forget(self.origin, &self.who.user);
+                    self.begin_session(session);
                 }
             }
         }
         Ok(Progress::Answered)
+    }
+
+    fn begin_session(&mut self, session: Box<Session>) {
+        self.phase = Phase::Open(session);
+        self.newcomer = None;
+    }
+
+    /// A wrong password is answered now if it is the first, and later if it is one of many. Meanwhile no thread waits.
+    fn refuse_later(&mut self, failure: Failure) -> Result<Progress, Failure> {
+        let now = Instant::now();
+        let penalties = &self.shared.penalties;
+        let delay = penalties.note(self.origin, &self.who.user, now);
+        match now.checked_add(delay) {
+            Some(until) if !delay.is_zero() => {
+                self.note_end(&failure);
+                self.phase = Phase::Refused(Box::new(failure), until);
+                Ok(Progress::Answered)
+            }
+            _ => Err(failure),
+        }
     }
 
     fn continue_session(&mut self) -> Result<Progress, Stop> {
@@ -258,16 +316,56 @@ impl Conversation {
                 self.began.checked_add(self.shared.options.startup_timeout)
             }
             Phase::Open(session) => Instant::now().checked_add(session.silence_limit()?),
+            Phase::Refused(_, until) => Some(*until),
         }
     }
 
+    /// Ends the connection, whose time to say nothing, or to be told nothing, is over.
     pub(super) fn end_for_silence(&mut self) {
         match &self.phase {
-            Phase::Opening | Phase::Proving(..) => {}
+            Phase::Opening | Phase::Proving(..) => {
+                let log = &self.shared.log;
+                log.note_client("login refused", "it took too long", &self.who);
+            }
             Phase::Open(session) => {
                 let failure = session.silence_failure();
                 self.end_with(&failure);
             }
+            Phase::Refused(failure, _) => {
+                let failure = failure.as_ref().clone();
+                self.end_with(&failure);
+            }
+        }
+    }
+
+    /// What its end is in the log.
+    fn note_end(&self, failure: &Failure) {
+        let event = match (&self.phase, &*failure.sqlstate) {
+            (_, "53300") => "connection refused",
+            (Phase::Open(_), _) => "connection ended",
+            _ => "login refused",
+        };
+        let reason = &failure.message;
+        self.shared.log.note_client(event, reason, &self.who);
+    }
+
+    /// Whether nobody listens to it until its time is up.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.phase, Phase::Refused(..))
+    }
+
+    /// Where it comes from and how long it has been there, as long as no session of it has begun.
+    pub(super) fn newcomer(&self) -> Option<(IpAddr, Instant)> {
+        self.newcomer.as_ref().map(|_| (self.origin, self.began))
+    }
+
+    /// Makes room for another connection; this one is only to be dropped.
+    pub(super) fn give_up_place(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.shared.registry.leave(place);
+            let reason = "its place was needed";
+            let log = &self.shared.log;
+            log.note_client("login refused", reason, &self.who);
         }
     }
 
@@ -287,7 +385,9 @@ impl Drop for Conversation {
         // The session's transaction is rolled back before somebody else may come.
         self.phase = Phase::Opening;
         self.channel.end();
-        self.shared.registry.leave(self.place);
+        if let Some(place) = self.place {
+            self.shared.registry.leave(place);
+        }
     }
 }
 

@@ -8,6 +8,9 @@
 //! | `startup` | how a session begins |
 //! | `poller` | the one thread that waits for connections that are silent |
 //! | `workers` | threads that serve connections that are not |
+//! | `origin` | how many connections of an address have not begun a session |
+//! | `penalties` | repeated wrong passwords |
+//! | `log` | what the server says of clients that it turns away |
 //! | `registry` | which connections there are; cancelling them |
 //!
 //! A connection is at one place at a time: with a worker while it has something to say and for a moment after, else with the
@@ -17,11 +20,16 @@
 mod channel;
 mod client;
 mod conversation;
+mod log;
+mod origin;
+mod penalties;
 mod poller;
 mod registry;
 mod startup;
 mod workers;
 
 pub(crate) use client::Sender;
+pub(crate) use log::Log;
+pub(crate) use penalties::Penalties;
 pub(crate) use poller::{Doorbell, Poller};
 pub(crate) use registry::{Peer, Registry};

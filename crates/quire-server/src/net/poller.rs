@@ -1,8 +1,9 @@
 //! The thread that waits for connections that are silent, and for new ones.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
-use std::net::TcpListener;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,9 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::conversation::{After, Conversation};
+use super::log::Who;
+use super::origin::origin_of;
+use super::registry::Place;
 use super::workers::Workers;
 use crate::server::Shared;
 
@@ -27,6 +31,10 @@ const TICK: Duration = Duration::from_millis(50);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long the end of all connections is waited for.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Where there is no place left, a connection may begin its session as long as this, as far as others of its origin go. Where there
+/// is, it has the time that the options give it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that is silent, until when it may be.
 struct Silent {
@@ -69,6 +77,8 @@ pub(crate) struct Poller {
     doorbell: Arc<Doorbell>,
     returned: Receiver<Box<Conversation>>,
     silent: HashMap<Token, Silent>,
+    /// Connections that are not listened to until their time is up.
+    refused: Vec<Silent>,
     next_token: usize,
     workers: Arc<Workers>,
 }
@@ -97,6 +107,7 @@ impl Poller {
             doorbell,
             returned,
             silent: HashMap::new(),
+            refused: Vec::new(),
             next_token: FIRST_CONNECTION,
             workers: Arc::new(Workers::new()),
         })
@@ -133,6 +144,7 @@ impl Poller {
 
     fn pause(&self) -> Option<Duration> {
         let has_limits = self.shared.registry.limited.load(Ordering::Acquire) > 0
+            || !self.refused.is_empty()
             || self.silent.values().any(|silent| silent.until.is_some());
         has_limits.then_some(TICK)
     }
@@ -140,12 +152,11 @@ impl Poller {
     fn accept(&mut self) {
         loop {
             match self.listener.accept() {
-                Ok((stream, _)) => {
-                    let sessions_max = self.shared.options.connections_max;
-                    let Some(place) = self.shared.registry.admit(sessions_max) else {
+                Ok((stream, address)) => {
+                    let Some(place) = self.place_for(address) else {
                         continue;
                     };
-                    match Conversation::new(stream, Arc::clone(&self.shared), place) {
+                    match Conversation::new(stream, address, Arc::clone(&self.shared), place) {
                         Ok(conversation) => self.serve(Box::new(conversation)),
                         Err(_) => self.shared.registry.leave(place),
                     }
@@ -163,6 +174,62 @@ impl Poller {
                 }
             }
         }
+    }
+
+    /// A place for a connection that comes, if need be that of another one whose session has not begun.
+    fn place_for(&mut self, address: SocketAddr) -> Option<Place> {
+        let shared = Arc::clone(&self.shared);
+        let (registry, sessions_max) = (&shared.registry, shared.options.connections_max);
+        let free = registry.admit(sessions_max);
+        if free == Some(Place::Session) {
+            return free;
+        }
+        if self.end_newcomer(origin_of(address.ip())) {
+            if let Some(place) = free {
+                registry.leave(place);
+            }
+            return registry.admit(sessions_max);
+        }
+        if free.is_none() {
+            let who = Who {
+                address: Some(address),
+                ..Who::default()
+            };
+            let log = &shared.log;
+            log.note_client("connection closed", "there is no place left", &who);
+        }
+        free
+    }
+
+    /// Ends a connection whose session has not begun, in favour of one from `origin`: one that has been refused already, or the
+    /// oldest of the origin that has most of them, if it has more than the newcomer's, or has been there for too long.
+    fn end_newcomer(&mut self, origin: IpAddr) -> bool {
+        if let Some(refused) = self.refused.pop() {
+            self.end_early(refused.conversation);
+            return true;
+        }
+        let newcomers = &self.shared.registry.newcomers;
+        let own = newcomers.count(origin);
+        let candidates = self.silent.iter().filter_map(|(token, silent)| {
+            let (from, began) = silent.conversation.newcomer()?;
+            let is_old = began.elapsed() > PATIENCE;
+            let count = newcomers.count(from);
+            (is_old || count > own + 1).then_some((count, Reverse(began), *token))
+        });
+        let chosen = candidates.max_by_key(|(count, began, _)| (*count, *began));
+        let Some(silent) = chosen.and_then(|(_, _, token)| self.silent.remove(&token)) else {
+            return false;
+        };
+        let mut source = SourceFd(&silent.conversation.descriptor());
+        let _ = self.poll.registry().deregister(&mut source);
+        self.end_early(silent.conversation);
+        true
+    }
+
+    fn end_early(&self, mut conversation: Box<Conversation>) {
+        conversation.give_up_place();
+        // It may have to be told that its encryption ends.
+        self.workers.run(Box::new(move || drop(conversation)));
     }
 
     /// A silent connection has something to say.
@@ -187,6 +254,14 @@ impl Poller {
 
     fn take_back(&mut self) {
         while let Ok(conversation) = self.returned.try_recv() {
+            if conversation.is_refused() {
+                let until = conversation.silent_until();
+                self.refused.push(Silent {
+                    conversation,
+                    until,
+                });
+                continue;
+            }
             let token = Token(self.next_token);
             // So many that none is still in use when they begin again.
             self.next_token = self.next_token.checked_add(1).unwrap_or(FIRST_CONNECTION);
@@ -220,12 +295,17 @@ impl Poller {
                     .run(Box::new(move || silent.conversation.end_for_silence()));
             }
         }
+        for mut refused in self.refused.extract_if(.., |refused| is_late(refused)) {
+            self.workers
+                .run(Box::new(move || refused.conversation.end_for_silence()));
+        }
     }
 
     /// Tells everybody that the server ends, and waits until all have been told.
     fn say_farewell(mut self) {
         self.shared.registry.cancel_all();
         self.take_back();
+        self.refused.clear();
         for (_, mut silent) in self.silent.drain() {
             self.workers
                 .run(Box::new(move || silent.conversation.end_with_server()));

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use quire::CancelHandle;
 
+use super::origin::Newcomers;
+
 /// A session that can be cancelled.
 pub(crate) struct Peer {
     pub(crate) process_id: i32,
@@ -42,6 +44,8 @@ pub(crate) struct Registry {
     beyond: AtomicUsize,
     /// Sessions whose statements have a time limit.
     pub(crate) limited: AtomicUsize,
+    /// Connections whose session has not begun, by where they come from.
+    pub(super) newcomers: Newcomers,
 }
 
 impl Registry {
@@ -53,6 +57,7 @@ impl Registry {
             connections: AtomicUsize::new(0),
             beyond: AtomicUsize::new(0),
             limited: AtomicUsize::new(0),
+            newcomers: Newcomers::default(),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::client::Sender;
-use super::registry::Place;
 use crate::auth::{self, Login};
 use crate::failure::Failure;
 use crate::server::Shared;
@@ -54,7 +53,8 @@ pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
 pub(super) struct Circumstances {
     /// How many bytes have come after it already.
     pub(super) behind: usize,
-    pub(super) place: Place,
+    /// There is no room for its session.
+    pub(super) is_beyond: bool,
     pub(super) is_encrypted: bool,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn begin(
             Ok(Begun::AskedAgain)
         }
         Opening::Startup(packet) => {
-            if circumstances.place == Place::Beyond {
+            if circumstances.is_beyond {
                 let failure = Failure::fatal("53300", "sorry, too many clients already");
                 return Err(Stop::Failed(failure.with_hint("Try again later.")));
             }
