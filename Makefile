@@ -13,7 +13,7 @@ CASES ?= 100000
 ORACLE_QUERIES ?= 20000
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-files bench-bits oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
+	@echo "make bench-latency small statements by psycopg beside PostgreSQL, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
 	@echo "make bench-bits  flip every bit of a small database"
 	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks; 1,000,000 random statements"
@@ -94,6 +95,7 @@ bench: setup build python
 	$(PYTHON) bench/run.py --scale $(SCALE)
 	$(PYTHON) bench/python_package.py
 	@$(MAKE) --no-print-directory bench-server
+	@$(MAKE) --no-print-directory bench-latency
 	@$(MAKE) --no-print-directory bench-codecs
 
 # Its own build: no DataFusion, no Python.
@@ -107,6 +109,11 @@ bench-server: setup build
 	@test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
 		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends mariadb-server postgresql; }
 	$(PYTHON) bench/server.py --quire $(QUIRE) $(SERVER)
+
+bench-latency: setup build
+	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
+		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; }
+	$(PYTHON) bench/statement_latency.py --quire $(QUIRE)
 
 bench-files: setup build
 	$(PYTHON) bench/files.py

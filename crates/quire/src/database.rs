@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
 use crate::roles::Role;
+use crate::session::Planners;
 use crate::sql::TupleCounts;
 use crate::statement::StatementCache;
 
@@ -110,6 +111,7 @@ impl Database {
             environment: environment(&options)?,
             options,
             statements: StatementCache::default(),
+            planners: Planners::default(),
             tuple_counts: TupleCounts::default(),
             native_compiler: OnceLock::new(),
             merging: Merging::default(),
@@ -223,6 +225,7 @@ pub(crate) struct Opened {
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
     pub(crate) statements: StatementCache,
+    pub(crate) planners: Planners,
     pub(crate) tuple_counts: TupleCounts,
     native_compiler: OnceLock<Option<Arc<NativeCompiler>>>,
     merging: Merging,

@@ -15,6 +15,7 @@ mod database;
 mod error;
 mod external;
 mod functions;
+mod interruption;
 mod machine;
 mod merging;
 mod optimize;

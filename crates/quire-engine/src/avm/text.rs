@@ -4,6 +4,7 @@ use super::operand::{Pattern, Target, Text, TextSet, Wide, WideSet, Word, WordSe
 use super::program::Asides;
 use super::registers::{RegisterSet, Write};
 use super::trap::Trap;
+use crate::plan::{EvaluationError, VALUE_BYTES_MAX};
 
 /// One string behind the other.
 pub(super) fn concatenate(
@@ -13,8 +14,12 @@ pub(super) fn concatenate(
     target: Target<Text>,
 ) -> Result<(), Trap> {
     let place = registers.make(|registers, text| {
-        text.extend_from_slice(registers.text(left));
-        text.extend_from_slice(registers.text(right));
+        let (left, right) = (registers.text(left), registers.text(right));
+        if left.len().saturating_add(right.len()) > VALUE_BYTES_MAX {
+            return Err(EvaluationError::TooLarge.into());
+        }
+        text.extend_from_slice(left);
+        text.extend_from_slice(right);
         Ok(())
     })?;
     target.write(registers, place);

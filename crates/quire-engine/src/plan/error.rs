@@ -2,6 +2,9 @@
 
 use super::{IntegerWidth, Operator};
 
+/// Bytes of the longest text that an expression makes, as in PostgreSQL.
+pub const VALUE_BYTES_MAX: usize = (1 << 30) - 1;
+
 /// Why an expression has no value for a row.
 ///
 /// It is small, since every result of every node has room for it.
@@ -25,6 +28,9 @@ pub enum EvaluationError {
         /// Number of the parameter, from 0.
         number: usize,
     },
+    /// A text would have more than [`VALUE_BYTES_MAX`] bytes.
+    #[error("the value is too large")]
+    TooLarge,
     /// Bytes that should be text are not UTF-8.
     #[error("a stored text is not UTF-8")]
     NotText,

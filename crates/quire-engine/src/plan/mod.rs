@@ -36,7 +36,7 @@ mod relation;
 mod scalar;
 
 pub use environment::{Environment, Row};
-pub use error::{EvaluationError, FunctionError, OverflowError};
+pub use error::{EvaluationError, FunctionError, OverflowError, VALUE_BYTES_MAX};
 pub use expression::{
     CastPlan, Comparison, DecimalOperation, DecimalRescale, Expression, FloatOperator,
     IntegerOperation, LikePattern, Operator, ScalarFunction, ShortCut,

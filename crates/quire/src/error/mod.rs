@@ -72,6 +72,12 @@ impl Error {
         Self::new("22003", text)
     }
 
+    /// `22021`: a text has no such character.
+    pub(crate) fn nul_character() -> Self {
+        let text = "invalid byte sequence for encoding \"UTF8\": 0x00";
+        Self::new("22021", text)
+    }
+
     /// `57014`: the caller cancelled the statement.
     pub(crate) fn cancelled() -> Self {
         Self::new("57014", "canceling statement due to user request")

@@ -166,7 +166,7 @@ impl ScalarUDFImpl for OctetLength {
 }
 
 /// Applies a function of arrays to an array or a single value.
-fn map_array(
+pub(super) fn map_array(
     argument: &ColumnarValue,
     map: impl Fn(&ArrayRef) -> Result<ArrayRef>,
 ) -> Result<ColumnarValue> {

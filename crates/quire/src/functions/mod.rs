@@ -2,6 +2,7 @@
 //! show what is stored.
 
 mod bytes;
+mod characters;
 mod checked_arithmetic;
 mod costs;
 mod decimal_digits;
@@ -11,6 +12,7 @@ mod sequences;
 mod single_value;
 mod storage;
 mod sum;
+mod text;
 
 pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
@@ -22,6 +24,7 @@ pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
+pub(crate) use text::{Concatenation, value_too_large};
 
 use std::sync::Arc;
 
@@ -31,20 +34,21 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use quire_engine::Snapshot;
 
-/// Replaces functions that fall short, and the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
-/// integers as doubles and decimals with nine digits to spare.)
+/// The functions that depend on the connection, or on what a statement sees.
 pub(crate) fn register(
     state: &mut SessionState,
     snapshot: &Snapshot,
     values: &Arc<SequenceValues>,
 ) -> Result<()> {
-    register_pure(state)?;
     sequences::register(state, snapshot, values)
 }
 
-/// The same without the functions that depend on the connection.
+/// Replaces functions that fall short, and the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
+/// integers as doubles and decimals with nine digits to spare.) This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
+    state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
+    text::register(state)?;
     Ok(())
 }

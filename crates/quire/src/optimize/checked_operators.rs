@@ -3,7 +3,8 @@
 //! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
 //! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, a cast of a float
 //! or decimal to an integer rounds its argument first, and one between text and bytes goes by
-//! their hexadecimal form. Decimals are checked by Arrow already.
+//! their hexadecimal form. `a || b` on texts becomes `concatenate(a, b)`, which refuses what would be too
+//! long. Decimals are checked by Arrow already.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::config::ConfigOptions;
@@ -17,7 +18,8 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use crate::functions::{
-    BytesToText, CheckedArithmetic, CheckedOperator, DecimalDigits, RoundToInteger, TextToBytes,
+    BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, RoundToInteger,
+    TextToBytes,
 };
 
 /// The rule.
@@ -82,6 +84,14 @@ fn check_operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<E
             *binary.left,
             *binary.right,
         )));
+    }
+    if binary.op == Operator::StringConcat
+        && data_type.is_string()
+        && binary.right.get_type(schema)?.is_string()
+    {
+        let sides = vec![*binary.left, *binary.right];
+        let text = ScalarUDF::from(Concatenation::new()).call(sides);
+        return Ok(Transformed::yes(text));
     }
     let can_grow = matches!(
         binary.op,

@@ -155,8 +155,10 @@ pub(crate) struct Settings {
     costs: CostSettings,
     /// Who uses the connection, and what the user calls the database.
     identity: Identity,
-    /// What tells the settings of the planner apart; nothing while the statement path is off.
-    statement_settings: Option<u64>,
+    /// What tells the settings of the planner apart.
+    planner_fingerprint: u64,
+    /// Whether statements are compiled.
+    has_statement_path: bool,
 }
 
 impl Settings {
@@ -171,7 +173,8 @@ impl Settings {
             transactions: TransactionSettings::default(),
             costs: CostSettings::default(),
             identity: Identity::default(),
-            statement_settings: Some(0),
+            planner_fingerprint: 0,
+            has_statement_path: true,
         }
     }
 
@@ -218,28 +221,31 @@ impl Settings {
             )
             .with_detail(Error::from(error).message().to_owned())
         })?;
-        self.statement_settings = self.statement_settings();
+        self.note_planner_settings();
         Ok(())
     }
 
     /// For statements that are compiled: a number that is the same where all that their meaning depends on is. Nothing when they are
     /// not to be compiled.
     pub(crate) fn statement_settings_now(&self) -> Option<u64> {
-        self.statement_settings
+        self.has_statement_path.then_some(self.planner_fingerprint)
     }
 
-    fn statement_settings(&self) -> Option<u64> {
+    /// A number that is the same where all settings of the planner are.
+    pub(crate) fn planner_fingerprint(&self) -> u64 {
+        self.planner_fingerprint
+    }
+
+    fn note_planner_settings(&mut self) {
         let options = self.config.options();
-        let is_on = options
-            .extensions
-            .get::<QuireOptions>()
-            .is_some_and(|ours| ours.statement_path);
+        let ours = options.extensions.get::<QuireOptions>();
+        self.has_statement_path = ours.is_some_and(|ours| ours.statement_path);
         let mut hasher = DefaultHasher::new();
         for entry in options.entries() {
             entry.key.hash(&mut hasher);
             entry.value.hash(&mut hasher);
         }
-        is_on.then(|| hasher.finish())
+        self.planner_fingerprint = hasher.finish();
     }
 
     /// The text of a setting's value.

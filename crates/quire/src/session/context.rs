@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use datafusion::catalog::TableProvider;
 use datafusion::common::DFSchema;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
@@ -23,11 +23,11 @@ use crate::functions::{
     self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
     StorageFunction, TablesFunction,
 };
-use crate::optimize;
+use crate::interruption::Interruption;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
+use crate::sql::relations_of;
 use crate::sql::rewrite::rewrite_expression;
-use crate::sql::{SpelledTypes, relations_of};
 use crate::transaction::{SpareTransaction, Transaction};
 
 /// One connection.
@@ -143,7 +143,7 @@ impl Session {
         snapshot: Snapshot,
         files: HashMap<String, Arc<dyn TableProvider>>,
     ) -> Result<StatementContext, Error> {
-        self.statement_asking(snapshot, files, None)
+        self.statement_asking(snapshot, files, None, &CancelToken::default())
     }
 
     /// The same for one that may ask PostgreSQL's catalog.
@@ -152,22 +152,23 @@ impl Session {
         snapshot: Snapshot,
         files: HashMap<String, Arc<dyn TableProvider>>,
         catalog: Option<&Arc<PgCatalog>>,
+        token: &CancelToken,
     ) -> Result<StatementContext, Error> {
-        let config = self.settings().config().clone();
-        let costs = Arc::new(*self.settings().costs());
-        let config = config.with_extension(Arc::clone(&costs));
+        let (config, costs, fingerprint) = {
+            let settings = self.settings();
+            let costs = Arc::new(*settings.costs());
+            let config = settings.config().clone();
+            (config, costs, settings.planner_fingerprint())
+        };
+        let mut config = config.with_extension(Arc::clone(&costs));
+        let extensions = &mut config.options_mut().extensions;
+        extensions.insert(Interruption::new(token));
         let options = QuireOptions::of(self);
-        let analyzer_rules = optimize::analyzer_rules();
-        let mut state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(Arc::clone(&self.database.environment))
-            .with_default_features()
-            .with_analyzer_rules(analyzer_rules)
-            .with_optimizer_rules(optimize::optimizer_rules())
-            .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
-            .with_type_planner(Arc::new(SpelledTypes))
-            .with_catalog_list(catalog_list(snapshot.clone(), files, options, catalog)?)
-            .build();
+        let database = &self.database;
+        let planners = &database.planners;
+        let mut state = planners.planner(fingerprint, config, &database.environment)?;
+        let catalogs = catalog_list(snapshot.clone(), files, options, catalog)?;
+        state.register_catalog_list(catalogs);
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));

@@ -4,8 +4,10 @@ mod catalog;
 mod configuration;
 mod context;
 mod costs;
+mod planners;
 mod transactions;
 
 pub(crate) use configuration::{ACCESS_METHOD, Identity, Machine, QuireOptions, Settings};
 pub(crate) use context::{Session, StatementContext, next_of};
+pub(crate) use planners::Planners;
 pub(crate) use transactions::isolation_name;

@@ -1,7 +1,8 @@
 //! Arrays in statements: columns have none, but clients compare with them, `id = ANY($1)`.
 //!
 //! 1. `x = ANY (ARRAY[a, b])` is `x IN (a, b)`, and `x <> ALL (…)` is `x NOT IN (…)`: lists are what scans and indexes understand.
-//! 2. `'{1,2}'::INTEGER[]` is `ARRAY[…]` with elements of that type.
+//! 2. `'{1,2}'::INTEGER[]` is `ARRAY[…]` with elements of that type; so is `('{1,2}')::INTEGER[]`, as drivers write it that put
+//!    values into the text themselves.
 //! 3. While the types of parameters are looked for, `x = ANY ($1)` is `x IN ($1)`, and what is found is the type of elements.
 
 use std::ops::ControlFlow;
@@ -62,14 +63,11 @@ fn elements(array: &Expr) -> Option<Vec<Expr>> {
             let is_nested = elem.iter().any(|one| matches!(one, Expr::Array(_)));
             (!is_nested).then(|| elem.clone())
         }
-        Expr::Value(value) => match &value.value {
-            Value::Null => Some(vec![null()]),
-            Value::SingleQuotedString(text) => {
-                let elements = parse_array(text)?;
-                Some(elements.into_iter().map(text_element).collect())
-            }
-            _ => None,
-        },
+        Expr::Value(value) if value.value == Value::Null => Some(vec![null()]),
+        Expr::Value(_) => {
+            let elements = parse_array(literal_text(array)?)?;
+            Some(elements.into_iter().map(text_element).collect())
+        }
         Expr::Cast {
             kind: CastKind::Cast | CastKind::DoubleColon,
             expr,
@@ -109,6 +107,19 @@ pub(super) fn element_of(array: &ArrayElemTypeDef) -> Option<&DataType> {
     }
 }
 
+/// The text of a literal, however it is quoted and in however many parentheses.
+fn literal_text(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Nested(inner) => literal_text(inner),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) => Some(text),
+            Value::DollarQuotedString(text) => Some(&text.value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// `'{1,2}'::INTEGER[]` → `ARRAY[CAST('1' AS INTEGER), …]`; an empty one keeps its type by a cast.
 fn spelled_to_array(expr: &mut Expr) {
     let Expr::Cast {
@@ -120,11 +131,8 @@ fn spelled_to_array(expr: &mut Expr) {
     else {
         return;
     };
-    let (Expr::Value(value), Some(element_type)) = (inner.as_ref(), element_of(element_type))
-    else {
-        return;
-    };
-    if let Value::SingleQuotedString(text) = &value.value
+    if let Some(element_type) = element_of(element_type)
+        && let Some(text) = literal_text(inner)
         && let Some(parsed) = parse_array(text)
     {
         let element_type = element_type.clone();

@@ -1,6 +1,7 @@
 //! From the text of a statement to what it does.
 
 mod arrays;
+mod chains;
 mod copy_statement;
 mod ddl;
 mod definition_text;

@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
+use super::chains;
 use super::copy_statement::{self, CopyStatement};
 use super::depth;
 use super::maintenance::{self, Maintenance};
@@ -81,15 +82,21 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
         .map_err(|error| syntax_error(error.message, position(error.location)))?;
-    let may_be_deep = depth::check_tokens(&tokens)?;
+    check_characters(sql, &tokens)?;
+    let operators = depth::check_tokens(&tokens)?;
     let clauses = table_clauses::take(&mut tokens)?;
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens);
     while parser.consume_token(&Token::SemiColon) {}
-    let command = parse_command(&mut parser, clauses).map_err(from_parser)?;
-    if let (Command::Statement(statement, _), true) = (&command, may_be_deep) {
-        depth::check_tree(statement.as_ref())?;
+    let mut command = parse_command(&mut parser, clauses).map_err(from_parser)?;
+    if let Command::Statement(statement, _) = &mut command {
+        if operators.may_have_chains() {
+            chains::balance(statement.as_mut());
+        }
+        if operators.may_be_deep() {
+            depth::check_tree(statement.as_ref())?;
+        }
     }
     while parser.consume_token(&Token::SemiColon) {}
     match parser.peek_token() {
@@ -100,6 +107,18 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
             format!("syntax error at or near \"{}\"", extra.token),
             position(extra.span.start),
         )),
+    }
+}
+
+/// Texts have no NUL character: neither does a statement, nor may an escape in it make one. (The tokenizer refuses those of `E'…'`.)
+fn check_characters(sql: &str, tokens: &[TokenWithSpan]) -> Result<(), Error> {
+    let mut unicode = tokens.iter().filter_map(|token| match &token.token {
+        Token::UnicodeStringLiteral(text) => Some(text),
+        _ => None,
+    });
+    match sql.contains('\0') || unicode.any(|text| text.contains('\0')) {
+        true => Err(Error::nul_character()),
+        false => Ok(()),
     }
 }
 

@@ -165,7 +165,7 @@ pub(super) async fn context_for(
         true => Some(catalog_of(session, &snapshot, statement, token).await?),
         false => None,
     };
-    let mut context = session.statement_asking(snapshot, files, catalog.as_ref())?;
+    let mut context = session.statement_asking(snapshot, files, catalog.as_ref(), token)?;
     context.count_work(token.work());
     Ok(context)
 }

@@ -62,12 +62,13 @@ enum Test<'n> {
     In(&'n [Expression]),
 }
 
-/// The access of a statement with these conditions on columns (by the places of `wanted`), and the conditions left to test.
+/// The access of a statement with these conditions on columns (by the places of `wanted`), and the conditions left to test; all
+/// rows of the table if no key narrows them down.
 pub(super) fn choose(
     table: &Table,
     wanted: &[usize],
     conditions: Vec<Expression>,
-) -> Option<(Access, Vec<Expression>)> {
+) -> (Access, Vec<Expression>) {
     let read: Vec<Option<Condition<'_>>> = conditions
         .iter()
         .map(|node| condition_of(node, wanted, table))
@@ -76,7 +77,11 @@ pub(super) fn choose(
         .keys
         .iter()
         .filter_map(|key| candidate(table, key, &read));
-    let (_, access, taken) = candidates.max_by_key(|(rank, ..)| *rank)?;
+    let best = candidates.max_by_key(|(rank, ..)| *rank);
+    let (access, taken) = match best {
+        Some((_, access, taken)) => (access, taken),
+        None => (Access::all(table), Vec::new()),
+    };
     drop(read);
     let mut taken_of = taken.into_iter();
     let left = conditions
@@ -85,7 +90,7 @@ pub(super) fn choose(
     let mut left: Vec<Expression> = left.collect();
     // What can fail sees only rows that passed the rest, as in the general path.
     left.sort_by_key(Expression::can_fail);
-    Some((access, left))
+    (access, left)
 }
 
 /// How good a key is: single row, number of equalities, what is behind them, and rather the primary key.
@@ -254,12 +259,34 @@ fn plain_column(node: &Expression) -> Option<usize> {
 }
 
 impl Access {
+    /// All rows, in the order of the primary key if there is one.
+    fn all(table: &Table) -> Self {
+        let is_primary = |key: &&Key| key.kind == KeyKind::Primary;
+        let without_columns = || Key {
+            kind: KeyKind::Primary,
+            is_unique: false,
+            columns: Vec::new(),
+        };
+        let key = table.keys.iter().find(is_primary).cloned();
+        Self {
+            key: key.unwrap_or_else(without_columns),
+            equal: Vec::new(),
+            next: Next::All,
+            is_single: false,
+        }
+    }
+
     /// Whether the range is bounded on one side only, or not at all, so that it may be any part of the table.
     pub(super) fn is_open(&self) -> bool {
         match &self.next {
             Next::All | Next::In(_) => self.equal.is_empty() && matches!(self.next, Next::All),
             Next::Range { low, high } => self.equal.is_empty() && (low.is_none() || high.is_none()),
         }
+    }
+
+    /// Whether nothing narrows down what is read.
+    pub(super) fn is_all(&self) -> bool {
+        self.equal.is_empty() && matches!(self.next, Next::All)
     }
 
     /// Whether several ranges may be read.

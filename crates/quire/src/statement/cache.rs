@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::datatypes::DataType;
 use quire_engine::RowParts;
 
 use super::compiled::Compiled;
+use super::constant::Constant;
 
 /// Statements in one generation; there are two.
 const GENERATION_STATEMENTS: usize = 512;
@@ -24,6 +26,8 @@ pub(crate) struct Known {
 pub(super) enum KnownKind {
     /// It is run here, as long as the table is what it was.
     Compiled(Box<CompiledStatement>),
+    /// It is about no table.
+    Constant(Box<Constant>),
     /// It begins or ends a transaction.
     Control(Control),
     /// It takes the general path, as long as the schema has this version.
@@ -36,6 +40,8 @@ pub(super) struct CompiledStatement {
     /// The table it was compiled for.
     pub(super) parts: Arc<RowParts>,
     pub(super) name: String,
+    /// It has met more rows than are read here: others do that better.
+    pub(super) has_many_rows: AtomicBool,
 }
 
 /// A statement about the transaction.

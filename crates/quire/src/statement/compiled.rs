@@ -75,6 +75,8 @@ pub(super) struct Select {
     pub(super) limit: Option<Expression>,
     pub(super) offset: Option<Expression>,
     pub(super) lock: Option<LockMode>,
+    /// So many rows may be read; the statement takes the general path if there are more.
+    pub(super) read_max: Option<usize>,
     pub(super) schema: SchemaRef,
 }
 

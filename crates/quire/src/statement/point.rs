@@ -91,7 +91,7 @@ impl CompiledStatement {
         writer: &mut Writer<'_>,
         parameters: &[Value],
         memory: &mut Memory,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Option<Answer>, Error> {
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let is_referenced =
             self.compiled.changes_rows_that_are_there() && transaction.is_referenced(&self.name);

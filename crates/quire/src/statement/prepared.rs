@@ -152,6 +152,10 @@ impl Prepared {
                 format!("the statement has {expected} parameters, but {given} values are given");
             return Err(Error::new("08P01", text));
         }
+        let has_nul = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
+        if parameters.iter().any(has_nul) {
+            return Err(Error::nul_character());
+        }
         let token = self.cancel.begin();
         match self.try_compiled(parameters, types, &token)? {
             Some(answer) => Ok(Reply::of_answer(answer).with_spare(&self.spare)),

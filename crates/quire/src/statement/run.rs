@@ -1,12 +1,13 @@
 //! From a statement's text to its answer, on the caller's thread.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use quire_engine::row_table::Value;
 use quire_engine::{Isolation, LockWait, RowTable, Snapshot, TableLockMode};
 
-use super::bind::{TableName, compile, parameter_types};
+use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};
 use super::compiled::Compiled;
 use super::execute::{Executed, ResultRows, TableRows};
@@ -15,6 +16,7 @@ use super::storage::{Changes, StoredRows};
 use super::table::Table;
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::interruption::while_running;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
 use crate::sql::parse::{Command, parse};
@@ -96,9 +98,7 @@ pub(super) fn learn(
             let snapshot = wait(session.snapshot()).ok()?;
             let compiled = compiled(session, &snapshot, sql, types);
             let schema_version = snapshot.schema_version();
-            compiled.map_or(KnownKind::General { schema_version }, |compiled| {
-                KnownKind::Compiled(Box::new(compiled))
-            })
+            compiled.unwrap_or(KnownKind::General { schema_version })
         }
     };
     let known = Arc::new(Known::new(sql, types, settings, kind));
@@ -111,24 +111,29 @@ fn compiled(
     snapshot: &Snapshot,
     sql: &str,
     types: &[Option<DataType>],
-) -> Option<CompiledStatement> {
+) -> Option<KnownKind> {
     let Command::Statement(statement, _) = parse(sql).ok()? else {
         return None;
     };
-    let name = TableName::of(&statement)?.name;
-    let stored = snapshot.row_table(&name).ok()??;
-    let table = Table::of(stored.definition());
     let options = Arc::clone(session.settings().config().options());
     let field = |data_type: &DataType| Arc::new(Field::new("", data_type.clone(), true));
     let types = types
         .iter()
         .map(|data_type| data_type.as_ref().map(field))
         .collect();
-    Some(CompiledStatement {
+    if is_constant(&statement) {
+        let constant = compile_constant(*statement, &options, types)?;
+        return Some(KnownKind::Constant(Box::new(constant)));
+    }
+    let name = TableName::of(&statement)?.name;
+    let stored = snapshot.row_table(&name).ok()??;
+    let table = Table::of(stored.definition());
+    Some(KnownKind::Compiled(Box::new(CompiledStatement {
         compiled: compile(*statement, &table, &options, types)?,
         parts: Arc::clone(stored.parts()),
         name,
-    })
+        has_many_rows: AtomicBool::new(false),
+    })))
 }
 
 /// The types of a statement's parameters, as far as it tells.
@@ -140,15 +145,23 @@ pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataTy
         return None;
     };
     let arrays = array_parameters(&mut statement);
-    let snapshot = wait(session.snapshot()).ok()?;
-    let definition = snapshot.definition(&TableName::of(&statement)?.name)?;
-    let table = Table::of(definition);
+    let table = match is_constant(&statement) {
+        true => Table::none(),
+        false => {
+            let snapshot = wait(session.snapshot()).ok()?;
+            Table::of(snapshot.definition(&TableName::of(&statement)?.name)?)
+        }
+    };
     let options = Arc::clone(session.settings().config().options());
     let fields = parameter_types(&statement, &table, &options)?;
     let types = fields
         .into_iter()
         .map(|field| field.map(|field| field.data_type().clone()));
     let mut types: Vec<_> = types.collect();
+    if is_constant(&statement) && types.iter().any(Option::is_none) {
+        // A cast tells the general path more.
+        return None;
+    }
     make_arrays(&mut types, &arrays);
     Some(types)
 }
@@ -213,11 +226,14 @@ pub(super) fn run(
     let result = match &known.kind {
         KnownKind::General { .. } => return None,
         KnownKind::Control(control) => control.run(session).map(Some),
-        KnownKind::Compiled(statement) => match statement.read_point(session, parameters, memory) {
-            Ok(true) => Ok(Some(statement.answer(std::mem::take(&mut memory.rows)))),
-            Ok(false) => wait(statement.run(session, parameters, token, memory)),
-            Err(error) => Err(error),
-        },
+        KnownKind::Constant(constant) => constant.run(session, parameters, memory),
+        KnownKind::Compiled(statement) => while_running(token, || {
+            match statement.read_point(session, parameters, memory) {
+                Ok(true) => Ok(Some(statement.answer(std::mem::take(&mut memory.rows)))),
+                Ok(false) => wait(statement.run(session, parameters, token, memory)),
+                Err(error) => Err(error),
+            }
+        }),
     };
     if result.is_err() {
         wait(session.transaction.lock()).fail();
@@ -231,6 +247,7 @@ impl Known {
         match &self.kind {
             KnownKind::Control(_) => Some(None),
             KnownKind::General { .. } => None,
+            KnownKind::Constant(constant) => Some(Some(constant.schema())),
             KnownKind::Compiled(statement) => {
                 let snapshot = wait(session.snapshot()).ok()?;
                 let table = statement.table(&snapshot).ok()?;
@@ -242,9 +259,14 @@ impl Known {
     /// Whether it would be worth while to compile it again.
     pub(super) fn is_outdated(&self, session: &Session) -> bool {
         match &self.kind {
-            KnownKind::Control(_) => false,
-            // Its table was not what it was, or it would have run.
-            KnownKind::Compiled(_) => true,
+            KnownKind::Control(_) | KnownKind::Constant(_) => false,
+            KnownKind::Compiled(statement) => {
+                let snapshot = wait(session.snapshot());
+                snapshot.is_ok_and(|snapshot| {
+                    let table = statement.table(&snapshot);
+                    table.is_ok_and(|table| table.is_none())
+                })
+            }
             KnownKind::General { schema_version } => {
                 let snapshot = wait(session.snapshot());
                 snapshot.is_ok_and(|snapshot| snapshot.schema_version() != *schema_version)
@@ -274,7 +296,7 @@ impl Control {
 }
 
 impl CompiledStatement {
-    /// Runs it; `None` when the table is not what it was compiled for, or the transaction takes no statements.
+    /// Runs it; `None` when the table is not what it was compiled for or has too many rows, or the transaction takes no statements.
     async fn run(
         &self,
         session: &Session,
@@ -283,6 +305,9 @@ impl CompiledStatement {
         memory: &mut Memory,
     ) -> Result<Option<Answer>, Error> {
         if self.compiled.only_reads() {
+            if self.has_many_rows.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let mut transaction = session.transaction.lock().await;
             if transaction.is_aborted() {
                 return Ok(None);
@@ -304,7 +329,7 @@ impl CompiledStatement {
                 token,
                 changes: None,
             };
-            return self.execute(&mut rows, parameters).map(Some);
+            return self.execute(&mut rows, parameters);
         }
         if session.transaction.lock().await.is_aborted() {
             return Ok(None);
@@ -335,7 +360,7 @@ impl CompiledStatement {
                 Some(self.change_point(change, &mut writer, parameters, memory)?)
             }
             Compiled::Insert(insert) if is_of_newest => {
-                Some(self.add_rows(insert, &mut writer, parameters, memory)?)
+                self.add_rows(insert, &mut writer, parameters, memory)?
             }
             _ => self.change_rows(session, &mut writer, parameters, token)?,
         };
@@ -372,7 +397,7 @@ impl CompiledStatement {
         if let Some(changes) = rows.changes {
             changes.transaction.check_references(changes.references)?;
         }
-        Ok(Some(answer))
+        Ok(answer)
     }
 
     fn lock_mode(&self) -> TableLockMode {
@@ -388,14 +413,22 @@ impl CompiledStatement {
         Ok(table.filter(|table| Arc::ptr_eq(table.parts(), &self.parts)))
     }
 
-    fn execute(&self, rows: &mut dyn TableRows, parameters: &[Value]) -> Result<Answer, Error> {
+    fn execute(
+        &self,
+        rows: &mut dyn TableRows,
+        parameters: &[Value],
+    ) -> Result<Option<Answer>, Error> {
         Ok(self.executed(self.compiled.execute(rows, parameters)?))
     }
 
-    pub(super) fn executed(&self, executed: Executed) -> Answer {
+    pub(super) fn executed(&self, executed: Executed) -> Option<Answer> {
         match executed {
-            Executed::Rows(rows) => self.answer(rows),
-            Executed::Changed(count, returned) => self.changed(count, returned),
+            Executed::Rows(rows) => Some(self.answer(rows)),
+            Executed::Changed(count, returned) => Some(self.changed(count, returned)),
+            Executed::TooMany => {
+                self.has_many_rows.store(true, Ordering::Relaxed);
+                None
+            }
         }
     }
 

@@ -81,7 +81,7 @@ impl StoredRows<'_> {
             true => Direction::Backward,
         };
         match key.kind {
-            KeyKind::Primary if equal.len() == key.columns.len() => {
+            KeyKind::Primary if !equal.is_empty() && equal.len() == key.columns.len() => {
                 let mut row_key = Vec::with_capacity(16);
                 self.table.layout().encode_key(&equal, &mut row_key)?;
                 self.table.visit_key(&row_key, wanted, &mut step)?;

@@ -65,6 +65,16 @@ pub(super) struct KeyColumn {
 }
 
 impl Table {
+    /// What statements without a table see: no columns.
+    pub(super) fn none() -> Self {
+        Self {
+            name: String::new(),
+            columns: Vec::new(),
+            keys: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
     /// What its definition says of a table.
     pub(super) fn of(definition: &TableDefinition) -> Self {
         let visible: Vec<usize> = definition

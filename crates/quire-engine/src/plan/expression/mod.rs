@@ -19,7 +19,7 @@ pub(in crate::plan) use display::Shown;
 pub use function::ScalarFunction;
 pub use like::LikePattern;
 
-use super::{Environment, EvaluationError, Row, Scalar, ValueKind};
+use super::{Environment, EvaluationError, Row, Scalar, VALUE_BYTES_MAX, ValueKind};
 use crate::row_table::{TupleValue, Value};
 
 /// One operation and what it is applied to.
@@ -181,6 +181,9 @@ impl Expression {
                 Scalar::Decimal(operation.apply(left, right)?)
             }
             (Self::Concatenate(_), Scalar::Bytes(left), Scalar::Bytes(right)) => {
+                if left.len().saturating_add(right.len()) > VALUE_BYTES_MAX {
+                    return Err(EvaluationError::TooLarge);
+                }
                 Scalar::Bytes(Cow::Owned([&*left, &*right].concat()))
             }
             _ => Scalar::Null,

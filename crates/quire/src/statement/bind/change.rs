@@ -83,7 +83,7 @@ impl Binder<'_> {
     ) -> Option<Change> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
         let conditions = self.conditions(selection, &mut Slots::All)?;
-        let (access, tests) = access::choose(self.table, &all, conditions.clone())?;
+        let (access, tests) = access::choose(self.table, &all, conditions.clone());
         if access.is_open() {
             return None;
         }

@@ -9,7 +9,7 @@ use quire_engine::{LockWait, RowLockMode};
 
 use crate::sql::names;
 
-/// A `SELECT` from one table.
+/// A `SELECT` from one table, or from none.
 pub(super) struct SelectClauses {
     pub(super) projection: Vec<SelectItem>,
     pub(super) selection: Option<Expr>,
@@ -142,7 +142,7 @@ fn is_plain(select: &Select) -> bool {
         && top.is_none()
         && exclude.is_none()
         && into.is_none()
-        && from.len() == 1
+        && from.len() <= 1
         && lateral_views.is_empty()
         && prewhere.is_none()
         && connect_by.is_empty()

@@ -6,6 +6,7 @@
 
 mod change;
 mod clauses;
+mod constant;
 mod functions;
 mod insert;
 mod parameters;
@@ -23,6 +24,7 @@ use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
 use quire_engine::plan::Expression;
 
 pub(super) use clauses::LockMode;
+pub(super) use constant::{compile_constant, is_constant};
 pub(super) use parameters::{TableName, parameter_types};
 
 use self::functions::FunctionsOnly;

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
     Statement, TableObject, Value,
 };
 
-use super::{Binder, change, clauses, insert};
+use super::{Binder, change, clauses, insert, is_constant};
 use crate::sql::names;
 use crate::statement::expression::parameter_number;
 use crate::statement::table::Table;
@@ -58,8 +58,12 @@ impl TableName {
     }
 }
 
+/// What a statement calls its table; nothing if it has none.
 pub(super) fn alias_of(statement: &Statement) -> Option<String> {
-    TableName::of(statement).map(|table| table.alias)
+    match is_constant(statement) {
+        true => Some(String::new()),
+        false => TableName::of(statement).map(|table| table.alias),
+    }
 }
 
 /// The plain name of a table of the one schema.

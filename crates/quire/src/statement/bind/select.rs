@@ -16,6 +16,9 @@ use crate::statement::aggregate::Aggregate;
 use crate::statement::compiled::{Output, Returning, Select, SortKey};
 use crate::statement::expression::Slots;
 
+/// As many rows of a table as can be read here in less time than planning a query takes.
+const FEW_ROWS: usize = 1000;
+
 /// Expressions with the names to show.
 type Items = Vec<(String, Typed)>;
 
@@ -28,7 +31,7 @@ impl Binder<'_> {
             Some(_) => conditions.clone(),
             None => Vec::new(),
         };
-        let (access, tests) = access::choose(self.table, slots.wanted(), conditions)?;
+        let (access, tests) = access::choose(self.table, slots.wanted(), conditions);
         let mut aggregates = Vec::new();
         let mut items = self.items(clauses.projection, &mut slots, Some(&mut aggregates))?;
         let is_aggregate = !aggregates.is_empty();
@@ -48,7 +51,10 @@ impl Binder<'_> {
             false => self.direction(&access, &sort, &items, slots.wanted()),
         };
         let limit = self.count(clauses.limit)?;
-        if access.is_open() && (limit.is_none() || is_reversed.is_none()) {
+        let stops_early =
+            limit.is_some() && is_reversed.is_some() && (tests.is_empty() || !access.is_all());
+        let is_long = access.is_open() && !stops_early;
+        if is_long && clauses.lock.is_some() {
             return None;
         }
         let outputs = items.into_iter().map(|(_, item)| Output::of(item));
@@ -70,6 +76,7 @@ impl Binder<'_> {
             limit,
             offset: self.count(clauses.offset)?,
             lock: clauses.lock,
+            read_max: is_long.then_some(FEW_ROWS),
             schema,
         })
     }
@@ -89,7 +96,7 @@ impl Binder<'_> {
     }
 
     /// The items of a select list. There are either aggregates in them or columns.
-    fn items(
+    pub(super) fn items(
         &self,
         projection: Vec<SelectItem>,
         slots: &mut Slots,
@@ -279,7 +286,7 @@ fn can_be_distinct(items: &Items, shown: usize) -> bool {
     items.len() == shown && !items.iter().any(|(_, item)| item.data_type.is_floating())
 }
 
-fn shown_schema(items: &Items) -> SchemaRef {
+pub(super) fn shown_schema(items: &Items) -> SchemaRef {
     let field = |(name, item): &(String, Typed)| Field::new(name, item.data_type.clone(), true);
     Arc::new(Schema::new(items.iter().map(field).collect::<Vec<_>>()))
 }

@@ -102,6 +102,8 @@ pub(super) enum Inserted {
 #[derive(Debug)]
 pub(super) enum Executed {
     Rows(ResultRows),
+    /// Nothing: there are more rows than may be read here.
+    TooMany,
     /// Number of rows inserted, updated or deleted, and those of `RETURNING`.
     Changed(u64, Option<ResultRows>),
 }
@@ -116,7 +118,10 @@ impl Compiled {
         let environment = Environment::new(parameters);
         let mut given = GivenValues::default();
         match self {
-            Self::Select(select) => select.execute(rows, &environment).map(Executed::Rows),
+            Self::Select(select) => {
+                let found = select.execute(rows, &environment)?;
+                Ok(found.map_or(Executed::TooMany, Executed::Rows))
+            }
             Self::Insert(insert) => insert.execute(rows, &environment, &mut given),
             Self::Change(change) => change.execute(rows, &environment, &mut given),
         }

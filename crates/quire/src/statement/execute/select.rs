@@ -13,11 +13,12 @@ use crate::statement::aggregate::Running;
 use crate::statement::compiled::{Select, SortKey};
 
 impl Select {
+    /// The rows; nothing when too many would have to be read for them.
     pub(super) fn execute(
         &self,
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
-    ) -> Result<ResultRows, Error> {
+    ) -> Result<Option<ResultRows>, Error> {
         let offset = count(self.offset.as_ref(), environment, "OFFSET")?.unwrap_or(0);
         let limit = count(self.limit.as_ref(), environment, "LIMIT")?;
         let window = Window {
@@ -38,19 +39,20 @@ impl Select {
             rows: ResultRows::default(),
         };
         if limit == Some(0) {
-            return Ok(collector.into_rows());
+            return Ok(Some(collector.into_rows()));
         }
-        self.scan(rows, environment, &mut |row| collector.take(row))?;
-        Ok(collector.into_rows())
+        let is_read = self.scan(rows, environment, &mut |row| collector.take(row))?;
+        Ok(is_read.then(|| collector.into_rows()))
     }
 
-    /// Visits the rows that pass all conditions.
+    /// Visits the rows that pass all conditions; false when there are too many rows to be read.
     fn scan(
         &self,
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
         visit: &mut dyn FnMut(Row<'_>) -> Result<bool, Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let (read_max, mut read) = (self.read_max.unwrap_or(usize::MAX), 0);
         self.access.for_each_range(environment, |bounds| {
             let mut goes_on = true;
             let range = Range {
@@ -62,7 +64,9 @@ impl Select {
             let test = |row: Row<'_>| passes(&self.tests, row, environment);
             match self.lock {
                 None => rows.scan(range, &mut |row| {
-                    if test(row)? {
+                    read += 1;
+                    goes_on = read <= read_max;
+                    if goes_on && test(row)? {
                         goes_on = visit(row)?;
                     }
                     Ok(goes_on)
@@ -75,7 +79,8 @@ impl Select {
                 })?,
             }
             Ok(goes_on)
-        })
+        })?;
+        Ok(read <= read_max)
     }
 
     /// Adds what is shown of a row.
@@ -97,18 +102,21 @@ impl Select {
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
         window: Window,
-    ) -> Result<ResultRows, Error> {
+    ) -> Result<Option<ResultRows>, Error> {
         let mut running: Vec<Running> = self
             .aggregates
             .iter()
             .map(|aggregate| aggregate.start())
             .collect();
-        self.scan(rows, environment, &mut |row| {
+        let is_read = self.scan(rows, environment, &mut |row| {
             for (aggregate, running) in self.aggregates.iter().zip(&mut running) {
                 aggregate.add(running, row, environment)?;
             }
             Ok(true)
         })?;
+        if !is_read {
+            return Ok(None);
+        }
         let pairs = self.aggregates.iter().zip(running);
         let totals = pairs.map(|(aggregate, running)| aggregate.finish(running));
         let totals = totals.collect::<Result<Vec<Value>, Error>>()?;
@@ -117,7 +125,7 @@ impl Select {
         if window.has(0) {
             self.show(&row, environment, &mut rows)?;
         }
-        Ok(rows)
+        Ok(Some(rows))
     }
 }
 

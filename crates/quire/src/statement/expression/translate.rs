@@ -19,6 +19,7 @@ use super::cast::cast;
 use super::foreign::PlannedExpression;
 use super::function::PlannedFunction;
 use super::operators::{arithmetic, checked_operator, comparison_of, operator_of};
+use crate::functions::Concatenation;
 use crate::statement::aggregate::Aggregate;
 use crate::statement::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 
@@ -297,6 +298,10 @@ impl Translator<'_> {
             }
             ("coalesce", parts) => return self.coalesce(parts, expr),
             ("decimal_digits", [inner]) => return Some(Expression::Digits(self.boxed(inner)?)),
+            (Concatenation::NAME, [left, right]) => {
+                let sides = Box::new([self.node(left)?, self.node(right)?]);
+                return Some(Expression::Concatenate(sides));
+            }
             (_, [left, right]) => {
                 if let Some(operator) = checked_operator(name) {
                     let (left_type, right_type) = (self.type_of(left)?, self.type_of(right)?);

@@ -1,0 +1,85 @@
+//! How code that cannot wait, such as a function of SQL, hears that its statement is cancelled.
+//!
+//! A planner's functions find it among the options that they are given with each call. Compiled statements, which all connections
+//! share, run on the caller's thread: there it is the thread's.
+
+use std::any::Any;
+use std::cell::RefCell;
+
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::common::{Result, config_err};
+
+use crate::cancel::CancelToken;
+use crate::error::Error;
+
+thread_local! {
+    /// The statement that this thread runs.
+    static RUNNING: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
+}
+
+/// Whom to ask.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interruption(Option<CancelToken>);
+
+impl Interruption {
+    /// That of a statement.
+    pub(crate) fn new(token: &CancelToken) -> Self {
+        Self(Some(token.clone()))
+    }
+
+    /// What a function finds among its options, or on its thread.
+    pub(crate) fn of(options: &ConfigOptions) -> Self {
+        match options.extensions.get::<Self>() {
+            Some(known) => known.clone(),
+            None => Self(RUNNING.with_borrow(Clone::clone)),
+        }
+    }
+
+    /// Fails when the statement is cancelled.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.0 {
+            Some(token) if token.is_cancelled() => Err(Error::cancelled()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Runs a statement on this thread.
+pub(crate) fn while_running<T>(token: &CancelToken, work: impl FnOnce() -> T) -> T {
+    /// Puts back what there was, also when the work panics.
+    struct Restore(Option<CancelToken>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            RUNNING.set(self.0.take());
+        }
+    }
+    let _restore = Restore(RUNNING.replace(Some(token.clone())));
+    work()
+}
+
+impl ConfigExtension for Interruption {
+    const PREFIX: &'static str = "quire_interruption";
+}
+
+/// It is no setting: nothing shows it or sets it.
+impl ExtensionOptions for Interruption {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, _: &str) -> Result<()> {
+        config_err!("there is no setting {key}")
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,53 @@
+//! `SELECT` of values without a table, such as the `SELECT 1` by which pools ask whether a connection is alive.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use quire_engine::plan::Environment;
+use quire_engine::row_table::Value;
+
+use super::compiled::Output;
+use super::memory::Memory;
+use super::run::Answer;
+use crate::error::Error;
+use crate::session::Session;
+use crate::wait::wait;
+
+/// A compiled `SELECT` of one row.
+#[derive(Debug)]
+pub(super) struct Constant {
+    pub(super) outputs: Vec<Output>,
+    pub(super) schema: SchemaRef,
+}
+
+impl Constant {
+    pub(super) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Runs it; `None` when the transaction takes no statements.
+    pub(super) fn run(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        memory: &mut Memory,
+    ) -> Result<Option<Answer>, Error> {
+        let mut transaction = wait(session.transaction.lock());
+        if transaction.is_aborted() {
+            return Ok(None);
+        }
+        if transaction.is_explicit() {
+            // The first query of a transaction decides what all of them see, whatever it asks.
+            transaction.snapshot(session)?;
+        }
+        drop(transaction);
+        let environment = Environment::new(parameters);
+        let mut rows = std::mem::take(&mut memory.rows);
+        rows.clear();
+        for output in &self.outputs {
+            rows.push(output.node.evaluate(&[], &environment)?, output.is_text)?;
+        }
+        rows.row_count = 1;
+        Ok(Some(Answer::Rows(self.schema(), rows, "SELECT")))
+    }
+}
