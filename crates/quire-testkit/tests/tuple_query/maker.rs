@@ -229,7 +229,11 @@ impl Maker<'_> {
                     Expression::Case(branches, self.random.one_in(2).then(|| Box::new(right))),
                 )
             }
-            _ => (data_type, column(plan, slot)),
+            // A column, or a constant in all rows: joins and groups write the registers of both.
+            _ => {
+                let [operand, _] = *sides;
+                (data_type, operand)
+            }
         };
         (PlanColumn::of("made", data_type, &expression), expression)
     }

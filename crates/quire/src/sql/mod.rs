@@ -7,6 +7,7 @@ mod ddl;
 mod definition_text;
 mod depth;
 mod describe;
+mod dialect;
 mod dispatch;
 mod dml;
 mod dump;

@@ -1,19 +1,19 @@
 //! From the text of one statement to a [`Command`].
 //!
-//! The grammar is PostgreSQL's as `sqlparser` knows it. Six things it does not know are read
+//! The grammar is PostgreSQL's as `sqlparser` knows it, with repairs ([`super::dialect`]). Six things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
 //! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), roles (see
 //! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
 //! [`super::maintenance`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::chains;
 use super::copy_statement::{self, CopyStatement};
 use super::depth;
+use super::dialect::QuireDialect;
 use super::maintenance::{self, Maintenance};
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
@@ -78,7 +78,7 @@ impl Command {
 
 /// Parses exactly one statement; a semicolon may end it.
 pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
-    let dialect = PostgreSqlDialect {};
+    let dialect = QuireDialect::default();
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
         .map_err(|error| syntax_error(error.message, position(error.location)))?;
@@ -134,7 +134,7 @@ pub(crate) fn parse_query(text: &str) -> Result<Box<Query>, Error> {
 
 /// Parses an expression that the catalog keeps as text.
 pub(crate) fn parse_expression(text: &str) -> Result<Expr, Error> {
-    let dialect = PostgreSqlDialect {};
+    let dialect = QuireDialect::default();
     let parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT);
     let mut parser = parser.try_with_sql(text).map_err(from_parser)?;
     let expr = parser.parse_expr().map_err(from_parser)?;

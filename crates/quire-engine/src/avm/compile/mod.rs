@@ -117,10 +117,19 @@ impl<'e, 'p> Compiler<'e, 'p> {
 
     /// Computes a value; the register that has it when the program stops.
     ///
+    /// The register belongs to the row. Iterators write it: a join sets it to NULL for a row without a match, a group and a spilled row put their
+    /// values back. All programs of the query share the register of a constant or a parameter, so such a value is copied.
+    ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
     pub fn output(&mut self, expression: &'e Expression) -> Result<Register, CompileError> {
-        Ok(self.value(expression)?.register)
+        let register = self.value(expression)?.register;
+        if !self.pool.is_shared(register) {
+            return Ok(register);
+        }
+        let own = self.fresh(register.kind())?;
+        self.copy(register, own)?;
+        Ok(own)
     }
 
     /// Computes a value into a register that others write, too.

@@ -138,6 +138,13 @@ impl RegisterPool {
         }
     }
 
+    /// Whether several programs read the register: that of a constant, a parameter or the time.
+    pub(super) fn is_shared(&self, register: Register) -> bool {
+        let mut constants = self.constants.iter();
+        constants.any(|(constant, _)| *constant == register)
+            || self.inputs().any(|input| input == register)
+    }
+
     /// Registers and what they hold from the beginning.
     #[must_use]
     pub fn constants(&self) -> &[(Register, Value)] {

@@ -1,0 +1,262 @@
+//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with three of its faults repaired.
+//!
+//! 1. `a IS DISTINCT FROM b AND c`: the right operand ends before `AND` and `OR`, which bind less tightly than `IS`.
+//! 2. `a = ANY (VALUES (1), (2))` and `a = ANY ((SELECT 1) UNION (SELECT 2))` compare with the rows of a query.
+//! 3. `a IN ((SELECT 1), 2)` is a list that begins with a scalar subquery.
+
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Query};
+use datafusion::sql::sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+/// PostgreSQL's dialect with our repairs. It says that it is PostgreSQL's to all who ask for its type.
+#[derive(Debug, Default)]
+pub(crate) struct QuireDialect(PostgreSqlDialect);
+
+type Infix = Option<Result<Expr, ParserError>>;
+
+/// Answers of PostgreSQL's dialect that differ from the defaults of the trait.
+macro_rules! as_postgresql {
+    ($($name:ident,)*) => {
+        $(fn $name(&self) -> bool {
+            self.0.$name()
+        })*
+    };
+}
+
+impl Dialect for QuireDialect {
+    fn dialect(&self) -> std::any::TypeId {
+        self.0.dialect()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        self.0.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        self.0.is_delimited_identifier_start(ch)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        self.0.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        self.0.is_identifier_part(ch)
+    }
+
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        self.0.is_reserved_for_identifier(keyword)
+    }
+
+    fn is_custom_operator_part(&self, ch: char) -> bool {
+        self.0.is_custom_operator_part(ch)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        self.0.get_next_precedence(parser)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        self.0.prec_value(precedence)
+    }
+
+    fn parse_infix(&self, parser: &mut Parser, left: &Expr, _: u8) -> Infix {
+        if let Some(is_negated) = distinct_from(parser) {
+            let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+            return Some(right.map(|right| {
+                let (left, right) = (Box::new(left.clone()), Box::new(right));
+                match is_negated {
+                    true => Expr::IsNotDistinctFrom(left, right),
+                    false => Expr::IsDistinctFrom(left, right),
+                }
+            }));
+        }
+        quantified(parser, left).or_else(|| list_with_subquery(parser, left))
+    }
+
+    as_postgresql! {
+        supports_unicode_string_literal,
+        supports_filter_during_aggregation,
+        supports_group_by_expr,
+        allow_extract_custom,
+        allow_extract_single_quotes,
+        supports_create_index_with_clause,
+        supports_explain_with_utility_options,
+        supports_listen_notify,
+        supports_factorial_operator,
+        supports_bitwise_shift_operators,
+        supports_comment_on,
+        supports_load_extension,
+        supports_named_fn_args_with_colon_operator,
+        supports_named_fn_args_with_expr_name,
+        supports_empty_projections,
+        supports_nested_comments,
+        supports_string_escape_constant,
+        supports_numeric_literal_underscores,
+        supports_array_typedef_with_brackets,
+        supports_geometric_types,
+        supports_set_names,
+        supports_alter_column_type_using,
+        supports_notnull_operator,
+        supports_interval_options,
+        supports_insert_table_alias,
+        supports_create_table_like_parenthesized,
+        supports_select_wildcard_with_alias,
+        supports_comma_separated_trim,
+        supports_xml_expressions,
+        supports_comment_optimizer_hint,
+    }
+}
+
+/// Consumes `IS [NOT] DISTINCT FROM`; says whether it is negated.
+fn distinct_from(parser: &mut Parser) -> Option<bool> {
+    if parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
+        return Some(false);
+    }
+    let negated = [Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM];
+    parser.parse_keywords(&negated).then_some(true)
+}
+
+/// A comparison with `ANY`, `SOME` or `ALL` of a query that does not begin with `SELECT` or `WITH`, which the parser reads by itself.
+fn quantified(parser: &mut Parser, left: &Expr) -> Infix {
+    let compare_op = comparison(&parser.peek_token_ref().token)?;
+    let quantifier = keyword(parser, 1)?;
+    let is_any = match quantifier {
+        Keyword::ANY | Keyword::SOME => true,
+        Keyword::ALL => false,
+        _ => return None,
+    };
+    let begins_otherwise = parser.peek_nth_token_ref(3).token == Token::LParen
+        || keyword(parser, 3) == Some(Keyword::VALUES);
+    if parser.peek_nth_token_ref(2).token != Token::LParen || !begins_otherwise {
+        return None;
+    }
+    let query = attempt(parser, |parser| {
+        (0..3).for_each(|_| parser.advance_token());
+        closed_query(parser)
+    })?;
+    Some(query.map(|query| {
+        let (left, right) = (Box::new(left.clone()), Box::new(Expr::Subquery(query)));
+        match is_any {
+            true => Expr::AnyOp {
+                left,
+                compare_op,
+                right,
+                is_some: quantifier == Keyword::SOME,
+            },
+            false => Expr::AllOp {
+                left,
+                compare_op,
+                right,
+            },
+        }
+    }))
+}
+
+/// `IN ((…), …)`: a list, unless all of it is one query.
+fn list_with_subquery(parser: &mut Parser, left: &Expr) -> Infix {
+    let negated = keyword(parser, 0) == Some(Keyword::NOT);
+    let first = usize::from(negated);
+    let is_nested = keyword(parser, first) == Some(Keyword::IN)
+        && (1..3).all(|nth| parser.peek_nth_token_ref(first + nth).token == Token::LParen);
+    if !is_nested {
+        return None;
+    }
+    let is_query = attempt(parser, |parser| {
+        (0..first + 2).for_each(|_| parser.advance_token());
+        closed_query(parser)
+    });
+    if let Some(query) = is_query {
+        return Some(query.map(|subquery| Expr::InSubquery {
+            expr: Box::new(left.clone()),
+            subquery,
+            negated,
+        }));
+    }
+    (0..first + 2).for_each(|_| parser.advance_token());
+    let list = parser.parse_comma_separated(Parser::parse_expr);
+    let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
+    Some(list.map(|list| Expr::InList {
+        expr: Box::new(left.clone()),
+        list,
+        negated,
+    }))
+}
+
+/// A query and the parenthesis that closes it.
+fn closed_query(parser: &mut Parser) -> Result<Box<Query>, ParserError> {
+    let query = parser.parse_query()?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(query)
+}
+
+/// What `parse` reads; the parser stays where it was if this is not there.
+fn attempt<T>(
+    parser: &mut Parser,
+    parse: impl FnMut(&mut Parser) -> Result<T, ParserError>,
+) -> Option<Result<T, ParserError>> {
+    parser.maybe_parse(parse).transpose()
+}
+
+fn keyword(parser: &Parser, nth: usize) -> Option<Keyword> {
+    match &parser.peek_nth_token_ref(nth).token {
+        Token::Word(word) => Some(word.keyword),
+        _ => None,
+    }
+}
+
+fn comparison(token: &Token) -> Option<BinaryOperator> {
+    Some(match token {
+        Token::Eq => BinaryOperator::Eq,
+        Token::Neq => BinaryOperator::NotEq,
+        Token::Lt => BinaryOperator::Lt,
+        Token::LtEq => BinaryOperator::LtEq,
+        Token::Gt => BinaryOperator::Gt,
+        Token::GtEq => BinaryOperator::GtEq,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::QuireDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+
+    fn parsed(sql: &str) -> String {
+        let parser = Parser::new(&QuireDialect::default()).try_with_sql(sql);
+        format!("{:#?}", parser.unwrap().parse_expr().unwrap())
+    }
+
+    /// Parentheses are nodes of their own, so what is grouped alike is printed alike only without them.
+    fn same(left: &str, right: &str) {
+        let parser = Parser::new(&QuireDialect::default()).try_with_sql(left);
+        let text = parser.unwrap().parse_expr().unwrap().to_string();
+        assert_eq!(text, right);
+    }
+
+    #[test]
+    fn distinct_from_binds_more_tightly_than_and() {
+        assert!(parsed("a IS DISTINCT FROM b AND c").starts_with("BinaryOp"));
+        assert!(parsed("a IS NOT DISTINCT FROM b OR c").starts_with("BinaryOp"));
+        assert!(parsed("NOT a IS DISTINCT FROM b AND c").starts_with("BinaryOp"));
+        assert!(parsed("a IS DISTINCT FROM b = c").starts_with("IsDistinctFrom"));
+    }
+
+    #[test]
+    fn queries_behind_quantifiers() {
+        same("1 = ANY (VALUES (1), (2))", "1 = ANY((VALUES (1), (2)))");
+        assert!(parsed("1 = ANY ((SELECT 1) UNION (SELECT 2))").contains("Subquery"));
+        assert!(parsed("1 > ALL ((ARRAY[1, 2]))").starts_with("AllOp"));
+        assert!(!parsed("1 > ALL ((ARRAY[1, 2]))").contains("Subquery"));
+    }
+
+    #[test]
+    fn lists_that_begin_with_a_subquery() {
+        assert!(parsed("1 IN ((SELECT 1), 2)").starts_with("InList"));
+        assert!(parsed("1 NOT IN ((SELECT 1))").starts_with("InSubquery"));
+        assert!(parsed("1 IN ((SELECT 1) UNION (SELECT 2))").starts_with("InSubquery"));
+        assert!(parsed("(1, 2) IN ((1, 2), (3, 4))").starts_with("InList"));
+    }
+}
