@@ -1,13 +1,13 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod checked_operators;
-mod correlated_aggregates;
 mod dates_and_intervals;
 mod decimals_beside_floats;
 mod integer_sums;
+mod join_keys;
 mod join_order;
-mod subquery_values;
 mod unique_names;
+mod unnesting;
 
 pub(crate) use unique_names::UniqueNamesPlanner;
 
@@ -23,11 +23,11 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(subquery_values::SubqueryValues));
-    rules.insert(1, Arc::new(integer_sums::IntegerSums));
-    rules.insert(2, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(3, Arc::new(dates_and_intervals::DatesAndIntervals));
+    rules.insert(0, Arc::new(integer_sums::IntegerSums));
+    rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(2, Arc::new(dates_and_intervals::DatesAndIntervals));
     rules.push(Arc::new(checked_operators::CheckedOperators));
+    rules.push(Arc::new(unnesting::Unnesting));
     rules
 }
 
@@ -45,13 +45,24 @@ pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
 
 type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
 
-/// DataFusion's optimizer rules with ours among them: the subqueries that its own rule cannot take
-/// before that, and the join order as soon as filters are where they belong, so that the sizes of a
-/// join's inputs can be told.
+/// DataFusion's rules for subqueries. [`unnesting`] leaves them nothing to do.
+const SUBQUERY_RULES: [&str; 4] = [
+    "rewrite_set_comparison",
+    "decorrelate_predicate_subquery",
+    "scalar_subquery_to_join",
+    "decorrelate_lateral_join",
+];
+
+/// DataFusion's optimizer rules with ours among them: the join order as soon as filters are where they belong, so that the sizes
+/// of a join's inputs can be told.
 pub(crate) fn optimizer_rules() -> Rules {
     let mut rules = Optimizer::new().rules;
-    let subqueries = Arc::new(correlated_aggregates::CorrelatedAggregates);
-    insert_at(&mut rules, "scalar_subquery_to_join", 0, subqueries);
+    rules.retain(|rule| !SUBQUERY_RULES.contains(&rule.name()));
+    for rule in &mut rules {
+        if rule.name() == "extract_equijoin_predicate" {
+            *rule = Arc::new(join_keys::JoinKeys::new(Arc::clone(rule)));
+        }
+    }
     insert_at(
         &mut rules,
         "push_down_filter",

@@ -50,14 +50,24 @@ fn with_unique_names(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         _ => {}
     }
-    let plan = plan
-        .map_subqueries(|subquery| with_unique_names(subquery).map(Transformed::yes))?
-        .data;
+    let plan = plan.map_subqueries(in_subquery)?.data;
     if !has_collisions(&plan)? {
         return Ok(plan);
     }
     let renamed = renamed(&plan)?;
     restored(renamed, plan.schema())
+}
+
+/// What stands for a subquery remains one.
+fn in_subquery(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Subquery(mut subquery) => {
+            let plan = with_unique_names(subquery.subquery.as_ref().clone())?;
+            subquery.subquery = Arc::new(plan);
+            Ok(Transformed::yes(LogicalPlan::Subquery(subquery)))
+        }
+        plan => with_unique_names(plan).map(Transformed::yes),
+    }
 }
 
 fn has_collisions(plan: &LogicalPlan) -> Result<bool> {

@@ -19,7 +19,7 @@ pub(super) fn rewrite(projection: &mut [SelectItem]) {
     let has_wildcard = projection.len() > 1 && projection.iter().any(is_wildcard);
     let mut seen = HashSet::new();
     for (position, item) in projection.iter_mut().enumerate() {
-        let (mut expr, shown, needs_alias) = match item {
+        let (expr, shown, needs_alias) = match item {
             SelectItem::UnnamedExpr(expr) => {
                 let needs_alias = !names::is_column(expr) || has_wildcard;
                 (expr.clone(), names::of_expression(expr), needs_alias)
@@ -29,7 +29,6 @@ pub(super) fn rewrite(projection: &mut [SelectItem]) {
             }
             _ => continue,
         };
-        exists_to_count(&mut expr);
         let is_new = seen.insert(shown.clone());
         let is_free = is_new && !has_wildcard && shown != names::UNNAMED;
         let name = if is_free {
@@ -87,8 +86,8 @@ pub(super) fn order_by_position(query: &mut Query) {
     }
 }
 
-/// `EXISTS (SELECT … FROM … WHERE …)` → `(SELECT count(*) > 0 FROM … WHERE …)`: the planner knows
-/// EXISTS only in conditions.
+/// `EXISTS (SELECT … FROM … WHERE …)` → `(SELECT count(*) > 0 FROM … WHERE …)`: for rewrites that know
+/// subqueries with an aggregate only.
 pub(crate) fn exists_to_count(expr: &mut Expr) {
     let Expr::Exists { subquery, negated } = expr else {
         return;
@@ -179,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn exists_becomes_a_count_in_a_select_list() {
+    fn exists_stays_in_a_select_list() {
         assert_eq!(
-            rewritten("SELECT NOT EXISTS (SELECT b FROM u WHERE b = a) FROM t"),
-            "SELECT (SELECT count(*) = 0 AS \"exists\" FROM u WHERE b = a) AS \"exists\" FROM t"
+            rewritten("SELECT NOT EXISTS (SELECT count(*) FROM u WHERE b = a) FROM t"),
+            "SELECT NOT EXISTS (SELECT count(*) AS \"count\" FROM u WHERE b = a) AS \"exists\" FROM t"
         );
     }
 }

@@ -9,7 +9,8 @@
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
-//! 7. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
+//! 8. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::last_part;
 use super::walk::walk_mut;
-use super::{arrays, names, output_columns, renamed_functions, similar};
+use super::{arrays, names, output_columns, renamed_functions, rows_in_subqueries, similar};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -72,6 +73,7 @@ impl VisitorMut for Rewriter {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         arrays::rewrite(expr);
+        rows_in_subqueries::rewrite(expr);
         cut_to_length(expr);
         exponent_to_double(expr);
         mod_to_operator(expr);

@@ -1,0 +1,152 @@
+//! Subqueries for one value.
+
+use std::sync::Arc;
+
+use datafusion::common::{Column, JoinType, Result, plan_err};
+use datafusion::functions_aggregate::expr_fn::{count, first_value, nth_value};
+use datafusion::logical_expr::{
+    Expr, FetchType, Limit, LogicalPlan, LogicalPlanBuilder, ScalarUDF, SkipType, SortExpr,
+    Subquery, lit, when,
+};
+
+use super::rows::{Rows, plan_of, reads_outer};
+use super::{as_subquery, columns};
+use crate::functions::{PackedValue, SingleValue};
+
+impl Rows<'_> {
+    /// The subquery's value: NULL without a row, an error if there are two.
+    pub(super) fn scalar(&mut self, subquery: Subquery) -> Result<Expr> {
+        if !reads_outer(&subquery.subquery) {
+            return evaluated_once(subquery);
+        }
+        let plan = plan_of(subquery);
+        if plan.schema().fields().len() != 1 {
+            return plan_err!("A subquery used as an expression has one column");
+        }
+        let single = match &plan {
+            LogicalPlan::Limit(limit) => first_of(limit)?,
+            _ => None,
+        };
+        let plan = single.unwrap_or(plan);
+        if is_one_row_at_most(&plan) {
+            return self.value_of(&plan);
+        }
+        let packed = self.value_of(&packed(plan)?)?;
+        Ok(ScalarUDF::from(SingleValue::new()).call(vec![packed]))
+    }
+
+    fn value_of(&mut self, plan: &LogicalPlan) -> Result<Expr> {
+        let pulled = self.pull(plan)?;
+        let (mut outputs, having) = self.join_one_row(pulled)?;
+        let value = outputs.swap_remove(0);
+        match having {
+            Some(having) => when(having, value).end(),
+            None => Ok(value),
+        }
+    }
+}
+
+/// A subquery that reads nothing from outside. Where it may have no row, its value may be NULL whatever its column says: an outer
+/// join makes it say so.
+fn evaluated_once(subquery: Subquery) -> Result<Expr> {
+    let plan = subquery.subquery.as_ref();
+    let is_nullable = plan
+        .schema()
+        .fields()
+        .iter()
+        .any(|field| field.is_nullable());
+    if is_nullable || always_has_a_row(plan) {
+        return Ok(Expr::ScalarSubquery(subquery));
+    }
+    let one_row = LogicalPlanBuilder::empty(true).build()?;
+    let plan = Arc::unwrap_or_clone(subquery.subquery);
+    let plan = columns::join(one_row, plan, JoinType::Left, Vec::new())?;
+    Ok(Expr::ScalarSubquery(as_subquery(plan)))
+}
+
+/// Whether there is a row in any case: aggregates without groups make one of all, `SELECT` without tables has one.
+fn always_has_a_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,
+        LogicalPlan::Projection(node) => always_has_a_row(&node.input),
+        LogicalPlan::SubqueryAlias(node) => always_has_a_row(&node.input),
+        LogicalPlan::Sort(node) => always_has_a_row(&node.input),
+        _ => false,
+    }
+}
+
+fn is_one_row_at_most(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(node) => is_one_row_at_most(&node.input),
+        LogicalPlan::Filter(node) => is_one_row_at_most(&node.input),
+        LogicalPlan::SubqueryAlias(node) => is_one_row_at_most(&node.input),
+        LogicalPlan::Sort(node) => is_one_row_at_most(&node.input),
+        plan => always_has_a_row(plan),
+    }
+}
+
+/// The first value and the number of rows. A group of several that no row asks for is no error.
+fn packed(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let first = first_value(first_column(&plan), Vec::new());
+    let aggregates = vec![first, count(lit(1_i64))];
+    let plan = aggregated(plan, aggregates)?;
+    let columns = columns::columns_of(&plan);
+    LogicalPlanBuilder::from(plan)
+        .project([ScalarUDF::from(PackedValue::new())
+            .call(columns)
+            .alias("__packed")])?
+        .build()
+}
+
+/// `SELECT x … ORDER BY y LIMIT 1` → `SELECT first_value(x ORDER BY y) …`, and with an `OFFSET` the n-th.
+fn first_of(limit: &Limit) -> Result<Option<LogicalPlan>> {
+    let (SkipType::Literal(skipped), FetchType::Literal(Some(1))) =
+        (limit.get_skip_type()?, limit.get_fetch_type()?)
+    else {
+        return Ok(None);
+    };
+    let Ok(skipped) = i64::try_from(skipped) else {
+        return Ok(None);
+    };
+    let (value, order, input) = match limit.input.as_ref() {
+        LogicalPlan::Sort(sort) => (first_column(&sort.input), sort.expr.clone(), &sort.input),
+        LogicalPlan::Projection(projection) => match projection.input.as_ref() {
+            LogicalPlan::Sort(sort) => {
+                let value = projection.expr[0].clone().unalias();
+                (value, sort.expr.clone(), &sort.input)
+            }
+            _ => (first_column(&limit.input), Vec::new(), &limit.input),
+        },
+        _ => (first_column(&limit.input), Vec::new(), &limit.input),
+    };
+    let order = each_once(order);
+    let taken = match skipped {
+        0 => first_value(value, order),
+        _ => nth_value(value, skipped.saturating_add(1), order),
+    };
+    aggregated(input.as_ref().clone(), vec![taken]).map(Some)
+}
+
+/// A key that comes again decides nothing, and `nth_value` does not take it.
+fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
+    let mut keys: Vec<SortExpr> = Vec::with_capacity(order.len());
+    for key in order {
+        if !keys.iter().any(|known| known.expr == key.expr) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Aggregates over all rows of `plan`.
+pub(super) fn aggregated(plan: LogicalPlan, aggregates: Vec<Expr>) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::from(plan)
+        .aggregate(Vec::<Expr>::new(), aggregates)?
+        .build()
+}
+
+/// The first column of a plan.
+pub(super) fn first_column(plan: &LogicalPlan) -> Expr {
+    Expr::Column(Column::from(plan.schema().qualified_field(0)))
+}

@@ -1,0 +1,100 @@
+//! Rows looked for in a subquery.
+//!
+//! `(a, b) IN (SELECT c, d …)` is `TRUE IN (SELECT a = c AND b = d FROM (SELECT c, d …))`, also where something is NULL. The planner
+//! knows subqueries of one column only.
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value,
+};
+
+use super::parse::parse_query;
+
+/// The members, as a table of the subquery.
+const MEMBERS: &str = "__members";
+
+/// Compares rows field by field.
+pub(super) fn rewrite(expr: &mut Expr) {
+    let Some((items, subquery, negated)) = row_and_subquery(expr) else {
+        return;
+    };
+    let Some(query) = comparing(items, subquery) else {
+        return;
+    };
+    *expr = Expr::InSubquery {
+        expr: Box::new(Expr::Value(Value::Boolean(true).into())),
+        subquery: Box::new(query),
+        negated,
+    };
+}
+
+/// Both sides of `IN`, `= ANY` or `<> ALL`, and whether it is `NOT IN`.
+fn row_and_subquery(expr: &Expr) -> Option<(&[Expr], &Query, bool)> {
+    let (left, subquery, negated) = match expr {
+        Expr::InSubquery {
+            expr,
+            subquery,
+            negated,
+        } => (expr, subquery, *negated),
+        Expr::AnyOp {
+            left,
+            compare_op: BinaryOperator::Eq,
+            right,
+            ..
+        } => (left, subquery_of(right)?, false),
+        Expr::AllOp {
+            left,
+            compare_op: BinaryOperator::NotEq,
+            right,
+        } => (left, subquery_of(right)?, true),
+        _ => return None,
+    };
+    match left.as_ref() {
+        Expr::Tuple(items) => Some((items, subquery, negated)),
+        _ => None,
+    }
+}
+
+fn subquery_of(expr: &Expr) -> Option<&Box<Query>> {
+    match expr {
+        Expr::Subquery(query) => Some(query),
+        Expr::Nested(inner) => subquery_of(inner),
+        _ => None,
+    }
+}
+
+/// A query for whether each row of `subquery` is the one of `items`.
+fn comparing(items: &[Expr], subquery: &Query) -> Option<Query> {
+    let column = |index: usize| format!("__field_{index}");
+    let columns: Vec<String> = (0..items.len()).map(column).collect();
+    let text = format!(
+        "SELECT 1 FROM (SELECT 1) AS {MEMBERS} ({})",
+        columns.join(", ")
+    );
+    let mut query = parse_query(&text).ok()?;
+    let comparisons = items.iter().zip(columns).map(|(item, column)| {
+        let member = Expr::CompoundIdentifier(vec![Ident::new(MEMBERS), Ident::new(column)]);
+        binary(nested(item.clone()), BinaryOperator::Eq, member)
+    });
+    let condition = comparisons.reduce(|left, right| binary(left, BinaryOperator::And, right))?;
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return None;
+    };
+    select.projection = vec![SelectItem::UnnamedExpr(condition)];
+    let TableFactor::Derived { subquery: from, .. } = &mut select.from.first_mut()?.relation else {
+        return None;
+    };
+    **from = subquery.clone();
+    Some(*query)
+}
+
+fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp {
+        left: Box::new(left),
+        op,
+        right: Box::new(right),
+    }
+}
+
+fn nested(expr: Expr) -> Expr {
+    Expr::Nested(Box::new(expr))
+}
