@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, JoinConstraint, NullEquality, Result};
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
 /// Names that occur once in a statement.
 #[derive(Debug, Default)]
@@ -196,4 +196,15 @@ pub(super) fn named_as(
     LogicalPlanBuilder::from(plan)
         .project(named.collect::<Vec<_>>())?
         .build()
+}
+
+/// A key that comes again decides nothing, and DataFusion does not always take it.
+pub(super) fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
+    let mut keys: Vec<SortExpr> = Vec::with_capacity(order.len());
+    for key in order {
+        if !keys.iter().any(|known| known.expr == key.expr) {
+            keys.push(key);
+        }
+    }
+    keys
 }

@@ -152,6 +152,20 @@ impl<'n> Rows<'n> {
         Ok(Expr::Column(Column::new(Some(relation), "mark")))
     }
 
+    /// Arithmetic over aggregates is done once for each group, not for each row that asks for it.
+    fn with_plain_arithmetic(&self, mut pulled: Pulled) -> Result<Pulled> {
+        for output in &mut pulled.outputs {
+            if !output.column_refs().is_empty() && is_plain_arithmetic(output) {
+                let plan = std::mem::take(&mut pulled.plan);
+                let (plan, mut columns) =
+                    columns::computed(plan, vec![output.clone()], self.names)?;
+                pulled.plan = plan;
+                *output = Expr::Column(columns.swap_remove(0));
+            }
+        }
+        Ok(pulled)
+    }
+
     /// Joins a subquery of one row at most, and gives its columns and the condition under which it has a row. Without a row, the
     /// columns say nothing.
     pub(super) fn join_one_row(&mut self, pulled: Pulled) -> Result<(Vec<Expr>, Option<Expr>)> {
@@ -162,6 +176,7 @@ impl<'n> Rows<'n> {
                 pulled
             }
             false => {
+                let pulled = self.with_plain_arithmetic(pulled)?;
                 let pulled = pulled.renamed(self.plan.schema(), self.names)?;
                 let conditions = self.resolve_all(pulled.conditions.clone())?;
                 self.join(pulled.plan.clone(), JoinType::Left, conditions)?;
@@ -171,6 +186,20 @@ impl<'n> Rows<'n> {
         having.extend(pulled.having.into_iter().flatten());
         let outputs = self.resolve_all(pulled.outputs)?;
         Ok((outputs, conjunction(self.resolve_all(having)?)))
+    }
+}
+
+/// Whether an expression is NULL wherever its column is, and computed for one row as well as for another.
+fn is_plain_arithmetic(expression: &Expr) -> bool {
+    match expression {
+        Expr::Column(_) | Expr::Literal(..) => true,
+        Expr::Cast(cast) => cast.field.data_type().is_numeric() && is_plain_arithmetic(&cast.expr),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply)
+                && is_plain_arithmetic(left)
+                && is_plain_arithmetic(right)
+        }
+        _ => false,
     }
 }
 

@@ -120,23 +120,12 @@ fn first_of(limit: &Limit) -> Result<Option<LogicalPlan>> {
         },
         _ => (first_column(&limit.input), Vec::new(), &limit.input),
     };
-    let order = each_once(order);
+    let order = columns::each_once(order);
     let taken = match skipped {
         0 => first_value(value, order),
         _ => nth_value(value, skipped.saturating_add(1), order),
     };
     aggregated(input.as_ref().clone(), vec![taken]).map(Some)
-}
-
-/// A key that comes again decides nothing, and `nth_value` does not take it.
-fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
-    let mut keys: Vec<SortExpr> = Vec::with_capacity(order.len());
-    for key in order {
-        if !keys.iter().any(|known| known.expr == key.expr) {
-            keys.push(key);
-        }
-    }
-    keys
 }
 
 /// Aggregates over all rows of `plan`.

@@ -12,10 +12,10 @@ mod sets;
 pub(super) use joins::{conditions_of, or_unknown};
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, Result, not_impl_err};
+use datafusion::common::{DFSchema, Result, not_impl_err};
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
-    EmptyRelation, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Sort, SortExpr,
+    EmptyRelation, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Sort, SortExpr, lit,
 };
 
 use super::columns::{self, Known, Names, columns_of};
@@ -69,18 +69,23 @@ impl Pulled {
         let relation = names.next("__subquery");
         let mut renamed = Vec::with_capacity(columns.len());
         for (index, column) in columns.iter().enumerate() {
-            let is_taken = columns[..index]
-                .iter()
-                .any(|other| other.name == column.name);
+            let mut before = columns[..index].iter();
+            let is_taken = before.any(|other| other.name == column.name)
+                || beside.has_column_with_unqualified_name(&column.name);
             renamed.push(match is_taken {
-                true => format!("{}_{index}", column.name),
+                true => names.next("__column"),
                 false => column.name.clone(),
             });
         }
-        let old = columns.iter().cloned().map(Expr::Column);
-        let mut outputs: Vec<Expr> = old.zip(&renamed).map(|(c, name)| c.alias(name)).collect();
+        let pairs = columns.iter().cloned().zip(renamed);
+        let mut outputs: Vec<Expr> = pairs
+            .map(|(column, name)| match column.name == name {
+                true => Expr::Column(column),
+                false => Expr::Column(column).alias(name),
+            })
+            .collect();
         if outputs.is_empty() {
-            outputs.push(datafusion::logical_expr::lit(true).alias(names.next("__row")));
+            outputs.push(lit(true).alias(names.next("__row")));
         }
         let plan = LogicalPlanBuilder::from(self.plan)
             .project(outputs)?

@@ -141,7 +141,7 @@ impl Pull<'_> {
             let expr = keyed.resolve(key.expr)?;
             Ok(SortExpr { expr, ..key })
         });
-        let order = order.collect::<Result<Vec<_>>>()?;
+        let order = columns::each_once(order.collect::<Result<_>>()?);
         let partition = keyed.key_columns().into_iter().chain(within);
         let number = row_number()
             .partition_by(partition.collect())
