@@ -1,6 +1,6 @@
 //! The open database: its newest state for readers, one write transaction at a time for writers.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use quire_store::log::LogOptions;
 use quire_store::pool::PoolOptions;
@@ -10,7 +10,10 @@ use crate::catalog::Catalog;
 use crate::check::{self, Finding};
 use crate::definition::TreeRecord;
 use crate::error::{EngineError, MaintenanceError, TransactionError};
-use crate::mvcc::{self, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId};
+use crate::mvcc::{
+    self, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId,
+    Turn,
+};
 use crate::published::Published;
 use crate::row_half::RowHalf;
 use crate::snapshot::Snapshot;
@@ -57,13 +60,12 @@ struct Shared {
     published: Arc<Published>,
     /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
     joint_commits: RwLock<()>,
-    writer_active: Mutex<bool>,
-    writer_done: Condvar,
 }
 
 /// The right to be the one write transaction; given back when dropped.
 pub(crate) struct WriterTicket {
     engine: Engine,
+    _turn: Turn,
 }
 
 impl Engine {
@@ -98,8 +100,6 @@ impl Engine {
             rows,
             published,
             joint_commits: RwLock::default(),
-            writer_active: Mutex::new(false),
-            writer_done: Condvar::new(),
         };
         Ok(Engine {
             shared: Arc::new(shared),
@@ -118,8 +118,21 @@ impl Engine {
             .joint_commits
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let view = shared.rows.mvcc.view();
-        self.newest().with_rows(&shared.rows, view)
+        self.seeing(|| shared.rows.mvcc.view()).1
+    }
+
+    /// A view of rows, and the newest tables with it. The view has all trees of these tables: they were there before the catalog was
+    /// published, and go only when another one has been.
+    fn seeing(&self, mut view: impl FnMut() -> ReadView) -> (ReadView, Snapshot) {
+        loop {
+            let tables = self.newest();
+            let view = view();
+            let is_newest = |newest: &Catalog| tables.has_catalog(newest);
+            if self.with_newest_catalog(is_newest) {
+                let snapshot = tables.with_rows(&self.shared.rows, view.clone());
+                return (view, snapshot);
+            }
+        }
     }
 
     /// What a statement of a transaction sees.
@@ -129,9 +142,7 @@ impl Engine {
             .joint_commits
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let view = rows.begin_statement();
-        let snapshot = self.newest().with_rows(&shared.rows, view.clone());
-        (view, snapshot)
+        self.seeing(|| rows.begin_statement())
     }
 
     /// Held by who commits tables and rows together.
@@ -208,22 +219,28 @@ impl Engine {
     /// # Errors
     /// The volume takes no writes.
     pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
-        self.begin_with(self.wait_for_turn())
+        self.begin_in(self.turn(&TransactionOptions::default())?)
     }
 
-    /// The same, if there is no other.
-    pub(crate) fn try_begin(&self) -> Result<Option<WriteTransaction>, TransactionError> {
-        let active = self.shared.writer_active.lock();
-        let mut active = active.unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *active, true) {
-            return Ok(None);
-        }
-        drop(active);
-        let engine = self.clone();
-        self.begin_with(WriterTicket { engine }).map(Some)
+    /// Waits for the right to change definitions, which belongs to no other transaction then.
+    fn turn(&self, options: &TransactionOptions) -> Result<Turn, LockError> {
+        let mut transaction = self.mvcc().begin(options.clone());
+        let turn = transaction.take_turn(LockWait::Wait)?;
+        // It was not to be skipped, and nobody has two.
+        turn.ok_or(LockError::NotAvailable)
     }
 
-    fn begin_with(&self, ticket: WriterTicket) -> Result<WriteTransaction, TransactionError> {
+    /// Waits until nobody changes definitions.
+    ///
+    /// # Errors
+    /// See [`LockError`].
+    pub fn wait_for_definitions(&self, options: &TransactionOptions) -> Result<(), LockError> {
+        self.turn(options).map(drop)
+    }
+
+    /// Starts the write transaction of who has the right to.
+    pub(crate) fn begin_in(&self, turn: Turn) -> Result<WriteTransaction, TransactionError> {
+        let ticket = self.ticket(turn);
         let shared = &self.shared;
         // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
         let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
@@ -266,22 +283,16 @@ impl Engine {
         mvcc.checkpoint().is_ok() && !mvcc.has_removed_trees()
     }
 
-    fn wait_for_turn(&self) -> WriterTicket {
-        let shared = &self.shared;
-        let mut active = shared
-            .writer_active
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while *active {
-            active = shared
-                .writer_done
-                .wait(active)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        *active = true;
+    fn ticket(&self, turn: Turn) -> WriterTicket {
         WriterTicket {
             engine: self.clone(),
+            _turn: turn,
         }
+    }
+
+    /// Locks of everybody, and who waits for them. Rows that nobody waits for are left out.
+    pub fn lock_report(&self) -> Vec<LockReport> {
+        self.mvcc().lock_report()
     }
 
     /// Moves what is alive out of mostly dead space and gives that space back, as far as no snapshot that is still
@@ -290,24 +301,28 @@ impl Engine {
     /// # Errors
     /// The volume fails. Nothing is lost then.
     pub fn clean(&self) -> Result<CleanReport, MaintenanceError> {
-        self.clean_counting(&Work::default())
+        self.clean_with(&TransactionOptions::default())
     }
 
-    /// The same, and bytes that are moved are counted.
+    /// The same, where the options say how to wait, what ends it, and where bytes that are moved are counted.
     ///
     /// # Errors
-    /// As [`Engine::clean`].
-    pub fn clean_counting(&self, work: &Work) -> Result<CleanReport, MaintenanceError> {
+    /// As [`Engine::clean`], and those of [`LockError`]. What was moved until then stays so.
+    pub fn clean_with(
+        &self,
+        options: &TransactionOptions,
+    ) -> Result<CleanReport, MaintenanceError> {
+        let work = options.work.clone().unwrap_or_default();
         work.begin(Phase::Cleaning, None);
         self.shared.rows.mvcc.checkpoint()?;
         // What this has taken says nothing about the time that moving will take.
         work.begin(Phase::Cleaning, None);
-        let mut report = self.clean_step(work)?;
+        let mut report = self.clean_step(options, &work)?;
         // What a step has moved is pinned where it was until the next, which can then go on. Each byte is moved twice at most:
         // out of a hollow run, and into a hole.
         let limit_bytes = report.file_bytes_before.saturating_mul(2);
         while report.moved_bytes < limit_bytes {
-            let step = self.clean_step(work)?;
+            let step = self.clean_step(options, &work)?;
             report.file_bytes_after = step.file_bytes_after;
             report.moved_pages += step.moved_pages;
             report.moved_bytes += step.moved_bytes;
@@ -319,7 +334,12 @@ impl Engine {
     }
 
     /// Cleans as far as the pin of the newest state permits, and renews that.
-    fn clean_step(&self, work: &Work) -> Result<CleanReport, MaintenanceError> {
+    fn clean_step(
+        &self,
+        options: &TransactionOptions,
+        work: &Work,
+    ) -> Result<CleanReport, MaintenanceError> {
+        let is_cancelled = || options.cancel.as_ref().is_some_and(|cancel| cancel());
         let mut known_bytes = 0;
         let report = self
             .shared
@@ -328,8 +348,12 @@ impl Engine {
                 work.note_read(0, moved_bytes - known_bytes);
                 work.foresee_left(left_bytes);
                 known_bytes = moved_bytes;
+                !is_cancelled()
             })?;
-        let ticket = self.wait_for_turn();
+        if is_cancelled() {
+            return Err(LockError::Cancelled.into());
+        }
+        let ticket = self.ticket(self.turn(options)?);
         ticket.publish(self.newest_catalog());
         self.shared.volume.checkpoint()?;
         Ok(report)
@@ -383,16 +407,5 @@ impl WriterTicket {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
-    }
-}
-
-impl Drop for WriterTicket {
-    fn drop(&mut self) {
-        let shared = &self.engine.shared;
-        *shared
-            .writer_active
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = false;
-        shared.writer_done.notify_one();
     }
 }

@@ -182,6 +182,9 @@ pub enum MaintenanceError {
     /// Storing the changed pages of row tables failed.
     #[error(transparent)]
     Rows(#[from] crate::mvcc::CheckpointError),
+    /// The wait for who changes definitions has ended otherwise, or the statement was cancelled.
+    #[error(transparent)]
+    Lock(#[from] crate::mvcc::LockError),
 }
 
 /// A sequence has no value to give.

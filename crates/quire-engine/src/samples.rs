@@ -131,7 +131,7 @@ impl Sample {
         while let Some(batch) = scan.next_batch()? {
             self.add(&batch, 1);
             let rows = batch.num_rows() as u64;
-            reading.note_rows(rows, rows);
+            reading.note_rows(rows, rows)?;
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Sample {
             if let Some(batch) = scan.next_batch()? {
                 self.add(&batch, STRIDE);
             }
-            reading.note_rows(1, self.row_count - rows_before);
+            reading.note_rows(1, self.row_count - rows_before)?;
         }
         Ok(())
     }
@@ -197,13 +197,17 @@ impl<'w> Reading<'w> {
         }
     }
 
-    fn note_rows(&mut self, steps: u64, rows: u64) {
-        let Some(work) = self.work else { return };
+    /// Fails when the statement is to end.
+    fn note_rows(&mut self, steps: u64, rows: u64) -> Result<(), RowScanError> {
+        let Some(work) = self.work else {
+            return Ok(());
+        };
         let steps = steps.min(self.steps_left);
         let bytes = self.bytes_left * steps / self.steps_left.max(1);
         self.steps_left -= steps;
         self.bytes_left -= bytes;
         work.note_read(rows, bytes);
+        work.check()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::definition::{
 };
 use crate::delta::ColumnChanges;
 use crate::error::{EngineError, SequenceError};
-use crate::mvcc::{ReadView, TreeId};
+use crate::mvcc::{LockObject, ReadView, TreeId};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
 use crate::rows::{RowParts, RowScanError, RowTable, TreeSize};
@@ -363,6 +363,24 @@ impl Snapshot {
     /// The id of the table or view called `name`: what views are recorded to depend on.
     pub fn id_of(&self, name: &str) -> Option<u64> {
         self.catalog.id_of(name)
+    }
+
+    /// Number and name of the table that a lock is on, or of the table of the row that it is on.
+    pub fn table_of_lock(&self, object: LockObject) -> Option<(u64, &str)> {
+        let rows = self.catalog.row_tables.values();
+        let rows = rows.map(|it| (it.id, &it.definition.name, &it.trees));
+        let columns = self.catalog.tables.values();
+        let columns = columns.map(|it| (it.id, &it.definition.name, &it.trees));
+        let is_locked = |id: u64, trees: &[TreeRecord]| match object {
+            LockObject::Table(table) => table == id,
+            LockObject::Row(tree) | LockObject::Tree(tree) => {
+                trees.iter().any(|known| known.id == tree.get())
+            }
+            LockObject::Definitions => false,
+        };
+        let mut tables = rows.chain(columns);
+        let found = tables.find(|(id, _, trees)| is_locked(*id, trees));
+        found.map(|(id, name, _)| (id, name.as_str()))
     }
 
     /// Whether a table, index, view or sequence has this name.

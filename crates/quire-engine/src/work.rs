@@ -8,8 +8,10 @@
 //! is worse than none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::rows::RowScanError;
 
 /// A total that nobody knows.
 const UNKNOWN: u64 = u64::MAX;
@@ -92,6 +94,8 @@ pub struct Work {
     bytes_total: AtomicU64,
     rows_written: AtomicU64,
     bytes_written: AtomicU64,
+    /// Set when the statement is to end.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 #[derive(Debug)]
@@ -102,6 +106,23 @@ struct Begun {
 }
 
 impl Work {
+    /// The counts of a statement that ends when `stop` is set: long work looks at it where it counts.
+    pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
+        Self {
+            stop: Some(stop),
+            ..Self::default()
+        }
+    }
+
+    /// Fails when the statement is to end.
+    pub(crate) fn check(&self) -> Result<(), RowScanError> {
+        let is_stopped = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
+        match self.stop.as_ref().is_some_and(is_stopped) {
+            true => Err(RowScanError::Stopped),
+            false => Ok(()),
+        }
+    }
+
     /// Begins a phase, with all counts at zero.
     pub fn begin(&self, phase: Phase, subject: Option<&str>) {
         let mut begun = self.begun();
@@ -220,12 +241,14 @@ impl<'w> RowCount<'w> {
         Self { work, rows: 0 }
     }
 
-    /// One more.
-    pub(crate) fn count(&mut self) {
+    /// One more; fails when the statement is to end.
+    pub(crate) fn count(&mut self) -> Result<(), RowScanError> {
         self.rows += 1;
         if self.rows == TOLD_ROWS {
             self.tell();
+            self.work.map_or(Ok(()), Work::check)?;
         }
+        Ok(())
     }
 
     fn tell(&mut self) {
@@ -341,7 +364,7 @@ mod tests {
         work.begin(Phase::Sorting, None);
         let mut count = RowCount::new(Some(&work));
         for _ in 0..TOLD_ROWS + 5 {
-            count.count();
+            count.count().unwrap();
         }
         assert_eq!(work.progress().unwrap().rows_done, TOLD_ROWS);
         drop(count);

@@ -93,7 +93,6 @@ pub(crate) struct Shared {
     pub(crate) database: Database,
     pub(crate) options: ServerOptions,
     pub(crate) registry: Registry,
-    pub(crate) doorbell: Arc<Doorbell>,
     pub(crate) tls: Option<Tls>,
     pub(crate) decoys: Decoys,
     pub(crate) penalties: Penalties,
@@ -164,18 +163,16 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let log = Arc::new(Log::new(options.logs).map_err(ServerError::Start)?);
         log.note(&format!("listening on {address}"));
-        let shared_log = Arc::clone(&log);
-        let poller = Poller::new(listener, |doorbell| Shared {
+        let shared = Shared {
             database,
             options,
             registry: Registry::new(),
-            doorbell,
             tls,
             decoys,
             penalties: Penalties::default(),
-            log: shared_log,
-        })
-        .map_err(ServerError::Start)?;
+            log: Arc::clone(&log),
+        };
+        let poller = Poller::new(listener, shared).map_err(ServerError::Start)?;
         let doorbell = poller.doorbell();
         let thread = thread::Builder::new()
             .name("quire-poller".to_owned())

@@ -196,7 +196,10 @@ fn cleaning_tells_how_far_it_has_come() {
     batch.commit().unwrap();
     let mut told = Vec::new();
     let report = volume
-        .clean_telling(&mut |moved_bytes, left_bytes| told.push((moved_bytes, left_bytes)))
+        .clean_telling(&mut |moved_bytes, left_bytes| {
+            told.push((moved_bytes, left_bytes));
+            true
+        })
         .unwrap();
     assert!(told.len() > 3, "{told:?}");
     assert!(told.is_sorted_by_key(|(moved_bytes, _)| *moved_bytes));

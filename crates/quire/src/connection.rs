@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_engine::TableDefinition;
 
 use crate::backup::back_up;
-use crate::cancel::CancelHandle;
+use crate::cancel::{CancelHandle, CancelToken};
 use crate::database::Opened;
 use crate::error::Error;
 use crate::external::ExternalTables;
@@ -48,10 +48,18 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(database: Arc<Opened>) -> Self {
-        Self {
-            session: Arc::new(Session::new(database)),
-            cancel: CancelHandle::default(),
-        }
+        let cancel = CancelHandle::default();
+        let own = Arc::clone(&database);
+        let session = database
+            .sessions
+            .add(&cancel, |number| Session::new(own, number));
+        Self { session, cancel }
+    }
+
+    /// A statement begins.
+    fn begin(&self, sql: &str) -> CancelToken {
+        let limit = self.session.settings().statement_limit();
+        self.cancel.begin(sql, limit)
     }
 
     /// Runs one statement. A query's rows are produced while they are read from the outcome.
@@ -60,13 +68,21 @@ impl Connection {
     /// What is wrong with the statement, with its place in the text where known. Nothing of a
     /// failed statement remains.
     pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
-        let token = self.cancel.begin();
-        if let Some(answer) = statement::try_execute(&self.session, sql, &token) {
-            return answer;
+        let token = self.begin(sql);
+        let outcome = match statement::try_execute(&self.session, sql, &token) {
+            Some(answer) => answer,
+            None => {
+                let session = Arc::clone(&self.session);
+                let work = sql::run(session, sql.to_owned(), token.clone());
+                self.session.database.run_in_time(&token, work)
+            }
+        };
+        match &outcome {
+            // They finish the statement.
+            Ok(Outcome::Rows(rows)) if rows.are_coming() => token.limit().pause(),
+            _ => token.finish(),
         }
-        let session = Arc::clone(&self.session);
-        let work = sql::run(session, sql.to_owned(), token);
-        self.session.database.run(work)
+        outcome.map_err(|error| token.explained(error))
     }
 
     /// Begins a `COPY … FROM STDIN` or `COPY … TO STDOUT`; nothing, if the statement is none.
@@ -74,7 +90,12 @@ impl Connection {
     /// # Errors
     /// As [`Connection::execute`].
     pub fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, Error> {
-        begin_copy(&self.session, sql, self.cancel.begin())
+        let token = self.begin(sql);
+        let begun = begin_copy(&self.session, sql, token.clone());
+        if !matches!(begun, Ok(Some(_))) {
+            token.finish();
+        }
+        begun.map_err(|error| token.explained(error))
     }
 
     /// Copies the newest committed state of the database to a new file, which is durable and has its name when this returns; before that
@@ -84,7 +105,10 @@ impl Connection {
     /// `58P02` when there is a file of that name, unless it `replaces` that, and `55006` when somebody has it open; `25001`
     /// in a transaction; `57014` when it is cancelled; what the disk says.
     pub fn backup(&mut self, path: impl AsRef<Path>, replaces: bool) -> Result<u64, Error> {
-        back_up(&self.session, path.as_ref(), replaces, &self.cancel.begin())
+        let token = self.begin("BACKUP");
+        let copied = back_up(&self.session, path.as_ref(), replaces, &token);
+        token.finish();
+        copied.map_err(|error| token.explained(error))
     }
 
     /// Prepares a statement with parameters, `$1`, `$2` … or `?`, to be run many times on this connection.
@@ -157,6 +181,17 @@ impl Connection {
             is_role: true,
             ..identity
         });
+    }
+
+    /// The number of the connection among those of the database: what `pg_backend_pid()` gives.
+    pub fn number(&self) -> u32 {
+        self.session.number
+    }
+
+    /// Lets `pg_terminate_backend` end the connection by `end`, which is called on any thread; without, it cannot.
+    pub fn end_by(&mut self, end: Arc<dyn Fn() + Send + Sync>) {
+        let sessions = &self.session.database.sessions;
+        sessions.set_terminator(self.session.number, end);
     }
 
     /// A handle that cancels this connection's running statement from another thread.

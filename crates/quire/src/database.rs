@@ -14,13 +14,16 @@ use quire_store::{
     CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
 };
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinError, JoinHandle};
 
+use crate::cancel::CancelToken;
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
 use crate::roles::Role;
 use crate::session::Planners;
+use crate::sessions::Sessions;
 use crate::sql::TupleCounts;
 use crate::statement::StatementCache;
 
@@ -113,6 +116,7 @@ impl Database {
             statements: StatementCache::default(),
             planners: Planners::default(),
             tuple_counts: TupleCounts::default(),
+            sessions: Sessions::default(),
             native_compiler: OnceLock::new(),
             merging: Merging::default(),
         };
@@ -227,6 +231,7 @@ pub(crate) struct Opened {
     pub(crate) statements: StatementCache,
     pub(crate) planners: Planners,
     pub(crate) tuple_counts: TupleCounts,
+    pub(crate) sessions: Sessions,
     native_compiler: OnceLock<Option<Arc<NativeCompiler>>>,
     merging: Merging,
 }
@@ -238,10 +243,31 @@ impl Opened {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        self.run_with(work, crate::wait::wait)
+    }
+
+    /// The same for the work of a statement, which is stopped when its time is up.
+    pub(crate) fn run_in_time<T, F>(&self, token: &CancelToken, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        self.run_with(work, |task| crate::wait::wait_in_time(token, task))
+    }
+
+    fn run_with<T, F>(
+        &self,
+        work: F,
+        wait: impl FnOnce(JoinHandle<Result<T, Error>>) -> Result<Result<T, Error>, JoinError>,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
         let Some(runtime) = &self.runtime else {
             return Err(Error::new("57P01", "the database is closing"));
         };
-        crate::wait::wait(runtime.spawn(work)).unwrap_or_else(|error| {
+        wait(runtime.spawn(work)).unwrap_or_else(|error| {
             let error = match error.try_into_panic() {
                 Ok(panic) => {
                     Error::new("XX000", format!("internal error: {}", panic_text(&*panic)))
@@ -279,7 +305,7 @@ impl Opened {
     }
 
     /// The same, of whose end somebody wants to hear.
-    pub(crate) fn start<T, F>(&self, work: F) -> Result<tokio::task::JoinHandle<T>, Error>
+    pub(crate) fn start<T, F>(&self, work: F) -> Result<JoinHandle<T>, Error>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,

@@ -28,10 +28,12 @@ mod roles;
 mod scan;
 pub mod scram;
 mod session;
+mod sessions;
 mod sql;
 mod statement;
 mod statistics;
 pub mod temporal;
+mod time_limit;
 mod transaction;
 mod wait;
 

@@ -143,20 +143,41 @@ impl Rows {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         match &mut self.source {
             Source::Ready(batches) => Ok(batches.next()),
-            Source::Task { batches, token, .. } => crate::wait::wait(async {
-                tokio::select! {
-                    biased;
-                    () = token.cancelled() => Err(Error::cancelled()),
-                    next = batches.recv() => next.transpose(),
+            Source::Task { batches, token, .. } => {
+                token.limit().resume();
+                let next = crate::wait::wait_in_time(token, async {
+                    tokio::select! {
+                        biased;
+                        () = token.cancelled() => Err(Error::cancelled()),
+                        next = batches.recv() => next.transpose(),
+                    }
+                });
+                match &next {
+                    Ok(Some(_)) => token.limit().pause(),
+                    _ => token.finish(),
                 }
-            }),
+                next.map_err(|error| token.explained(error))
+            }
         }
+    }
+
+    /// The rows that follow may take all the time again that `statement_timeout` gives: they are fetched by another statement.
+    pub fn renew_time_limit(&self) {
+        if let Source::Task { token, .. } = &self.source {
+            token.limit().renew();
+        }
+    }
+
+    /// Whether they are still being made.
+    pub(crate) fn are_coming(&self) -> bool {
+        matches!(self.source, Source::Task { .. })
     }
 }
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        if let Source::Task { task, .. } = &self.source {
+        if let Source::Task { task, token, .. } = &self.source {
+            token.finish();
             task.abort();
         }
     }

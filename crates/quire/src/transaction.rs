@@ -35,7 +35,8 @@ pub(crate) enum Transaction {
     },
     /// Something was.
     Open(Box<OpenTransaction>),
-    /// A statement failed, or changes something at this moment; what came before it is kept for `ROLLBACK TO`.
+    /// A statement failed. What came before the newest savepoint is kept for `ROLLBACK TO`; everything else is undone, and its locks
+    /// are given back.
     Aborted(Option<Box<OpenTransaction>>),
 }
 
@@ -90,14 +91,24 @@ impl Transaction {
     }
 
     /// Keeps tables from being changed or dropped until the transaction ends. Waits for who does so.
-    pub(crate) fn lock_for_reading(&mut self, tables: &[u64]) -> Result<(), Error> {
-        if let Transaction::Open(open) = self {
-            for table in tables {
-                open.engine
-                    .lock_table(*table, TableLockMode::AccessShare, LockWait::Wait)?;
-            }
-        }
-        Ok(())
+    pub(crate) fn lock_for_reading(
+        &mut self,
+        session: &Session,
+        tables: &[u64],
+        token: &CancelToken,
+    ) -> Result<(), Error> {
+        let Transaction::Open(open) = self else {
+            return Ok(());
+        };
+        open.heed(session, token);
+        let (engine, mode) = (&mut open.engine, TableLockMode::AccessShare);
+        let mut tables = tables.iter();
+        let locked = tables.try_for_each(|table| {
+            engine.lock_table(*table, mode, LockWait::Wait)?;
+            Ok(())
+        });
+        forget_token(open);
+        locked
     }
 
     /// What the same statement sees after waiting for tables.
@@ -140,12 +151,12 @@ impl Transaction {
         }
     }
 
-    /// After a statement failed: an explicit transaction is lost, but for its savepoints.
+    /// After a statement failed: an explicit transaction is lost, but for what came before its newest savepoint.
     pub(crate) fn fail(&mut self) {
         *self = match mem::take(self) {
             Transaction::Idle => Transaction::Idle,
             Transaction::Begun { .. } => Transaction::Aborted(None),
-            Transaction::Open(open) => Transaction::Aborted(Some(open)),
+            Transaction::Open(open) => open.after_failure(),
             aborted @ Transaction::Aborted(_) => aborted,
         };
     }
@@ -260,7 +271,7 @@ impl OpenTransaction {
         is_read_only: bool,
         is_of_newest: bool,
     ) -> Box<Self> {
-        let options = session.settings().transaction_options(isolation);
+        let options = session.transaction_options(isolation);
         let engine = &session.database.engine;
         Box::new(Self {
             engine: match is_of_newest {
@@ -271,6 +282,26 @@ impl OpenTransaction {
             is_read_only,
             changed: ChangedRows::new(),
         })
+    }
+
+    /// The settings as they are now rule how the statement of `token` waits and commits.
+    fn heed(&mut self, session: &Session, token: &CancelToken) {
+        let isolation = self.engine.isolation();
+        let mut options = session.transaction_options(isolation);
+        options.cancel = Some(token.question());
+        options.work = Some(Arc::clone(token.work()));
+        *self.engine.options_mut() = options;
+    }
+
+    /// What is left when a statement has failed. Others go on at once that waited for what is undone.
+    fn after_failure(mut self: Box<Self>) -> Transaction {
+        let newest = self.savepoints.last().map(|(_, point)| point.clone());
+        let Some(savepoint) = newest else {
+            return Transaction::Aborted(None);
+        };
+        forget_token(&mut self);
+        self.engine.roll_back_to(&savepoint);
+        Transaction::Aborted(Some(self))
     }
 
     fn commit(self, session: &Session) -> Result<(), Error> {
@@ -358,6 +389,7 @@ impl<'s> Writer<'s> {
                     true => open.engine.begin_newest(),
                     false => open.engine.begin_statement(),
                 }
+                open.heed(session, token);
                 open
             }
             Transaction::Aborted(open) => {
@@ -371,7 +403,7 @@ impl<'s> Writer<'s> {
             Transaction::Idle => session.spare.begin(session, is_of_newest),
         };
         if open.is_read_only {
-            *slot = Transaction::Aborted(Some(open));
+            *slot = open.after_failure();
             let text = "cannot change anything in a read-only transaction";
             return Err(Error::new("25006", text));
         }
@@ -451,7 +483,7 @@ fn forget_token(open: &mut OpenTransaction) {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         match self.open.take() {
-            Some(open) if self.is_explicit => *self.slot = Transaction::Aborted(Some(open)),
+            Some(open) if self.is_explicit => *self.slot = open.after_failure(),
             // Rolling back may wait for pages.
             Some(open) => drop(open),
             None => {}

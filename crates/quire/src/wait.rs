@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::cancel::CancelToken;
+
 /// How often a thread that waits looks at what else it has to do.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -85,6 +87,16 @@ impl Wake for Unpark {
 /// embedding program cannot always avoid. It then blocks that task's thread. The future is not held to tokio's budget
 /// of the surrounding task, which would not be renewed while this waits.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    wait_looking(future, || None)
+}
+
+/// The same for a statement, which is stopped when its time is up.
+pub(crate) fn wait_in_time<F: Future>(token: &CancelToken, future: F) -> F::Output {
+    wait_looking(future, || token.stop_if_late())
+}
+
+/// Waits; `look_at` is called before each pause, and says when it is to be called again.
+fn wait_looking<F: Future>(future: F, look_at: impl Fn() -> Option<Instant>) -> F::Output {
     let mut future = pin!(tokio::task::unconstrained(future));
     // Most futures are ready at once, and need nobody to be woken. One that is not is asked again, and then knows whom to wake.
     if let Poll::Ready(output) = future
@@ -96,13 +108,17 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending if has_chore() => {
-                thread::park_timeout(LOOK_INTERVAL);
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        let next_look = look_at().map(|time| time.saturating_duration_since(Instant::now()));
+        match (has_chore(), next_look) {
+            (false, None) => thread::park(),
+            (false, Some(pause)) => thread::park_timeout(pause),
+            (true, pause) => {
+                thread::park_timeout(pause.map_or(LOOK_INTERVAL, |it| it.min(LOOK_INTERVAL)));
                 look();
             }
-            Poll::Pending => thread::park(),
         }
     }
 }

@@ -38,3 +38,4 @@ macro_rules! scenarios {
 mod anomalies;
 mod locks;
 mod session;
+mod waits;

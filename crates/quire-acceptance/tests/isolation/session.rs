@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use quire::{Connection, Database, Outcome};
+use quire::{CancelHandle, Connection, Database, Outcome};
 
 /// Long enough for a statement that need not wait, on a busy machine.
 const ANSWER_WAIT: Duration = Duration::from_secs(60);
@@ -68,6 +68,9 @@ pub struct Session {
     statements: Option<Sender<String>>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
+    /// What `pg_backend_pid()` gives there.
+    pub number: u32,
+    pub cancel: CancelHandle,
 }
 
 impl Session {
@@ -75,6 +78,7 @@ impl Session {
         let (statements, inbox) = channel::<String>();
         let (outbox, answers) = channel();
         let mut connection = database.connect();
+        let (number, cancel) = (connection.number(), connection.cancel_handle());
         let thread = std::thread::spawn(move || {
             for statement in inbox {
                 let _ = outbox.send(answer(&mut connection, &statement));
@@ -84,6 +88,8 @@ impl Session {
             statements: Some(statements),
             answers,
             thread: Some(thread),
+            number,
+            cancel,
         };
         for statement in SETTINGS.get() {
             session.ok(statement);

@@ -38,7 +38,7 @@ pub enum LockError {
     #[error("another transaction has the lock; try again, or wait for it")]
     NotAvailable,
     /// The statement was cancelled: SQLSTATE 57014.
-    #[error("canceled while waiting for a lock")]
+    #[error("canceling statement due to user request")]
     Cancelled,
     /// The row has changed since the snapshot of the transaction: SQLSTATE 40001.
     #[error(

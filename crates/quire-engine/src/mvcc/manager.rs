@@ -10,7 +10,7 @@ use quire_store::{Durability, Volume, WriteBatch};
 use super::background::Background;
 use super::clock::Clock;
 use super::error::{CheckpointError, OpenError, ReadError};
-use super::locks::LockTable;
+use super::locks::{LockReport, LockTable};
 use super::options::{MvccOptions, TransactionOptions};
 use super::serializable::Validation;
 use super::snapshots::Snapshots;
@@ -253,6 +253,12 @@ impl Mvcc {
     #[must_use]
     pub fn visible(&self) -> LogSequence {
         LogSequence::new(self.shared.clock.visible())
+    }
+
+    /// Locks of everybody, and who waits for them. Rows that nobody waits for are left out.
+    #[must_use]
+    pub fn lock_report(&self) -> Vec<LockReport> {
+        self.shared.locks.report()
     }
 
     /// What is going on.

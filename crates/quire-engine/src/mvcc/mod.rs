@@ -81,7 +81,8 @@ pub use error::{
     CheckpointError, CommitError, LockError, OpenError, ReadError, RedoError, SpillError,
     WriteError,
 };
-pub use locks::{LockWait, RowLockMode, TableLockMode};
+pub(crate) use locks::Turn;
+pub use locks::{LockObject, LockReport, LockWait, RowLockMode, TableLockMode};
 pub use manager::{Mvcc, MvccStatistics};
 pub use options::{Cancel, Isolation, MvccOptions, Synchronous, TransactionOptions};
 pub use redo::Redo;

@@ -52,6 +52,8 @@ pub struct TransactionOptions {
     pub cancel: Option<Cancel>,
     /// Where long work of it is counted.
     pub work: Option<Arc<Work>>,
+    /// Whose it is, below 2²⁴, for those who ask who has a lock; 0: nobody's. Fixed when it takes its first lock.
+    pub session: u32,
 }
 
 /// How all of them run.

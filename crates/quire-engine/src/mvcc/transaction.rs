@@ -6,7 +6,9 @@ use quire_format::row_page::PageOp;
 
 use super::commit::CommitAid;
 use super::error::{LockError, ReadError, WriteError};
-use super::locks::{HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode};
+use super::locks::{
+    HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode, Turn,
+};
 use super::manager::Shared;
 use super::options::{Isolation, TransactionOptions};
 use super::serializable::ReadSet;
@@ -235,6 +237,13 @@ impl Transaction {
         locks.take_table(table, mode, &request)
     }
 
+    /// Takes the right to change definitions, which belongs to this transaction among those that wait for each other. `None` when
+    /// it was to be skipped.
+    pub(crate) fn take_turn(&mut self, wait: LockWait) -> Result<Option<Turn>, LockError> {
+        let (locks, request) = self.locks(wait);
+        locks.take_turn(&request)
+    }
+
     /// Remembers what was changed and locked until now. Costs little; a later change goes into a layer of its own.
     pub fn savepoint(&mut self) -> Savepoint {
         let savepoint = Savepoint(self.next_savepoint);
@@ -328,7 +337,10 @@ impl Transaction {
 
     fn locks(&mut self, wait: LockWait) -> (&mut HeldLocks, LockRequest<'_>) {
         let table = &self.shared.locks;
-        let locks = self.locks.get_or_insert_with(|| HeldLocks::new(table));
+        let session = self.options.session;
+        let locks = self
+            .locks
+            .get_or_insert_with(|| HeldLocks::new(table, session));
         let request = LockRequest {
             wait,
             timeout: self.options.lock_timeout,

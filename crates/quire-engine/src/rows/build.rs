@@ -55,6 +55,7 @@ pub(crate) fn build_index(
     }
     while let Some(batch) = scan.next_batch()? {
         if let Some(work) = &context.work {
+            work.check()?;
             work.note_read(batch.num_rows() as u64, 0);
         }
         let Some((keys, arrays)) = batch.columns().split_last() else {

@@ -10,6 +10,9 @@ use crate::row_table::RowError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowScanError {
+    /// The statement was cancelled: SQLSTATE 57014.
+    #[error("canceling statement due to user request")]
+    Stopped,
     /// A column that the table does not have.
     #[error("column index {index} is out of range")]
     Column {

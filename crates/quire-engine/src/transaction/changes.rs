@@ -10,7 +10,7 @@ use crate::append::AppendOptions;
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
 use crate::definition::{Storage, TreeRecord, TreeRole};
 use crate::delta::change_trees;
-use crate::error::TransactionError;
+use crate::error::{ScanError, TransactionError};
 use crate::scan::{Scan, ScanOptions};
 use crate::table::ColumnTable;
 use crate::work::Work;
@@ -61,7 +61,7 @@ impl WriteTransaction {
         );
         let options = ScanOptions {
             projection: (0..entry.definition.columns.len()).collect(),
-            work,
+            work: work.clone(),
             ..ScanOptions::default()
         };
         let scan = Scan::start(Arc::clone(table), options, row_groups.iter().copied(), true)?;
@@ -81,6 +81,9 @@ impl WriteTransaction {
         let mut reader = scan.reader();
         let mut appender = self.appender_with(name, AppendOptions::default())?;
         while let Some(batch) = reader.next()? {
+            if let Some(work) = &work {
+                work.check().map_err(ScanError::from)?;
+            }
             appender.append(&batch)?;
         }
         let row_count = appender.finish()?;

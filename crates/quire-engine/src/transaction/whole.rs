@@ -159,11 +159,10 @@ impl Transaction {
     /// use [`Transaction::define`].
     ///
     /// # Errors
-    /// The volume takes no writes.
+    /// See [`mvcc::LockError`]; or the volume takes no writes.
     pub fn tables(&mut self) -> Result<&mut WriteTransaction, TransactionError> {
         if self.tables.is_none() {
-            let tables = self.engine.begin()?;
-            self.set_tables(tables);
+            self.begin_tables(LockWait::Wait)?;
         }
         self.tables
             .as_mut()
@@ -172,12 +171,17 @@ impl Transaction {
 
     /// The same without waiting; says whether there is such a half now.
     pub(crate) fn try_tables(&mut self) -> Result<bool, TransactionError> {
-        if self.tables.is_none()
-            && let Some(tables) = self.engine.try_begin()?
-        {
-            self.set_tables(tables);
+        if self.tables.is_none() {
+            self.begin_tables(LockWait::Skip)?;
         }
         Ok(self.tables.is_some())
+    }
+
+    fn begin_tables(&mut self, wait: LockWait) -> Result<(), TransactionError> {
+        if let Some(turn) = self.rows.take_turn(wait)? {
+            self.set_tables(self.engine.begin_in(turn)?);
+        }
+        Ok(())
     }
 
     fn set_tables(&mut self, tables: WriteTransaction) {
@@ -428,11 +432,16 @@ impl Transaction {
             self.define(|tables| tables.add_change_trees(name))?;
             return Ok(true);
         }
-        let synchronous = self.rows.options().synchronous;
-        let mut own = self.engine.transaction(TransactionOptions {
-            synchronous,
-            ..TransactionOptions::default()
-        });
+        let options = TransactionOptions {
+            isolation: Isolation::ReadCommitted,
+            ..self.rows.options().clone()
+        };
+        let mut own = self.engine.transaction(options);
+        // This transaction waits, with the locks that it has: otherwise a circle through it would not be found.
+        let turn = self.rows.take_turn(LockWait::Wait);
+        if let Some(turn) = turn.map_err(TransactionError::from)? {
+            own.set_tables(self.engine.begin_in(turn)?);
+        }
         own.define(|tables| tables.add_change_trees(name))?;
         own.commit()?;
         self.begin_statement();

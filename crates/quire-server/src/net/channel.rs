@@ -4,8 +4,9 @@
 //! connection that waits in the poller has nothing that only rustls knows of, but a record that has not come in full.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) struct Channel {
     stream: TcpStream,
     tls: OnceLock<Mutex<Encryption>>,
+    is_stopped: AtomicBool,
 }
 
 struct Encryption {
@@ -36,6 +38,7 @@ impl Channel {
         Self {
             stream,
             tls: OnceLock::new(),
+            is_stopped: AtomicBool::new(false),
         }
     }
 
@@ -102,6 +105,18 @@ impl Channel {
             tls.push(&self.stream)?;
         }
         Ok(())
+    }
+
+    /// Nothing more is read, whatever the client says: whoever waits for it goes on.
+    pub(super) fn stop_reading(&self) {
+        self.is_stopped.store(true, Ordering::Release);
+        // One that is gone says nothing either.
+        let _ = self.stream.shutdown(Shutdown::Read);
+    }
+
+    /// Whether the connection was to stop reading.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Acquire)
     }
 
     /// Tells the client, if there is TLS, that nothing follows.

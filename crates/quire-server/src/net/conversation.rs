@@ -134,7 +134,12 @@ impl Conversation {
             match self.input.fill() {
                 Ok(Filled::More) => {}
                 Ok(Filled::Nothing) => return After::Silence,
-                Ok(Filled::Closed) | Err(_) => return After::End,
+                Ok(Filled::Closed) | Err(_) => {
+                    if self.channel.is_stopped() {
+                        self.end_with_server();
+                    }
+                    return After::End;
+                }
             }
         }
     }
@@ -260,7 +265,9 @@ impl Conversation {
         Ok(Progress::Answered)
     }
 
-    fn begin_session(&mut self, session: Box<Session>) {
+    fn begin_session(&mut self, mut session: Box<Session>) {
+        let channel = Arc::clone(&self.channel);
+        session.end_by(Arc::new(move || channel.stop_reading()));
         self.phase = Phase::Open(session);
         self.newcomer = None;
     }

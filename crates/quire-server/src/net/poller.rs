@@ -84,10 +84,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    pub(crate) fn new(
-        listener: TcpListener,
-        shared: impl FnOnce(Arc<Doorbell>) -> Shared,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, shared: Shared) -> io::Result<Self> {
         let poll = Poll::new()?;
         listener.set_nonblocking(true)?;
         let mut source = SourceFd(&listener.as_raw_fd());
@@ -99,11 +96,10 @@ impl Poller {
             returned: Mutex::new(sender),
             is_stopping: AtomicBool::new(false),
         });
-        let shared = Arc::new(shared(Arc::clone(&doorbell)));
         Ok(Self {
             poll,
             listener,
-            shared,
+            shared: Arc::new(shared),
             doorbell,
             returned,
             silent: HashMap::new(),
@@ -136,16 +132,14 @@ impl Poller {
                 }
             }
             self.take_back();
-            self.shared.registry.cancel_late();
             self.end_late();
         }
         self.say_farewell();
     }
 
     fn pause(&self) -> Option<Duration> {
-        let has_limits = self.shared.registry.limited.load(Ordering::Acquire) > 0
-            || !self.refused.is_empty()
-            || self.silent.values().any(|silent| silent.until.is_some());
+        let has_limits =
+            !self.refused.is_empty() || self.silent.values().any(|silent| silent.until.is_some());
         has_limits.then_some(TICK)
     }
 

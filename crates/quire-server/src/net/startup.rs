@@ -192,6 +192,12 @@ fn start(
     if is_proved || shared.database.role(user).is_some() {
         connection.restrict_to_role();
     }
+    if let Some(limit) = shared.options.statement_timeout {
+        let limit = format!("{}ms", limit.as_millis());
+        connection
+            .set_setting("statement_timeout", &limit)
+            .map_err(Failure::from)?;
+    }
     for (name, value) in settings(packet)? {
         connection.set_setting(&name, &value).map_err(|error| {
             let mut failure = Failure::from(error);
@@ -215,10 +221,11 @@ fn start(
         Failure::fatal("XX000", format!("there are no random numbers: {error}"))
     })?;
     sender.output.authentication_ok();
+    // Numbers of connections are those of PostgreSQL's processes, which have 22 bits.
+    let process_id = i32::try_from(connection.number()).unwrap_or(i32::MAX);
     let peer = shared
         .registry
-        .add(secret.clone(), connection.cancel_handle());
-    let process_id = peer.process_id;
+        .add(process_id, secret.clone(), connection.cancel_handle());
     let session = Session::begin(connection, Arc::clone(shared), peer, sender);
     sender.output.backend_key(process_id, &secret);
     sender.output.ready(b'I');

@@ -181,9 +181,7 @@ impl Session {
             } else if !is_last {
                 self.begin_implicit()?;
             }
-            self.begin_timed();
-            let advanced = self.advance(&mut portal, &mut statement, row_count_max, sender);
-            self.end_timed(advanced)?;
+            self.advance(&mut portal, &mut statement, row_count_max, sender)?;
             if statement.control.is_some() {
                 self.is_implicit = false;
             }
@@ -229,6 +227,7 @@ impl Session {
                 let command = *command;
                 let count = source.send(columns, &portal.formats, most, sender)?;
                 if count == most {
+                    source.renew_time_limit();
                     sender.output.portal_suspended();
                 } else {
                     sender.output.command_complete(&tag_of(command, count));

@@ -264,6 +264,11 @@ impl Session {
         Ok(self.connection.execute(sql)?)
     }
 
+    /// Lets other sessions end this one by `end`.
+    pub(crate) fn end_by(&mut self, end: Arc<dyn Fn() + Send + Sync>) {
+        self.connection.end_by(end);
+    }
+
     /// How long the client may say nothing.
     pub(crate) fn silence_limit(&self) -> Option<Duration> {
         if self.copying.is_some() {
@@ -292,7 +297,6 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.settings.forget_limit(&self.shared);
         self.shared.registry.remove(self.peer.process_id);
     }
 }

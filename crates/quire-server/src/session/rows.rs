@@ -80,6 +80,15 @@ impl Source {
         }
     }
 
+    /// The rows that are left are for another statement, with all of its time.
+    pub(super) fn renew_time_limit(&self) {
+        match self {
+            Self::Values(reply) => reply.renew_time_limit(),
+            Self::Batches { rows, .. } => rows.renew_time_limit(),
+            Self::Nothing => {}
+        }
+    }
+
     /// Sends at most so many rows; returns how many, fewer only at their end.
     pub(super) fn send(
         &mut self,

@@ -1,11 +1,9 @@
 //! What clients are told of settings, and the limits of time among them.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Session;
 use crate::net::Sender;
-use crate::server::Shared;
 
 /// Settings that never change, and settings that clients follow, by the names that PostgreSQL reports.
 const FIXED: [(&str, &str); 3] = [
@@ -27,10 +25,8 @@ const FOLLOWED: [&str; 7] = [
 #[derive(Debug, Default)]
 pub(super) struct SessionSettings {
     reported: [String; FOLLOWED.len()],
-    pub(super) statement_limit: Option<Duration>,
     session_limit: Option<Duration>,
     transaction_limit: Option<Duration>,
-    is_limited: bool,
 }
 
 impl SessionSettings {
@@ -53,27 +49,6 @@ impl SessionSettings {
 
     pub(super) fn has_transaction_limit(&self) -> bool {
         self.transaction_limit.is_some()
-    }
-
-    /// The registry looks at limits as long as some session has one.
-    fn note_limit(&mut self, shared: &Shared) {
-        let limited = &shared.registry.limited;
-        match (self.is_limited, self.statement_limit.is_some()) {
-            (false, true) => {
-                limited.fetch_add(1, Ordering::AcqRel);
-                shared.doorbell.ring();
-            }
-            (true, false) => {
-                limited.fetch_sub(1, Ordering::AcqRel);
-            }
-            _ => return,
-        }
-        self.is_limited = self.statement_limit.is_some();
-    }
-
-    pub(super) fn forget_limit(&mut self, shared: &Shared) {
-        self.statement_limit = None;
-        self.note_limit(shared);
     }
 }
 
@@ -100,11 +75,8 @@ impl Session {
                 .ok()
                 .and_then(|text| limit_of(&text))
         };
-        let statement_limit = limit("statement_timeout");
         self.settings.session_limit = limit("idle_session_timeout");
         self.settings.transaction_limit = limit("idle_in_transaction_session_timeout");
-        self.settings.statement_limit = statement_limit.or(self.shared.options.statement_timeout);
-        self.settings.note_limit(&self.shared);
     }
 }
 

@@ -105,16 +105,13 @@ impl Session {
             return Ok(());
         }
         let command = SessionCommand::of(sql)?;
-        self.begin_timed();
-        let ran = match &command {
-            Some(command) => self.run_command(command, sender),
+        match &command {
+            Some(command) => self.run_command(command, sender)?,
             None => {
                 let ran = self.connection.execute(sql).map_err(place);
-                ran.map_err(Stop::from)
-                    .and_then(|outcome| Self::send_outcome(outcome, sender))
+                Self::send_outcome(ran?, sender)?;
             }
-        };
-        self.end_timed(ran)?;
+        }
         if control.is_some() {
             // Whatever it was, the client has taken the transaction into its own hands.
             self.is_implicit = false;
@@ -152,24 +149,5 @@ impl Session {
             _ => return,
         };
         sender.output.notice(&warning);
-    }
-
-    /// A statement begins, whose time may be limited.
-    pub(super) fn begin_timed(&self) {
-        self.shared
-            .registry
-            .begin(&self.peer, self.settings.statement_limit);
-    }
-
-    /// It has ended; if its time was up, that is what its failure says.
-    pub(super) fn end_timed<T>(&self, ended: Result<T, Stop>) -> Result<T, Stop> {
-        let is_late = self.peer.end();
-        match ended {
-            Err(Stop::Failed(mut failure)) if is_late && failure.sqlstate == "57014" => {
-                failure.message = "canceling statement due to statement timeout".to_owned();
-                Err(Stop::Failed(failure))
-            }
-            other => other,
-        }
     }
 }

@@ -48,11 +48,15 @@ impl Volume {
         self.clean_and_cut(None)
     }
 
-    /// The same. `told` is, before the first step and after each, how many bytes were moved, and about how many will still be.
+    /// The same. `told` is, before the first step and after each, how many bytes were moved, and about how many will still be; it says
+    /// whether to go on.
     ///
     /// # Errors
     /// See [`CleanError`].
-    pub fn clean_telling(&self, told: &mut dyn FnMut(u64, u64)) -> Result<CleanReport, CleanError> {
+    pub fn clean_telling(
+        &self,
+        told: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<CleanReport, CleanError> {
         self.clean_and_cut(Some(told))
     }
 
@@ -117,8 +121,8 @@ pub(super) fn used_end(writer: &Writer) -> u64 {
     runs_end.max(chunks_end).unwrap_or(FIRST_RUN_BLOCK)
 }
 
-/// Is called with the bytes that were moved, and with about how many will still be.
-type Told<'t> = &'t mut dyn FnMut(u64, u64);
+/// Is called with the bytes that were moved, and with about how many will still be. Says whether to go on.
+type Told<'t> = &'t mut dyn FnMut(u64, u64) -> bool;
 
 fn clean(
     inner: &Arc<Inner>,
@@ -136,8 +140,8 @@ fn clean(
         false => budget_bytes,
     };
     reserve_at_end(inner)?;
-    tell(inner, &copies, 0, &mut told);
-    while report.moved_bytes < budget_bytes {
+    let mut goes_on = tell(inner, &copies, 0, &mut told);
+    while goes_on && report.moved_bytes < budget_bytes {
         let step = match inner.is_full() {
             true => step_on_full_disk(inner)?,
             false => step(inner, &mut copies, budget_bytes - report.moved_bytes)?,
@@ -145,7 +149,7 @@ fn clean(
         let Some((pages, bytes)) = step else { break };
         report.moved_pages += pages;
         report.moved_bytes += bytes;
-        tell(inner, &copies, report.moved_bytes, &mut told);
+        goes_on = tell(inner, &copies, report.moved_bytes, &mut told);
     }
     let turn = Turn::wait(inner);
     store_map(inner)?;
@@ -320,10 +324,13 @@ fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Exte
     )
 }
 
-fn tell(inner: &Inner, copies: &Copies, moved_bytes: u64, told: &mut Option<Told<'_>>) {
-    if let Some(told) = told {
-        let left_bytes = bytes_to_move(&inner.lock_writer(), copies);
-        told(moved_bytes, left_bytes);
+fn tell(inner: &Inner, copies: &Copies, moved_bytes: u64, told: &mut Option<Told<'_>>) -> bool {
+    match told {
+        None => true,
+        Some(told) => {
+            let left_bytes = bytes_to_move(&inner.lock_writer(), copies);
+            told(moved_bytes, left_bytes)
+        }
     }
 }
 

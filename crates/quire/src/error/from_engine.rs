@@ -75,6 +75,7 @@ impl From<MaintenanceError> for Error {
             MaintenanceError::Rows(inner) => inner.into(),
             MaintenanceError::Clean(inner) => inner.into(),
             MaintenanceError::Checkpoint(inner) => inner.into(),
+            MaintenanceError::Lock(inner) => inner.into(),
         }
     }
 }

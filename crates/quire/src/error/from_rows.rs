@@ -17,8 +17,9 @@ impl From<LockError> for Error {
             LockError::Deadlock => "40P01",
             LockError::Timeout | LockError::NotAvailable => "55P03",
             LockError::Cancelled => "57014",
-            LockError::Conflict => "40001",
-            _ => "42P01",
+            // Of a tree that was dropped meanwhile another try finds what took its place.
+            LockError::Conflict | LockError::UnknownTree { .. } => "40001",
+            _ => "XX000",
         };
         Error::new(sqlstate, error.to_string())
     }
@@ -39,7 +40,8 @@ impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Tree(inner) => inner.into(),
-            other => Error::new("42P01", other.to_string()),
+            // Another try finds what took the place of a tree that was dropped meanwhile.
+            other => Error::new("40001", other.to_string()),
         }
     }
 }
@@ -94,6 +96,7 @@ impl From<RowScanError> for Error {
         match error {
             RowScanError::Read(inner) => inner.into(),
             RowScanError::Row(inner) => inner.into(),
+            RowScanError::Stopped => Error::cancelled(),
             other => Error::new(CORRUPT, other.to_string()),
         }
     }

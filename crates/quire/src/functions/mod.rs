@@ -13,6 +13,7 @@ mod single_value;
 mod storage;
 mod sum;
 mod text;
+mod waits;
 
 pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
@@ -25,6 +26,7 @@ pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
 pub(crate) use text::{Concatenation, value_too_large};
+pub(crate) use waits::WaitsFunction;
 
 use std::sync::Arc;
 

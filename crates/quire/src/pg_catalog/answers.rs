@@ -7,7 +7,9 @@ use super::functions::{Answer, Function};
 use super::objects::{Objects, PUBLIC, Relation, Source};
 use super::rows::{flag, list, number, optional, text};
 use super::specification::Kind;
-use super::{PG_CATALOG, PgCatalog, SERVER_VERSION, relations, sizes, surroundings, types};
+use super::{
+    PG_CATALOG, PgCatalog, SERVER_VERSION, backends, relations, sizes, surroundings, types,
+};
 use crate::error::Error;
 use crate::sql::names::quoted;
 
@@ -31,7 +33,7 @@ const FILE_BYTES: Answer = |catalog, _| {
 const FIRST: Answer = |_, args| Ok(args.first().cloned().unwrap_or(ScalarValue::Null));
 
 /// All functions, by name.
-pub(super) const FUNCTIONS: [Function; 100] = [
+pub(super) const FUNCTIONS: [Function; 103] = [
     function("array_lower", Kind::Integer, |_, args| {
         Ok(ends(args).map_or(ScalarValue::Null, |_| number(1)))
     }),
@@ -75,9 +77,9 @@ pub(super) const FUNCTIONS: [Function; 100] = [
     function("json_build_object", Kind::Text, json_object),
     function("obj_description", Kind::Text, NONE),
     function("pg_advisory_unlock_all", Kind::Text, NONE),
-    function("pg_backend_pid", Kind::Integer, |_, _| {
-        Ok(number(std::process::id()))
-    }),
+    function("pg_backend_pid", Kind::Integer, backends::own_number),
+    function("pg_blocking_pids", Kind::Integers, backends::blocking),
+    function("pg_cancel_backend", Kind::Boolean, backends::cancel),
     function("pg_char_to_encoding", Kind::Integer, |_, args| {
         let is_utf8 = string(args, 0).is_some_and(|name| name.eq_ignore_ascii_case("utf8"));
         Ok(number(if is_utf8 { surroundings::UTF8 } else { -1 }))
@@ -164,6 +166,7 @@ pub(super) const FUNCTIONS: [Function; 100] = [
     }),
     function("pg_tablespace_location", Kind::Text, |_, _| Ok(text(""))),
     function("pg_tablespace_size", Kind::BigInt, FILE_BYTES),
+    function("pg_terminate_backend", Kind::Boolean, backends::terminate),
     function("pg_total_relation_size", Kind::BigInt, |catalog, args| {
         size(catalog, args, sizes::of_all)
     }),
@@ -239,11 +242,11 @@ pub(super) const FUNCTIONS: [Function; 100] = [
     }),
 ];
 
-fn external(error: Error) -> DataFusionError {
+pub(super) fn external(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-fn integer(args: &[ScalarValue], index: usize) -> Option<i64> {
+pub(super) fn integer(args: &[ScalarValue], index: usize) -> Option<i64> {
     match args.get(index)?.cast_to(&arrow::datatypes::DataType::Int64) {
         Ok(ScalarValue::Int64(value)) => value,
         _ => None,

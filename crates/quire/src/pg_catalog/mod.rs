@@ -8,10 +8,13 @@
 //! | `objects` | what the database has, with PostgreSQL's numbers |
 //! | `types` | types, their numbers and spellings |
 //! | `relations`, `roles`, `surroundings`, `information` | the rows of the tables |
-//! | `functions`, `answers`, `sizes` | functions such as `format_type` |
+//! | `activity` | what connections do, and their locks |
+//! | `functions`, `answers`, `sizes`, `backends` | functions such as `format_type` |
 //! | `rewrite` | what has to be said otherwise for the planner |
 
+mod activity;
 mod answers;
+mod backends;
 mod functions;
 mod information;
 mod objects;
@@ -28,13 +31,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::catalog::{MemTable, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use quire_engine::Snapshot;
 
+use crate::database::Opened;
 use crate::error::Error;
-use crate::session::{Identity, Settings};
+use crate::session::{Identity, Session, Settings};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
 use roles::RoleEntry;
@@ -54,6 +58,9 @@ pub(crate) struct PgCatalog {
     snapshot: Snapshot,
     file_bytes: u64,
     settings: Arc<Mutex<Settings>>,
+    opened: Arc<Opened>,
+    /// Of the connection.
+    number: u32,
     user: String,
     database: String,
     /// The user's role first, which owns everything; then the others.
@@ -72,9 +79,10 @@ impl PgCatalog {
     pub(crate) fn new(
         snapshot: &Snapshot,
         views: &ViewColumns,
-        settings: Arc<Mutex<Settings>>,
-        file_bytes: u64,
+        session: &Session,
     ) -> Result<Self, Error> {
+        let settings = session.shared_settings();
+        let opened = Arc::clone(&session.database);
         let objects = Objects::new(snapshot, views)?;
         let identity = locked(&settings).identity().clone();
         let roles = RoleEntry::all(snapshot, &identity);
@@ -82,8 +90,10 @@ impl PgCatalog {
         Ok(Self {
             objects,
             snapshot: snapshot.clone(),
-            file_bytes,
+            file_bytes: opened.engine.volume().stats().file_bytes,
             settings,
+            opened,
+            number: session.number,
             user,
             database,
             roles,
@@ -116,6 +126,26 @@ impl PgCatalog {
         )?)))
     }
 
+    /// Whether the user may do everything.
+    fn is_superuser(&self) -> bool {
+        self.roles.first().is_some_and(|own| own.is_superuser)
+    }
+
+    /// Whether a user called so may. Who is no role has proved nothing and is not restricted.
+    fn is_superuser_called(&self, user: &str) -> bool {
+        let mut roles = self.roles.iter();
+        roles
+            .find(|role| role.name == user)
+            .is_none_or(|role| role.is_superuser)
+    }
+
+    /// The number of the role called so, or NULL.
+    fn role_oid(&self, user: &str) -> ScalarValue {
+        let mut roles = self.roles.iter();
+        let found = roles.find(|role| role.name == user);
+        found.map_or(ScalarValue::Null, |role| rows::number(role.oid))
+    }
+
     fn settings(&self) -> MutexGuard<'_, Settings> {
         locked(&self.settings)
     }
@@ -129,7 +159,9 @@ impl PgCatalog {
         let mut rows = Rows::new(table);
         match table.schema {
             PG_CATALOG => {
-                if !relations::fill(self, &mut rows, table.name)? {
+                if !relations::fill(self, &mut rows, table.name)?
+                    && !activity::fill(self, &mut rows, table.name)?
+                {
                     surroundings::fill(self, &mut rows, table.name)?;
                 }
             }

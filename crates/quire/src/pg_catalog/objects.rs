@@ -436,6 +436,11 @@ fn action(action: ReferentialAction) -> &'static str {
 }
 
 /// Ids count from 1; far fewer are given than a range has numbers.
+/// The number of a table or view in `pg_class`.
+pub(super) fn table_oid(id: u64) -> u32 {
+    oid(FIRST_OID, id)
+}
+
 fn oid(range: u32, id: u64) -> u32 {
     range.wrapping_add((id & 0x0FFF_FFFF) as u32)
 }

@@ -17,7 +17,7 @@ const FIRST_OID: u32 = 0x1000_0000;
 pub(super) struct RoleEntry {
     pub(super) oid: u32,
     pub(super) name: String,
-    is_superuser: bool,
+    pub(super) is_superuser: bool,
     can_log_in: bool,
     verifier: Option<String>,
 }

@@ -61,9 +61,12 @@ fn default_of(kind: Kind) -> Result<ScalarValue> {
         Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Oid | Kind::Real => {
             ScalarValue::Int64(Some(0)).cast_to(&kind.data_type())
         }
-        Kind::Text | Kind::SmallInts | Kind::Oids | Kind::Texts => {
-            ScalarValue::try_from(&kind.data_type())
-        }
+        Kind::Text
+        | Kind::Instant
+        | Kind::SmallInts
+        | Kind::Integers
+        | Kind::Oids
+        | Kind::Texts => ScalarValue::try_from(&kind.data_type()),
     }
 }
 
@@ -82,6 +85,12 @@ pub(super) fn text(value: impl Into<String>) -> ScalarValue {
 /// A text or NULL.
 pub(super) fn optional(value: Option<String>) -> ScalarValue {
     ScalarValue::Utf8(value)
+}
+
+/// A moment, by microseconds since 1970, or NULL.
+pub(super) fn instant(micros: Option<u64>) -> ScalarValue {
+    let micros = micros.and_then(|micros| i64::try_from(micros).ok());
+    ScalarValue::TimestampMicrosecond(micros, Some("+00:00".into()))
 }
 
 pub(super) fn flag(value: bool) -> ScalarValue {

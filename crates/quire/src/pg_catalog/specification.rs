@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// The schema of the catalog of PostgreSQL.
 pub(crate) const PG_CATALOG: &str = "pg_catalog";
@@ -21,7 +21,9 @@ pub(super) enum Kind {
     Oid,
     Real,
     Text,
+    Instant,
     SmallInts,
+    Integers,
     Oids,
     Texts,
 }
@@ -35,6 +37,7 @@ impl Kind {
             "int8" => Self::BigInt,
             "oid" => Self::Oid,
             "float4" => Self::Real,
+            "timestamptz" => Self::Instant,
             "int2[]" => Self::SmallInts,
             "oid[]" => Self::Oids,
             "text[]" => Self::Texts,
@@ -51,7 +54,9 @@ impl Kind {
             Self::Oid => DataType::UInt32,
             Self::Real => DataType::Float32,
             Self::Text => DataType::Utf8,
+            Self::Instant => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
             Self::SmallInts => DataType::new_list(DataType::Int16, true),
+            Self::Integers => DataType::new_list(DataType::Int32, true),
             Self::Oids => DataType::new_list(DataType::UInt32, true),
             Self::Texts => DataType::new_list(DataType::Utf8, true),
         }
@@ -67,7 +72,9 @@ impl Kind {
             Self::Oid => 26,
             Self::Real => 700,
             Self::Text => 25,
+            Self::Instant => 1184,
             Self::SmallInts => 1005,
+            Self::Integers => 1007,
             Self::Oids => 1028,
             Self::Texts => 1009,
         }

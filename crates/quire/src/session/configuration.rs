@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
 use datafusion::common::config::{ConfigExtension, ExtensionOptions};
 use datafusion::common::extensions_options;
@@ -91,8 +92,8 @@ const OWN_PREFIX: &str = "quire.";
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
 /// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing here; the server heeds the
-/// timeouts.
-const KEPT: [(&str, &str); 24] = [
+/// timeouts of silence.
+const KEPT: [(&str, &str); 23] = [
     (ACCESS_METHOD, "auto"),
     ("application_name", ""),
     ("bytea_output", "hex"),
@@ -116,7 +117,6 @@ const KEPT: [(&str, &str); 24] = [
     ("server_version", SERVER_VERSION),
     ("server_version_num", "150000"),
     ("standard_conforming_strings", "on"),
-    ("statement_timeout", "0"),
 ];
 
 /// Names of ours for settings of the planner.
@@ -279,6 +279,11 @@ impl Settings {
     /// What work costs.
     pub(crate) fn costs(&self) -> &Costs {
         self.costs.costs()
+    }
+
+    /// How long a statement may take that begins now.
+    pub(crate) fn statement_limit(&self) -> Option<Duration> {
+        self.transactions.statement_limit()
     }
 
     /// How transactions run that begin now.

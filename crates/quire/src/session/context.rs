@@ -1,7 +1,9 @@
 //! A connection's state, and the planner set up for one statement.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use datafusion::catalog::TableProvider;
 use datafusion::common::DFSchema;
@@ -11,7 +13,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
-use quire_engine::{Snapshot, Work};
+use quire_engine::{Isolation, Snapshot, TransactionOptions, Work};
 
 use super::catalog::catalog_list;
 use super::configuration::{QuireOptions, Settings};
@@ -21,11 +23,12 @@ use crate::error::{Error, closest};
 use crate::external::ExternalTables;
 use crate::functions::{
     self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
-    StorageFunction, TablesFunction,
+    StorageFunction, TablesFunction, WaitsFunction,
 };
 use crate::interruption::Interruption;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
+use crate::sessions::micros_of;
 use crate::sql::relations_of;
 use crate::sql::rewrite::rewrite_expression;
 use crate::transaction::{SpareTransaction, Transaction};
@@ -40,6 +43,10 @@ pub(crate) struct Session {
     defaults: Mutex<Settings>,
     external_tables: Mutex<Option<ExternalTables>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
+    /// Its place among the connections of the database.
+    pub(crate) number: u32,
+    /// When `BEGIN` was said, in microseconds since 1970; 0 outside of a transaction.
+    transaction_start: AtomicU64,
     /// Held while a statement changes tables; statements of a connection follow one another.
     pub(crate) transaction: tokio::sync::Mutex<Transaction>,
 }
@@ -49,7 +56,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(crate) fn new(database: Arc<Opened>) -> Self {
+    pub(crate) fn new(database: Arc<Opened>, number: u32) -> Self {
         let settings = Settings::new(&database.options);
         Self {
             spare: SpareTransaction::default(),
@@ -58,12 +65,37 @@ impl Session {
             settings: Arc::new(Mutex::new(settings)),
             external_tables: Mutex::new(None),
             sequence_values: Arc::default(),
+            number,
+            transaction_start: AtomicU64::new(0),
             transaction: tokio::sync::Mutex::new(Transaction::Idle),
         }
     }
 
+    /// A transaction of several statements has begun, or ended.
+    pub(crate) fn note_transaction(&self, is_open: bool) {
+        let start = match is_open {
+            true => micros_of(SystemTime::now()),
+            false => 0,
+        };
+        self.transaction_start.store(start, Ordering::Relaxed);
+    }
+
+    /// When the transaction of several statements began, if there is one, in microseconds since 1970.
+    pub(crate) fn transaction_start(&self) -> Option<u64> {
+        let start = self.transaction_start.load(Ordering::Relaxed);
+        (start != 0).then_some(start)
+    }
+
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         locked(&self.settings)
+    }
+
+    /// How a transaction runs that begins now.
+    pub(crate) fn transaction_options(&self, isolation: Isolation) -> TransactionOptions {
+        TransactionOptions {
+            session: self.number,
+            ..self.settings().transaction_options(isolation)
+        }
     }
 
     /// Makes the settings as they are what `RESET` goes back to.
@@ -122,7 +154,11 @@ impl Session {
 
     /// What a query sees. Row tables that it names are locked, so that they stay as they are until an explicit transaction
     /// ends; a statement by itself needs no locks, for what it sees is kept while it runs.
-    pub(crate) async fn snapshot_for(&self, query: &Query) -> Result<Snapshot, Error> {
+    pub(crate) async fn snapshot_for(
+        &self,
+        query: &Query,
+        token: &CancelToken,
+    ) -> Result<Snapshot, Error> {
         let snapshot = self.snapshot().await?;
         let mut transaction = self.transaction.lock().await;
         if !transaction.is_explicit() {
@@ -133,7 +169,7 @@ impl Session {
             .iter()
             .filter_map(|name| snapshot.row_table_entry(name));
         let ids: Vec<u64> = ids.map(|entry| entry.id).collect();
-        tokio::task::block_in_place(|| transaction.lock_for_reading(&ids))?;
+        tokio::task::block_in_place(|| transaction.lock_for_reading(self, &ids, token))?;
         transaction.snapshot_again()
     }
 
@@ -172,6 +208,11 @@ impl Session {
         functions::register(&mut state, &snapshot, &self.sequence_values)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
+        let waits = WaitsFunction {
+            database: Arc::clone(&self.database),
+            snapshot: snapshot.clone(),
+        };
+        state.register_udtf("quire_waits", Arc::new(waits));
         let file = FileFunction(self.database.engine.clone());
         state.register_udtf("quire_file", Arc::new(file));
         state.register_udtf("quire_costs", Arc::new(CostsFunction(*costs)));
@@ -183,6 +224,12 @@ impl Session {
         }
         state.mark_start_execution();
         Ok(StatementContext { state, snapshot })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.database.sessions.remove(self.number);
     }
 }
 

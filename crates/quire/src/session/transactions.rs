@@ -12,12 +12,15 @@ pub(super) struct TransactionSettings {
     pub(super) isolation: Isolation,
     synchronous: Synchronous,
     lock_timeout: Option<Duration>,
+    /// As it was set, and what that means.
+    statement_timeout: Option<(String, Duration)>,
 }
 
 impl TransactionSettings {
-    pub(super) const NAMES: [&str; 3] = [
+    pub(super) const NAMES: [&str; 4] = [
         "default_transaction_isolation",
         "lock_timeout",
+        "statement_timeout",
         "synchronous_commit",
     ];
 
@@ -41,6 +44,11 @@ impl TransactionSettings {
                 let duration = duration_of(value).ok_or_else(|| invalid(name, value))?;
                 self.lock_timeout = (!duration.is_zero()).then_some(duration);
             }
+            "statement_timeout" => {
+                let duration = duration_of(value).ok_or_else(|| invalid(name, value))?;
+                let given = (!duration.is_zero()).then(|| (value.to_owned(), duration));
+                self.statement_timeout = given;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -58,8 +66,18 @@ impl TransactionSettings {
                 None => "0".to_owned(),
                 Some(duration) => format!("{}ms", duration.as_millis()),
             },
+            "statement_timeout" => match &self.statement_timeout {
+                None => "0".to_owned(),
+                Some((text, _)) => text.clone(),
+            },
             _ => return None,
         })
+    }
+
+    /// How long a statement may take.
+    pub(super) fn statement_limit(&self) -> Option<Duration> {
+        let (_, duration) = self.statement_timeout.as_ref()?;
+        Some(*duration)
     }
 
     pub(super) fn options(&self, isolation: Isolation) -> TransactionOptions {
@@ -67,8 +85,7 @@ impl TransactionSettings {
             isolation,
             synchronous: self.synchronous,
             lock_timeout: self.lock_timeout,
-            cancel: None,
-            work: None,
+            ..TransactionOptions::default()
         }
     }
 }
@@ -103,6 +120,7 @@ fn duration_of(text: &str) -> Option<Duration> {
         "s" => 1000,
         "min" => 60_000,
         "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return None,
     };
     Some(Duration::from_millis(number.checked_mul(milliseconds)?))

@@ -163,7 +163,9 @@ async fn execute_statement(
             settings::start_transaction(session, &modes).await
         }
         Statement::Commit { chain: false, .. } => {
-            let is_kept = session.transaction.lock().await.commit(session)?;
+            let committed = session.transaction.lock().await.commit(session);
+            session.note_transaction(false);
+            let is_kept = committed?;
             Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
         }
         Statement::Rollback {
@@ -172,7 +174,10 @@ async fn execute_statement(
         } => {
             let mut transaction = session.transaction.lock().await;
             match savepoint {
-                None => transaction.roll_back(),
+                None => {
+                    transaction.roll_back();
+                    session.note_transaction(false);
+                }
                 Some(name) => transaction.roll_back_to(&folded(&name))?,
             }
             Ok(done("ROLLBACK"))

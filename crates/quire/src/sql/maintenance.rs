@@ -1,12 +1,11 @@
 //! `VACUUM` and `ANALYZE`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use quire_engine::{Isolation, MergeOptions, Storage};
+use quire_engine::{Isolation, MergeOptions, Storage, TransactionOptions};
 use tokio::task::block_in_place;
 
 use super::ddl;
@@ -18,9 +17,6 @@ use crate::error::Error;
 use crate::merging::merge;
 use crate::session::Session;
 use crate::transaction::Writer;
-
-/// Time between two attempts to merge a table while definitions are changed.
-const RETRY: Duration = Duration::from_millis(50);
 
 /// What to look after.
 #[derive(Debug, PartialEq)]
@@ -127,7 +123,8 @@ pub(super) async fn run(
         for table in &tables {
             merge_changes(session, table, token).await?;
         }
-        block_in_place(|| session.database.engine.clean_counting(token.work()))?;
+        let options = options_of(session, token);
+        block_in_place(|| session.database.engine.clean_with(&options))?;
     }
     Ok(())
 }
@@ -175,20 +172,23 @@ async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> R
     if definition.is_none_or(|one| one.storage != Storage::Column) {
         return Ok(());
     }
-    let isolation = Isolation::ReadCommitted;
-    let mut options = session.settings().transaction_options(isolation);
-    options.cancel = Some(token.question());
-    options.work = Some(Arc::clone(token.work()));
+    let options = options_of(session, token);
     loop {
         let all = MergeOptions::default();
         let report = block_in_place(|| merge(engine, table, all, options.clone()))?;
         if !report.is_postponed {
             return Ok(());
         }
-        tokio::select! {
-            biased;
-            () = token.cancelled() => return Err(Error::cancelled()),
-            () = tokio::time::sleep(RETRY) => {}
-        }
+        // Nothing is locked meanwhile: who changes definitions may wait for the table.
+        block_in_place(|| engine.wait_for_definitions(&options))?;
+    }
+}
+
+/// How a transaction of the statement's own runs.
+fn options_of(session: &Session, token: &CancelToken) -> TransactionOptions {
+    TransactionOptions {
+        cancel: Some(token.question()),
+        work: Some(Arc::clone(token.work())),
+        ..session.transaction_options(Isolation::ReadCommitted)
     }
 }

@@ -153,7 +153,7 @@ pub(super) async fn context_for(
     let mut files: HashMap<String, Arc<dyn TableProvider>> = tables.into_iter().collect();
     let paths = rewrite::rewrite(statement);
     if !paths.is_empty() {
-        check_files(session).await?;
+        check_files(session)?;
     }
     for path in paths {
         let table = super::load::file_table(&path, token)?;
@@ -198,9 +198,7 @@ async fn catalog_of(
     token: &CancelToken,
 ) -> Result<Arc<PgCatalog>, Error> {
     let columns = views::columns_for(session, snapshot, statement, token).await;
-    let file_bytes = session.database.engine.volume().stats().file_bytes;
-    let catalog = PgCatalog::new(snapshot, &columns, session.shared_settings(), file_bytes)?;
-    Ok(Arc::new(catalog))
+    Ok(Arc::new(PgCatalog::new(snapshot, &columns, session)?))
 }
 
 /// Runs a query; its rows come as they are read.
@@ -209,7 +207,7 @@ pub(super) async fn run(
     query: Box<Query>,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let snapshot = session.snapshot_for(&query).await?;
+    let snapshot = session.snapshot_for(&query, token).await?;
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
     let machine = QuireOptions::of(session).machine();

@@ -134,6 +134,7 @@ pub(super) async fn start_transaction(
     let modes = modes_of(modes)?;
     let default = session.settings().default_isolation();
     session.transaction.lock().await.begin(modes, default)?;
+    session.note_transaction(true);
     Ok(Outcome::Done(Completion::tag("BEGIN")))
 }
 

@@ -122,8 +122,11 @@ impl Prepared {
         }
         let nulls = vec![Value::Null; self.parameter_count];
         let text = self.with_values(&nulls, types)?;
-        let work = sql::result_schema(Arc::clone(&self.session), text, self.cancel.begin());
-        self.session.database.run(work)
+        let token = self.begin();
+        let work = sql::result_schema(Arc::clone(&self.session), text, token.clone());
+        let schema = self.session.database.run_in_time(&token, work);
+        token.finish();
+        schema.map_err(|error| token.explained(error))
     }
 
     /// Runs the statement with these values. A value of another type than its parameter is cast.
@@ -156,11 +159,24 @@ impl Prepared {
         if parameters.iter().any(has_nul) {
             return Err(Error::nul_character());
         }
-        let token = self.cancel.begin();
-        match self.try_compiled(parameters, types, &token)? {
-            Some(answer) => Ok(Reply::of_answer(answer).with_spare(&self.spare)),
-            None => self.execute_generally(parameters, types, token),
+        let token = self.begin();
+        let reply = match self.try_compiled(parameters, types, &token) {
+            Ok(Some(answer)) => Ok(Reply::of_answer(answer).with_spare(&self.spare)),
+            Ok(None) => self.execute_generally(parameters, types, &token),
+            Err(error) => Err(error),
+        };
+        match &reply {
+            // They finish the statement.
+            Ok(reply) if reply.is_coming() => token.limit().pause(),
+            _ => token.finish(),
         }
+        reply.map_err(|error| token.explained(error))
+    }
+
+    /// The statement begins.
+    fn begin(&self) -> CancelToken {
+        let limit = self.session.settings().statement_limit();
+        self.cancel.begin(&self.sql, limit)
     }
 
     fn try_compiled(
@@ -207,11 +223,12 @@ impl Prepared {
         &self,
         parameters: &[Value],
         types: &[Option<DataType>],
-        token: CancelToken,
+        token: &CancelToken,
     ) -> Result<Reply, Error> {
         let text = self.with_values(parameters, types)?;
-        let work = sql::run(Arc::clone(&self.session), text, token);
-        Ok(Reply::of_outcome(self.session.database.run(work)?))
+        let work = sql::run(Arc::clone(&self.session), text, token.clone());
+        let outcome = self.session.database.run_in_time(token, work)?;
+        Ok(Reply::of_outcome(outcome))
     }
 
     /// The statement's text with values in place of the parameters.

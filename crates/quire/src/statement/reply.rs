@@ -112,6 +112,18 @@ impl Reply {
         Self::new(schema, command, source, rows_affected)
     }
 
+    /// Whether its rows are still being made.
+    pub(super) fn is_coming(&self) -> bool {
+        matches!(&self.source, Source::Batches { rows, .. } if rows.are_coming())
+    }
+
+    /// As [`Rows::renew_time_limit`].
+    pub fn renew_time_limit(&self) {
+        if let Source::Batches { rows, .. } = &self.source {
+            rows.renew_time_limit();
+        }
+    }
+
     /// Names and types of the columns, if the statement returns rows. Integers, dates (days since 1970) and timestamps
     /// (microseconds) are all [`Value::Integer`]; decimals have the scale that their type says.
     pub fn schema(&self) -> Option<&SchemaRef> {

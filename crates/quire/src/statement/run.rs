@@ -282,12 +282,20 @@ impl Control {
             Control::Begin => {
                 let isolation = session.settings().default_isolation();
                 transaction.begin(Modes::default(), isolation)?;
+                session.note_transaction(true);
                 "BEGIN"
             }
-            Control::Commit if transaction.commit(session)? => "COMMIT",
-            Control::Commit => "ROLLBACK",
+            Control::Commit => {
+                let committed = transaction.commit(session);
+                session.note_transaction(false);
+                match committed? {
+                    true => "COMMIT",
+                    false => "ROLLBACK",
+                }
+            }
             Control::RollBack => {
                 transaction.roll_back();
+                session.note_transaction(false);
                 "ROLLBACK"
             }
         };
@@ -317,7 +325,7 @@ impl CompiledStatement {
                 return Ok(None);
             };
             if transaction.is_explicit() {
-                transaction.lock_for_reading(&[table.id()])?;
+                transaction.lock_for_reading(session, &[table.id()], token)?;
                 match self.table(&transaction.snapshot_again()?)? {
                     Some(newest) => table = newest,
                     None => return Ok(None),

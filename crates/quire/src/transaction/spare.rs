@@ -21,7 +21,7 @@ impl SpareTransaction {
         let Some(mut open) = self.lock().take() else {
             return OpenTransaction::begin(session, isolation, false, is_of_newest);
         };
-        *open.engine.options_mut() = session.settings().transaction_options(isolation);
+        *open.engine.options_mut() = session.transaction_options(isolation);
         match is_of_newest {
             true => open.engine.begin_newest(),
             false => open.engine.begin_statement(),

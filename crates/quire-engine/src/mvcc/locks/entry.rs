@@ -2,26 +2,25 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::mode::Modes;
-use crate::mvcc::TreeId;
+use super::object::PackedObject;
 
-/// Number of a transaction that has locks; never 0.
+/// Number of a transaction that has locks, and of its session; never 0.
 pub(super) type Owner = u64;
 
 /// Mostly one transaction has a lock and nobody waits; for that case this is small.
 pub(super) struct LockEntry {
-    /// Where the row is; for other locks a number no tree has.
-    pub(super) tree: TreeId,
+    pub(super) object: PackedObject,
     first: Holder,
     crowd: Option<Box<Crowd>>,
 }
 
 #[derive(Clone, Copy)]
-struct Holder {
-    owner: Owner,
-    modes: Modes,
+pub(super) struct Holder {
+    pub(super) owner: Owner,
+    pub(super) modes: Modes,
 }
 
 #[derive(Default)]
@@ -33,7 +32,8 @@ struct Crowd {
 /// Someone who waits for a lock.
 pub(super) struct Waiter {
     pub(super) owner: Owner,
-    wanted: Modes,
+    pub(super) wanted: Modes,
+    pub(super) since: SystemTime,
     is_granted: Mutex<bool>,
     granted: Condvar,
 }
@@ -43,6 +43,7 @@ impl Waiter {
         Self {
             owner,
             wanted,
+            since: SystemTime::now(),
             is_granted: Mutex::new(false),
             granted: Condvar::new(),
         }
@@ -70,9 +71,9 @@ impl Waiter {
 }
 
 impl LockEntry {
-    pub(super) fn new(tree: TreeId, owner: Owner, modes: Modes) -> Self {
+    pub(super) fn new(object: PackedObject, owner: Owner, modes: Modes) -> Self {
         Self {
-            tree,
+            object,
             first: Holder { owner, modes },
             crowd: None,
         }
@@ -167,17 +168,21 @@ impl LockEntry {
             || self.queue().any(|waiter| waiter.owner != owner)
     }
 
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.queue().next().is_some()
+    }
+
     fn is_free(&self) -> bool {
         self.first.modes.is_empty() && self.crowd.is_none()
     }
 
-    fn holders(&self) -> impl Iterator<Item = &Holder> {
+    pub(super) fn holders(&self) -> impl Iterator<Item = &Holder> {
         let more = self.crowd.iter().flat_map(|crowd| &crowd.holders);
         let all = std::iter::once(&self.first).chain(more);
         all.filter(|holder| !holder.modes.is_empty())
     }
 
-    fn queue(&self) -> impl Iterator<Item = &Arc<Waiter>> {
+    pub(super) fn queue(&self) -> impl Iterator<Item = &Arc<Waiter>> {
         self.crowd.iter().flat_map(|crowd| &crowd.queue)
     }
 

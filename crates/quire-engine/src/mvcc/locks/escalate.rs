@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use super::LockWait;
 use super::held::{HeldLocks, RowCount};
 use super::mode::{Modes, RowLockMode};
+use super::object::{LockObject, PackedObject};
 use super::table::{LockRequest, Taken};
 use crate::mvcc::TreeId;
 use crate::mvcc::trees::OpenTree;
@@ -43,30 +44,30 @@ impl HeldLocks {
         }
     }
 
-    pub(super) fn uncount_row(&mut self, tree: TreeId) {
+    pub(super) fn uncount(&mut self, object: PackedObject) {
+        let LockObject::Row(tree) = object.unpacked() else {
+            return;
+        };
         if let Some((_, count)) = self.row_limits.iter_mut().find(|(id, _)| *id == tree) {
             count.held = count.held.saturating_sub(1);
         }
     }
 
     fn escalate(&mut self, tree: &Arc<OpenTree>) {
-        let name = self.tree_name(tree);
+        let object = PackedObject::from(LockObject::Tree(tree.id()));
+        let name = self.table.name(object, &[]);
         let mode: Modes = RowLockMode::Exclusive.into();
-        let taken = self.table.take(
-            name,
-            TreeId::new(u64::MAX),
-            self.owner,
-            mode,
-            None,
-            &AT_ONCE,
-        );
+        let taken = self
+            .table
+            .take(name, object, self.owner, mode, None, &AT_ONCE);
         let Ok(Taken::Now { .. }) = taken else {
             return;
         };
         tree.locked_by.store(self.owner, Ordering::SeqCst);
         let id = tree.id();
+        let row = PackedObject::from(LockObject::Row(id));
         let is_shared = self.table.shards().any(|locks| {
-            let mut of_tree = locks.values().filter(|entry| entry.tree == id);
+            let mut of_tree = locks.values().filter(|entry| entry.object == row);
             of_tree.any(|entry| entry.has_others(self.owner))
         });
         if is_shared {
@@ -81,7 +82,8 @@ impl HeldLocks {
     /// Row locks of a tree that is locked as a whole. Their places in the list stay, for savepoints.
     fn forget_rows(&mut self, tree: TreeId) {
         let (table, owner) = (&self.table, self.owner);
-        for lock in self.held.iter_mut().filter(|lock| lock.tree == tree) {
+        let row = PackedObject::from(LockObject::Row(tree));
+        for lock in self.held.iter().filter(|lock| lock.object == row) {
             table.reduce(lock.name, owner, Modes::NONE);
         }
     }

@@ -4,23 +4,18 @@ use std::sync::Arc;
 
 use super::entry::Owner;
 use super::mode::{Modes, RowLockMode, TableLockMode};
+use super::object::{LockObject, PackedObject};
 use super::table::{LockName, LockRequest, LockTable, Taken};
 use crate::mvcc::TreeId;
 use crate::mvcc::error::LockError;
 use crate::mvcc::spare::clear;
 use crate::mvcc::trees::OpenTree;
 
-const ROW: u8 = 1;
-const TABLE: u8 = 2;
-const TREE: u8 = 3;
-
-/// What no tree has as its number.
-const NO_TREE: TreeId = TreeId::new(u64::MAX);
-
 /// Locks in the order in which they were taken. All are given back when it is dropped.
 pub(in crate::mvcc) struct HeldLocks {
     pub(super) table: Arc<LockTable>,
     pub(super) owner: Owner,
+    session: u32,
     pub(super) held: Vec<HeldLock>,
     /// Trees that are locked as a whole, until the end.
     pub(super) whole_trees: Vec<(Arc<OpenTree>, LockName)>,
@@ -38,7 +33,7 @@ pub(super) struct RowCount {
 #[derive(Clone, Copy)]
 pub(super) struct HeldLock {
     pub(super) name: LockName,
-    pub(super) tree: TreeId,
+    pub(super) object: PackedObject,
     /// What was held of it before.
     pub(super) before: Modes,
 }
@@ -48,9 +43,11 @@ pub(super) struct HeldLock {
 pub(in crate::mvcc) struct LockPosition(usize);
 
 impl HeldLocks {
-    pub(in crate::mvcc) fn new(table: &Arc<LockTable>) -> Self {
+    /// Those of a transaction of the session with this number.
+    pub(in crate::mvcc) fn new(table: &Arc<LockTable>, session: u32) -> Self {
         Self {
-            owner: table.new_owner(),
+            owner: table.new_owner(session),
+            session,
             table: Arc::clone(table),
             held: Vec::new(),
             whole_trees: Vec::new(),
@@ -73,13 +70,14 @@ impl HeldLocks {
         if self.has_whole(tree) {
             return Ok(true);
         }
-        let name = self.table.name(ROW, tree.id().get(), key);
+        let object = PackedObject::from(LockObject::Row(tree.id()));
+        let name = self.table.name(object, key);
         loop {
             let by = Some(&tree.locked_by);
-            let (id, owner, modes) = (tree.id(), self.owner, mode.into());
-            match self.table.take(name, id, owner, modes, by, request)? {
+            let (owner, modes) = (self.owner, mode.into());
+            match self.table.take(name, object, owner, modes, by, request)? {
                 Taken::Now { before } => {
-                    self.note(name, id, before);
+                    self.note(name, object, before);
                     self.count_row(tree);
                     return Ok(true);
                 }
@@ -101,13 +99,12 @@ impl HeldLocks {
         mode: TableLockMode,
         request: &LockRequest<'_>,
     ) -> Result<bool, LockError> {
-        let name = self.table.name(TABLE, table, &[]);
+        let object = PackedObject::from(LockObject::Table(table));
+        let name = self.table.name(object, &[]);
         let (owner, modes) = (self.owner, mode.into());
-        let taken = self
-            .table
-            .take(name, NO_TREE, owner, modes, None, request)?;
+        let taken = self.table.take(name, object, owner, modes, None, request)?;
         if let Taken::Now { before } = taken {
-            self.note(name, NO_TREE, before);
+            self.note(name, object, before);
         }
         Ok(taken != Taken::Skipped)
     }
@@ -118,19 +115,16 @@ impl HeldLocks {
         tree: &OpenTree,
         request: &LockRequest<'_>,
     ) -> Result<bool, LockError> {
-        let name = self.tree_name(tree);
+        let object = PackedObject::from(LockObject::Tree(tree.id()));
+        let name = self.table.name(object, &[]);
         let mode = RowLockMode::Share.into();
         let taken = self
             .table
-            .take(name, NO_TREE, self.owner, mode, None, request)?;
+            .take(name, object, self.owner, mode, None, request)?;
         if let Taken::Now { before } = taken {
             self.table.reduce(name, self.owner, before);
         }
         Ok(taken != Taken::Skipped)
-    }
-
-    pub(super) fn tree_name(&self, tree: &OpenTree) -> LockName {
-        self.table.name(TREE, tree.id().get(), &[])
     }
 
     /// Gives back what was taken after that position.
@@ -139,7 +133,7 @@ impl HeldLocks {
             && let Some(lock) = self.held.pop()
         {
             self.table.reduce(lock.name, self.owner, lock.before);
-            self.uncount_row(lock.tree);
+            self.uncount(lock.object);
         }
     }
 
@@ -149,11 +143,15 @@ impl HeldLocks {
         self.release_whole_trees();
         clear(&mut self.held);
         clear(&mut self.row_limits);
-        self.owner = self.table.new_owner();
+        self.owner = self.table.new_owner(self.session);
     }
 
-    fn note(&mut self, name: LockName, tree: TreeId, before: Modes) {
-        self.held.push(HeldLock { name, tree, before });
+    fn note(&mut self, name: LockName, object: PackedObject, before: Modes) {
+        self.held.push(HeldLock {
+            name,
+            object,
+            before,
+        });
     }
 }
 

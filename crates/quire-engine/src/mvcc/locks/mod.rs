@@ -11,12 +11,18 @@ mod entry;
 mod escalate;
 mod held;
 mod mode;
+mod object;
+mod report;
 mod table;
+mod turn;
 
 pub use mode::{RowLockMode, TableLockMode};
+pub use object::LockObject;
+pub use report::LockReport;
 
 pub(super) use held::{HeldLocks, LockPosition};
 pub(super) use table::{LockRequest, LockTable};
+pub(crate) use turn::Turn;
 
 use std::time::Duration;
 

@@ -65,6 +65,15 @@ impl Modes {
         !self.is_empty() && self.excluded().0 & kept_out.0 == kept_out.0
     }
 
+    /// PostgreSQL's name of the strongest.
+    pub(super) fn name(self) -> &'static str {
+        let strongest = u16::BITS - self.0.leading_zeros();
+        let named = (strongest as usize)
+            .checked_sub(1)
+            .and_then(|mode| NAMES.get(mode));
+        named.copied().unwrap_or_default()
+    }
+
     /// The modes that others cannot have meanwhile.
     pub(super) fn excluded(self) -> Self {
         let excluded = EXCLUDED.iter().enumerate();
@@ -103,6 +112,19 @@ const EXCLUDED: [u16; 9] = [
     0b111_1100 << TABLE_SHIFT,
     0b111_1110 << TABLE_SHIFT,
     0b111_1111 << TABLE_SHIFT,
+];
+
+/// As PostgreSQL calls them.
+const NAMES: [&str; 9] = [
+    "ShareLock",
+    "ExclusiveLock",
+    "AccessShareLock",
+    "RowShareLock",
+    "RowExclusiveLock",
+    "ShareLock",
+    "ShareRowExclusiveLock",
+    "ExclusiveLock",
+    "AccessExclusiveLock",
 ];
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use super::deadlock::Waits;
 use super::entry::{LockEntry, Owner, Waiter};
 use super::mode::Modes;
+use super::object::PackedObject;
+use super::report::owner_of;
 use super::{CANCEL_POLL, LockWait};
+use crate::mvcc::Cancel;
 use crate::mvcc::error::LockError;
-use crate::mvcc::{Cancel, TreeId};
 
 const SHARDS: usize = 64;
 
@@ -79,14 +81,14 @@ impl LockTable {
         }
     }
 
-    pub(super) fn new_owner(&self) -> Owner {
-        self.next_owner.fetch_add(1, Ordering::Relaxed)
+    pub(super) fn new_owner(&self, session: u32) -> Owner {
+        owner_of(self.next_owner.fetch_add(1, Ordering::Relaxed), session)
     }
 
-    /// The name of what `kind`, `number` and `key` say.
-    pub(super) fn name(&self, kind: u8, number: u64, key: &[u8]) -> LockName {
+    /// The name of an object; of a row its key is part of that.
+    pub(super) fn name(&self, object: PackedObject, key: &[u8]) -> LockName {
         let mut hasher = self.secret.build_hasher();
-        hasher.write_u64(number ^ u64::from(kind) << 56);
+        hasher.write_u64(object.bits());
         hasher.write(key);
         LockName(hasher.finish())
     }
@@ -95,7 +97,7 @@ impl LockTable {
     pub(super) fn take(
         &self,
         name: LockName,
-        tree: TreeId,
+        object: PackedObject,
         owner: Owner,
         wanted: Modes,
         tree_owner: Option<&AtomicU64>,
@@ -108,7 +110,7 @@ impl LockTable {
             }
             let entry = match locks.entry(name) {
                 std::collections::hash_map::Entry::Vacant(vacant) => {
-                    vacant.insert(LockEntry::new(tree, owner, wanted));
+                    vacant.insert(LockEntry::new(object, owner, wanted));
                     return Ok(Taken::Now {
                         before: Modes::NONE,
                     });

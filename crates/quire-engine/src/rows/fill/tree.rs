@@ -12,7 +12,7 @@ use super::sorter::{EntrySorter, SortedEntries};
 use crate::btree::{BTree, Direction, TreeError, TreeLevels, TreeOptions, check_size};
 use crate::error::EngineError;
 use crate::mvcc::{SpillError, TreeSpec, WriteError};
-use crate::rows::RowWriteError;
+use crate::rows::{RowScanError, RowWriteError};
 use crate::work::{RowCount, Work};
 
 /// Entries that come in order are written from here on, and not kept to be sorted.
@@ -265,7 +265,7 @@ impl TreeFill {
                 let mut building = Building::new(self.codec, self.options)?;
                 while let Some((key, value)) = sorted.next().map_err(spill_error)? {
                     building.push(key, value, writers)?;
-                    count.count();
+                    count.count().map_err(stopped)?;
                 }
                 if building.is_empty {
                     return Ok(false);
@@ -275,6 +275,10 @@ impl TreeFill {
         }
         Ok(true)
     }
+}
+
+fn stopped(error: RowScanError) -> FillError {
+    FillError::Other(error.into())
 }
 
 /// The entries of a tree and those that were sorted, in their common order.
@@ -297,7 +301,7 @@ fn merge(
             return Ok(target);
         };
         target.push(key, value, writers)?;
-        count.count();
+        count.count().map_err(stopped)?;
         if is_left {
             left = cursor.next_entry().map_err(tree_error)?;
         } else {

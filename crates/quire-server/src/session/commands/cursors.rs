@@ -108,6 +108,7 @@ impl Session {
         if let Some(portal) = self.portals.get_mut(name)
             && let State::Running { source, .. } = &mut portal.state
         {
+            left.renew_time_limit();
             *source = left;
         }
     }

@@ -40,16 +40,14 @@ impl Session {
         if !is_last {
             self.begin_implicit()?;
         }
-        self.begin_timed();
-        let ran = match command {
+        match command {
             SessionCommand::Declare {
                 name,
                 is_binary,
                 sql,
-            } => self.declare_bound(portal, name, *is_binary, sql, sender),
-            _ => self.run_bound(portal, command, sender),
-        };
-        self.end_timed(ran)?;
+            } => self.declare_bound(portal, name, *is_binary, sql, sender)?,
+            _ => self.run_bound(portal, command, sender)?,
+        }
         portal.state = State::Done;
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use datafusion::arrow::datatypes::SchemaRef;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use super::super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use super::super::parse::{Command, parse};
@@ -106,6 +106,9 @@ pub struct CopyIn {
     pieces: SyncSender<Piece>,
     waiting: Vec<u8>,
     task: Option<JoinHandle<Result<Outcome, Error>>>,
+    token: CancelToken,
+    /// Stops the statement when its time is up, whether or not rows come.
+    timer: Option<AbortHandle>,
 }
 
 enum Piece {
@@ -167,10 +170,15 @@ impl CopyIn {
             return Err(Error::new("XX000", "internal error: COPY has ended"));
         };
         let session = Arc::clone(&self.session);
-        session.database.run(async move {
+        let result = session.database.run(async move {
             task.await
                 .unwrap_or_else(|error| Err(Error::new("XX000", error.to_string())))
-        })
+        });
+        if let Some(timer) = self.timer.take() {
+            timer.abort();
+        }
+        self.token.finish();
+        result.map_err(|error| self.token.explained(error))
     }
 }
 
@@ -279,6 +287,7 @@ fn begin(
     };
     let (ready, columns): (Sender<SchemaRef>, _) = channel();
     let (asking, options) = (Arc::clone(session), format.reading());
+    let (timer, own) = (timer(session, &token)?, token.clone());
     let task = session.database.start(async move {
         let run = import::run_stream(&asking, &copy, options, reader, ready, &token);
         let result = tokio::select! {
@@ -298,6 +307,8 @@ fn begin(
         pieces,
         waiting: Vec::new(),
         task: Some(task),
+        token: own,
+        timer,
     };
     match columns.recv() {
         Ok(columns) => {
@@ -309,6 +320,20 @@ fn begin(
             Ok(_) => Err(Error::new("XX000", "internal error: COPY did not begin")),
         },
     }
+}
+
+/// What stops a statement with a time limit.
+fn timer(session: &Session, token: &CancelToken) -> Result<Option<AbortHandle>, Error> {
+    if token.limit().deadline().is_none() {
+        return Ok(None);
+    }
+    let token = token.clone();
+    let timer = session.database.spawn(async move {
+        while let Some(deadline) = token.stop_if_late() {
+            tokio::time::sleep_until(deadline.into()).await;
+        }
+    });
+    timer.map(Some)
 }
 
 async fn rows_of(

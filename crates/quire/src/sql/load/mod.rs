@@ -47,7 +47,7 @@ pub(super) async fn run(
         let text = "COPY to or from the client needs one that sends or takes rows";
         return Err(Error::new("0A000", text).with_hint("Name a file: COPY table FROM 'file'."));
     };
-    check_files(session).await?;
+    check_files(session)?;
     let path = Path::new(&path);
     match copy.direction {
         CopyDirection::From => import::run(session, copy, path, token).await,

@@ -32,10 +32,44 @@ struct Alteration<'s, 't> {
     token: &'t CancelToken,
 }
 
+/// What others may do with a table while its rows are written again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    MayRead,
+    MayDoNothing,
+}
+
+/// Whether to begin again after a failure. Readers are excluded only at the end of a rewrite. One that wants to change the table in the same
+/// transaction waits for the rewrite, and that for its end: of such a circle the rewrite gives way, and excludes everybody from its
+/// beginning when it is repeated.
+fn is_in_a_circle<T>(done: &Result<T, Error>) -> bool {
+    matches!(done, Err(error) if error.sqlstate() == "40P01")
+}
+
 /// Runs `ALTER TABLE`.
 pub(in crate::sql) async fn alter_table(
     session: &Session,
     alter: AlterTable,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let keeps_shape = |operation: &AlterTableOperation| {
+        matches!(operation, AlterTableOperation::SetOptionsParens { .. })
+    };
+    if !alter.operations.iter().all(keeps_shape) {
+        return alter_while(session, alter, Others::MayDoNothing, token).await;
+    }
+    let is_repeatable = !session.transaction.lock().await.is_explicit();
+    let altered = alter_while(session, alter.clone(), Others::MayRead, token).await;
+    match is_repeatable && is_in_a_circle(&altered) {
+        true => alter_while(session, alter, Others::MayDoNothing, token).await,
+        false => altered,
+    }
+}
+
+async fn alter_while(
+    session: &Session,
+    alter: AlterTable,
+    others: Others,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
@@ -43,13 +77,7 @@ pub(in crate::sql) async fn alter_table(
     }
     let mut change = Change::begin(session, token).await?;
     let table = table_name(&alter.name)?;
-    let keeps_shape = |operation: &AlterTableOperation| {
-        matches!(operation, AlterTableOperation::SetOptionsParens { .. })
-    };
-    match alter.operations.iter().all(keeps_shape) {
-        true => change.lock_table_for_rewriting(&table)?,
-        false => change.lock_table(&table)?,
-    }
+    lock_table(&mut change, &table, others)?;
     let snapshot = change.snapshot();
     let mut alteration = Alteration {
         session,
@@ -79,8 +107,21 @@ pub(in crate::sql) async fn rewrite_rows(
     table: &str,
     token: &CancelToken,
 ) -> Result<(), Error> {
+    let rewritten = rewrite_while(session, table, Others::MayRead, token).await;
+    match is_in_a_circle(&rewritten) {
+        true => rewrite_while(session, table, Others::MayDoNothing, token).await,
+        false => rewritten,
+    }
+}
+
+async fn rewrite_while(
+    session: &Session,
+    table: &str,
+    others: Others,
+    token: &CancelToken,
+) -> Result<(), Error> {
     let mut change = Change::begin(session, token).await?;
-    change.lock_table_for_rewriting(table)?;
+    lock_table(&mut change, table, others)?;
     let mut alteration = Alteration {
         session,
         change,
@@ -93,6 +134,13 @@ pub(in crate::sql) async fn rewrite_rows(
         alteration.rewrite(definition, &values).await?;
     }
     alteration.change.finish("VACUUM").map(|_| ())
+}
+
+fn lock_table(change: &mut Change<'_>, table: &str, others: Others) -> Result<(), Error> {
+    match others {
+        Others::MayRead => change.lock_table_for_rewriting(table),
+        Others::MayDoNothing => change.lock_table(table),
+    }
 }
 
 impl Alteration<'_, '_> {

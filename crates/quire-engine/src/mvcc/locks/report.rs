@@ -1,0 +1,96 @@
+//! Who has which lock, and who waits for whom, to be shown to people.
+
+use std::time::SystemTime;
+
+use super::entry::{Holder, LockEntry, Owner, Waiter};
+use super::mode::Modes;
+use super::object::LockObject;
+use super::table::LockTable;
+
+/// Low bits of an owner that say whose transaction it is.
+const SESSION_BITS: u32 = 24;
+
+/// A number for a transaction of a session.
+pub(super) fn owner_of(number: u64, session: u32) -> Owner {
+    number << SESSION_BITS | u64::from(session) & ((1 << SESSION_BITS) - 1)
+}
+
+/// One lock that a session has or wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockReport {
+    /// What it is on.
+    pub object: LockObject,
+    /// Tells two rows of a tree apart, for as long as the process runs.
+    pub row: u64,
+    /// As PostgreSQL calls the mode: the strongest, if there are several.
+    pub mode: &'static str,
+    /// The number of the session; 0 for work in the background.
+    pub session: u32,
+    /// Tells the transactions of a session apart.
+    pub transaction: u64,
+    /// Since when it is waited for; `None` for a lock that the session has.
+    pub waits_since: Option<SystemTime>,
+    /// The sessions that have to give way first.
+    pub blockers: Vec<u32>,
+}
+
+impl LockTable {
+    /// Locks of everybody. Rows that nobody waits for are left out: there may be millions.
+    pub(in crate::mvcc) fn report(&self) -> Vec<LockReport> {
+        let mut reports = Vec::new();
+        for locks in self.shards() {
+            for (name, entry) in locks.iter() {
+                if entry.is_waited_for() || !entry.object.is_row() {
+                    entry.report(name.0, &mut reports);
+                }
+            }
+        }
+        reports
+    }
+}
+
+impl LockEntry {
+    fn report(&self, row: u64, reports: &mut Vec<LockReport>) {
+        let report = |owner: Owner, modes: Modes| LockReport {
+            object: self.object.unpacked(),
+            row,
+            mode: modes.name(),
+            session: session_of(owner),
+            transaction: owner >> SESSION_BITS,
+            waits_since: None,
+            blockers: Vec::new(),
+        };
+        let held = self.holders();
+        reports.extend(held.map(|holder: &Holder| report(holder.owner, holder.modes)));
+        for waiter in self.queue() {
+            reports.push(LockReport {
+                waits_since: Some(waiter.since),
+                blockers: self.blockers(waiter),
+                ..report(waiter.owner, waiter.wanted)
+            });
+        }
+    }
+
+    fn blockers(&self, waiter: &std::sync::Arc<Waiter>) -> Vec<u32> {
+        let mut sessions: Vec<u32> = self.obstacles(waiter).into_iter().map(session_of).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
+    }
+}
+
+fn session_of(owner: Owner) -> u32 {
+    (owner & ((1 << SESSION_BITS) - 1)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_know_their_session() {
+        let owner = owner_of(9, 4_194_303);
+        assert_eq!((session_of(owner), owner >> SESSION_BITS), (4_194_303, 9));
+        assert_ne!(owner_of(1, 0), 0);
+    }
+}
