@@ -291,7 +291,10 @@ fn a_statement_has_its_time_without_waiting() {
     let slow = "SELECT count(*) FROM generate_series(1, 100000) AS a(i), \
                 generate_series(1, 100000) AS b(j) WHERE i + j < 0";
     let error = session.run(slow).unwrap_err();
-    assert_eq!(error, "57014 canceling statement due to statement timeout");
+    assert_eq!(
+        error,
+        "57014 ERROR: canceling statement due to statement timeout"
+    );
     session.ok("SET statement_timeout = 0");
     assert_eq!(session.ok("SELECT 1"), "1");
 }
