@@ -21,6 +21,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--postgres", help="a running PostgreSQL 15 to use, as conninfo without a database")
     parser.add_argument("--findings", type=pathlib.Path, help="a folder for a script of each finding")
     parser.add_argument("--no-reduce", action="store_true", help="findings are not made small")
+    parser.add_argument("--avoid", action="store_true", help="leave out the productions that known.txt names")
     parser.add_argument("--seconds", type=float, default=0, help="no new tables after that time")
     return parser.parse_args()
 

@@ -46,7 +46,11 @@ def count(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> N
 
 @gives(INT8, weight=3, needs="aggregates")
 def sum_of_integers(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    return joined("sum(", distinct(make), argument(make, make.rng.choice([INT2, INT4]), place, True), ")", filtered(make, place))
+    item: Node | str = argument(make, make.rng.choice([INT2, INT4]), place, True)
+    if isinstance(item, Node) and item.production != "column":
+        # Numbers that are written out are BIGINT, whose sum is another type.
+        item = f"CAST({item.sql()} AS INTEGER)"
+    return joined("sum(", distinct(make), item, ")", filtered(make, place))
 
 
 @gives(NUMERIC, weight=3, needs="aggregates")
@@ -72,8 +76,10 @@ def bits_of_all(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool
 
 @gives(TEXT, weight=1.5, needs="aggregates")
 def texts_together(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    item = argument(make, TEXT, place).sql()
-    first = make.rng.choice(["", "", "DISTINCT "])
+    made = argument(make, TEXT, place)
+    item = made.sql()
+    # What is written out is not recognized as the argument again.
+    first = make.rng.choice(["", "", "DISTINCT "]) if made.production == "column" else ""
     return joined(text(f"string_agg({first}{item}, ',' ORDER BY {item}{make.rng.choice(['', ' DESC'])})"), filtered(make, place))
 
 

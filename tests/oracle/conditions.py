@@ -7,15 +7,18 @@ from oracle.kinds import BOOL, Kind
 from oracle.places import Maker, Place, gives, joined
 from oracle.tree import Node, listing
 
-COMPARED = (*kinds.STORED, kinds.INTERVAL)
 COMPARISONS = ["=", "=", "=", "<>", "<", "<=", ">", ">="]
 PATTERNS = ["a%", "%b", "_b%", "%", "", "a_c", "%a%", "abc", "a\\%b", "A%", "__", "%o w%"]
 EXPRESSIONS = ["^a", "b$", "a.c", "[a-c]+", "^$", "x|z", "^[0-9-]+$"]
 
 
+def compared(make: Maker) -> tuple[Kind, ...]:
+    return (*kinds.STORED, kinds.INTERVAL) if make.may("interval_compared") else kinds.STORED
+
+
 def operands(make: Maker, place: Place, depth: int) -> tuple[Node, Node]:
     """Two sides that can be compared, now and then of two types of numbers or times."""
-    kind = make.kind(place, COMPARED)
+    kind = make.kind(place, compared(make))
     other = kind
     if make.chance(0.2):
         for family in (kinds.NUMBERS, kinds.TIMES):
@@ -42,7 +45,7 @@ def negation(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -
 
 @gives(BOOL, weight=1.5)
 def is_null(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    tested = make.expression(make.kind(place, COMPARED), place, depth)
+    tested = make.expression(make.kind(place, compared(make)), place, depth)
     return joined("(", tested, f" IS {make.rng.choice(['', 'NOT '])}NULL)")
 
 
@@ -60,14 +63,14 @@ def is_distinct(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool
 
 @gives(BOOL)
 def between(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    of = make.kind(place, COMPARED)
+    of = make.kind(place, compared(make))
     tested, least, most = (make.expression(of, place, depth - 1) for _ in range(3))
     return joined("(", tested, f" {make.rng.choice(['', 'NOT '])}BETWEEN ", least, " AND ", most, ")")
 
 
 @gives(BOOL, weight=1.5)
 def in_list(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    of = make.kind(place, COMPARED)
+    of = make.kind(place, compared(make))
     items = [make.expression(of, place, min(depth - 1, 1) if make.chance(0.2) else 0) for _ in range(make.rng.randint(1, 4))]
     return joined("(", make.expression(of, place, depth - 1), f" {make.rng.choice(['', 'NOT '])}IN (", listing("list", items), "))")
 

@@ -98,7 +98,7 @@ def membership(make: Maker) -> Trial:
     kind = make.kind(place)
     items = listing("", [make.expression(each, place, 0) for each in make.kinds(place, 2)])
     tested = make.expression(kind, place, 1)
-    inner, _ = query(make, None, 1, [kind])
+    inner, _ = query(make, None, 1, [kind], make.may("values_in_condition"))
     is_negated, is_join = make.chance(0.4), make.chance(0.5)
 
     def pair(root: Node) -> list[Asked]:
@@ -193,5 +193,6 @@ def form(make: Maker) -> Trial:
     make.sources_left, make.subqueries_left = make.rng.choice([2, 3, 4]), make.rng.choice([0, 1, 2])
     made: Trial | None = None
     while made is None:
-        made = make.rng.choice(FORMS)(make)
+        chosen = make.rng.choice(FORMS)
+        made = chosen(make) if make.may(chosen.__name__) else None
     return made

@@ -111,6 +111,6 @@ def simplest(kind: Kind) -> tuple[str, ...]:
     """What reduction tries for an expression."""
     known = {
         BOOL: ("true", "false"), INT2: ("1::SMALLINT",), INT4: ("1", "0"), INT8: ("1::BIGINT",), NUMERIC: ("1.5",),
-        FLOAT4: ("1::REAL",), FLOAT8: ("1e0",), TEXT: ("'a'", "''"), DATE: ("DATE '2024-01-01'",), INTERVAL: ("INTERVAL '1 day'",),
+        FLOAT4: ("1::REAL",), FLOAT8: ("1::DOUBLE PRECISION",), TEXT: ("'a'", "''"), DATE: ("DATE '2024-01-01'",), INTERVAL: ("INTERVAL '1 day'",),
     }
     return (*known.get(kind, ()), null(kind))

@@ -36,6 +36,8 @@ class Place:
     arguments: Place | None = None
     has_windows: bool = False
     has_subqueries: bool = True
+    # One window may number rows that are equal; of two, each could number them in its own order.
+    has_numbered_rows: bool = False
 
     def for_arguments(self) -> Place:
         """The same names without aggregates and windows."""
@@ -84,6 +86,11 @@ class Maker:
     sources_left: int = 6
     has_big_table: bool = False
     common: list[tuple[str, list[Atom]]] = field(default_factory=list)
+    # Productions that are not made, because a defect of theirs is known.
+    avoided: frozenset[str] = frozenset()
+
+    def may(self, production: str) -> bool:
+        return production not in self.avoided
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
@@ -96,6 +103,8 @@ class Maker:
         """Tame: of numbers that can be calculated with, texts without special characters, times away from the ends."""
         while depth > 0 and not self.chance(0.15):
             usable = [rule for rule in RULES[kind] if is_allowed(rule, place, self)]
+            if not usable:
+                return self.leaf(kind, place, is_tame)
             special = [rule for rule in usable if rule.needs in ("aggregates", "windows")]
             if special and self.chance(0.5):
                 usable = special
@@ -129,6 +138,8 @@ class Maker:
 
 
 def is_allowed(rule: Rule, place: Place, maker: Maker) -> bool:
+    if rule.name in maker.avoided:
+        return False
     if rule.needs == "aggregates":
         return place.arguments is not None
     if rule.needs == "windows":

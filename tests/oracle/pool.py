@@ -25,14 +25,14 @@ def tasks(seed: str, count: int) -> list[Task]:
     return [(int(tables) + at // step, range(min(step, count - at))) for at in range(0, count, step)]
 
 
-def work(number: int, peer: str, folder: str, may_reduce: bool, given: Queue[Task | None], taken: Queue[Report | str]) -> None:
+def work(number: int, peer: str, folder: str, may_reduce: bool, avoided: frozenset[str], given: Queue[Task | None], taken: Queue[Report | str]) -> None:
     """A worker's life. What it says last is nothing, or how it failed."""
     try:
         place = pathlib.Path(folder) / f"worker{number}"
         place.mkdir()
         sides = Sides(peer, place, number)
         try:
-            worker = Worker(sides, known.read(), may_reduce)
+            worker = Worker(sides, may_reduce, avoided)
             while (task := given.get()) is not None:
                 taken.put(worker.scenario(*task))
         finally:
@@ -51,7 +51,8 @@ def run(options: argparse.Namespace, peer: str, folder: str) -> tuple[Report, st
     workers = min(options.workers, len(waiting))
     for task in [waiting.pop(0) for _ in range(min(2 * workers, len(waiting)))]:
         given.put(task)
-    arguments = [(number, peer, folder, not options.no_reduce, given, taken) for number in range(workers)]
+    avoided = known.avoided() if options.avoid else frozenset[str]()
+    arguments = [(number, peer, folder, not options.no_reduce, avoided, given, taken) for number in range(workers)]
     processes = [context.Process(target=work, args=each) for each in arguments]
     for process in processes:
         process.start()

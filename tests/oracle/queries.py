@@ -39,15 +39,15 @@ class Statement:
 Wanted = list[Kind] | int
 
 
-def query(make: Maker, outer: Place | None, depth: int, wanted: Wanted) -> tuple[Node, list[Output]]:
+def query(make: Maker, outer: Place | None, depth: int, wanted: Wanted, has_values: bool = True) -> tuple[Node, list[Output]]:
     """A query with these columns, without an order of its own unless it needs one."""
     draw = make.rng.random()
-    if depth > 0 and make.sources_left > 1 and draw < 0.14:
+    if depth > 0 and make.sources_left > 1 and draw < 0.14 and (has_values or make.may("set_operation_in_condition")):
         return set_operation(make, outer, depth, wanted)
-    if draw < 0.17:
+    if draw < 0.17 and has_values:
         return values(make, wanted)
     node, outputs, _ = select(make, outer, depth, wanted)
-    if make.chance(0.1):
+    if make.chance(0.1) and make.may("subquery_with_limit"):
         limited = joined(" ORDER BY ", ", ".join(str(at) for at in range(1, len(outputs) + 1)), limit(make))
         return Node("subquery_with_limit", [node, Node("", limited.parts, "clause", True)], QUERY), outputs
     return Node("", [node], QUERY), outputs
@@ -156,7 +156,7 @@ def group_keys(make: Maker, place: Place) -> list[Atom]:
 def group_by(make: Maker, keys: list[str]) -> Node | str:
     if not keys:
         return ""
-    draw = make.rng.random()
+    draw = make.rng.random() if make.may("grouping_sets") else 0.0
     if draw < 0.75:
         return Node("group_by", [" GROUP BY ", ", ".join(keys)])
     if draw < 0.83:
@@ -166,7 +166,7 @@ def group_by(make: Maker, keys: list[str]) -> Node | str:
     sets = [f"({', '.join(make.rng.sample(keys, make.rng.randint(0, len(keys))))})" for _ in range(make.rng.randint(1, 3))]
     # Every key has to be in one of the sets.
     sets.append(f"({', '.join(keys)})")
-    if draw < 0.96 or len(keys) < 2:
+    if draw < 0.96 or len(keys) < 2 or not make.may("group_by_product"):
         return Node("grouping_sets", [f" GROUP BY GROUPING SETS ({', '.join(sets)})"])
     return Node("group_by_product", [f" GROUP BY {keys[0]}, ROLLUP ({', '.join(keys[1:])})"])
 

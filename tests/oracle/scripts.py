@@ -17,7 +17,8 @@ def script(scenario: Scenario, trial: Trial, verdict: Verdict, seed: str) -> str
     lines += [f"{sql};" for sql in scenario.settings]
     lines.append(f"SET engine = '{engine}';")
     lines += [f"{sql};" for sql in trial.statements()]
-    lines += ["-- expected:", *shown(verdict.expected), "-- got:", *shown(verdict.got)]
+    names = ("-- one of the two:", "-- the other:") if trial.pair is not None else ("-- expected:", "-- got:")
+    lines += [names[0], *shown(verdict.expected), names[1], *shown(verdict.got)]
     return "\n".join(lines) + "\n"
 
 

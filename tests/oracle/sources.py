@@ -89,7 +89,7 @@ def sources(make: Maker, outer: Place | None, depth: int) -> tuple[Node, Place]:
     before: list[Atom] = []
     while make.sources_left > 0 and make.chance(0.45 if depth > 1 else 0.3):
         draw = make.rng.random()
-        if draw < 0.12 and depth > 0 and make.subqueries_left > 0:
+        if draw < 0.12 and depth > 0 and make.subqueries_left > 0 and make.may("lateral"):
             node, atoms = with_lateral(make, outer, depth, node, before, atoms)
         elif draw < 0.2:
             trees.append(node)
@@ -114,10 +114,10 @@ def with_lateral(make: Maker, outer: Place | None, depth: int, left: Node, befor
 
 
 def with_join(make: Maker, outer: Place | None, depth: int, left: Node, atoms: list[Atom]) -> Made:
-    form = make.rng.choice(["JOIN", "INNER JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT OUTER JOIN"])
+    form = make.rng.choice(["JOIN", "INNER JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN" if make.may("full_join") else "JOIN", "LEFT OUTER JOIN"])
     production = form.replace("OUTER ", "").replace("INNER ", "").replace(" ", "_").lower()
     right, more = source(make, outer, depth)
-    if make.chance(0.2) and left.production == right.production == "table":
+    if make.chance(0.2) and left.production == right.production == "table" and make.may("join_using"):
         return by_name(make, form, left, atoms, right, more)
     if make.chance(0.12) and depth > 0 and make.sources_left > 0:
         # A join within parentheses on the right.
@@ -131,7 +131,7 @@ def with_join(make: Maker, outer: Place | None, depth: int, left: Node, atoms: l
 def by_name(make: Maker, form: str, left: Node, atoms: list[Atom], right: Node, more: list[Atom]) -> Made:
     """USING and NATURAL merge `id` and `k`."""
     form = form.replace("INNER JOIN", "JOIN")
-    if make.chance(0.3):
+    if make.chance(0.3) and make.may("natural_join"):
         merged, node = ["id", "k"], Node("natural_join", [left, f" NATURAL {form} ", right], SOURCE)
     else:
         merged = make.rng.choice([["id"], ["k"], ["id", "k"]])

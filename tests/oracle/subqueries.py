@@ -15,10 +15,10 @@ def subquery(make: Maker, place: Place, depth: int, wanted: list[Kind], is_singl
     from oracle.queries import query, single_row
 
     make.subqueries_left -= 1
-    outer = place.as_outer()
+    outer = place.as_outer() if make.may("correlation") else Place([])
     if is_single:
         return single_row(make, outer, depth, wanted[0])
-    return query(make, outer, depth, wanted)[0]
+    return query(make, outer, depth, wanted, make.may("values_in_condition"))[0]
 
 
 @gives(BOOL, weight=1.5, needs="subqueries")

@@ -32,7 +32,7 @@ def changed_text(make: Maker, kind: Kind, place: Place, depth: int, is_tame: boo
 
 @gives(TEXT, weight=1)
 def text_of_value(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
-    of = make.rng.choice([kinds.BOOL, INT4, kinds.INT8, kinds.INT2, kinds.DATE, CHAR, kinds.TIMESTAMP])
+    of = make.rng.choice([kinds.BOOL, INT4, kinds.INT8, kinds.INT2, kinds.DATE, CHAR, kinds.TIMESTAMP if make.may("text_of_timestamp") else INT4])
     return joined("CAST(", make.expression(of, place, depth, is_tame), " AS TEXT)")
 
 

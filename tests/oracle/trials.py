@@ -122,6 +122,8 @@ def run_pair(trial: Trial, pair: list[Asked], sides: Sides) -> Verdict:
     """Each side beside itself. PostgreSQL is asked only where a side differs: a pair that it finds unequal, too, is no finding."""
     for side in sides.ours:
         one, other = (ask(asked, side) for asked in pair)
+        if one.is_error and not other.is_error:
+            one, other = other, one
         verdict = judge(trial, one, [(side, other)], 0)
         if verdict.is_finding and not (one.is_error and other.is_error and one.state != INTERNAL != other.state):
             one, other = (ask(asked, sides.all[0]) for asked in pair)
@@ -160,7 +162,7 @@ def judge(trial: Trial, expected: Answer, ours: list[tuple[Side, Answer]], at: i
 def judge_one(trial: Trial, expected: Answer, got: Answer) -> tuple[str, str]:
     if got.state == LOST:
         return DIED, got.message
-    if got.state == INTERNAL:
+    if got.state == INTERNAL or "panicked" in got.message:
         return INTERNAL_ERROR, got.message
     if TIMED_OUT in (expected.state, got.state) or expected.is_too_long or got.is_too_long:
         return TIMEOUT, ""

@@ -39,6 +39,12 @@ def partition(make: Maker, place: Place) -> Node | str:
     return clause("partition_by", "PARTITION BY ", Node("", list(items), separator=", "), " ")
 
 
+def numbers_rows(place: Place) -> bool:
+    """Takes the place's one window in which the order of equal rows shows."""
+    is_first, place.has_numbered_rows = not place.has_numbered_rows, True
+    return is_first
+
+
 def over(make: Maker, place: Place, is_total: bool, frame: Node | str = "") -> Node:
     keys = [sort_key(make, place) for _ in range(make.rng.choice([0, 1, 1, 2]))]
     if is_total:
@@ -70,7 +76,9 @@ def over_range(make: Maker, place: Place) -> Node | None:
 
 
 @gives(INT8, weight=5, needs="windows")
-def row_number(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
+def row_number(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node | None:
+    if not numbers_rows(place):
+        return None
     return joined("row_number()", over(make, place, True))
 
 
@@ -85,19 +93,25 @@ def relative_rank(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bo
 
 
 @gives(INT4, weight=1, needs="windows")
-def ntile(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
+def ntile(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node | None:
+    if not numbers_rows(place):
+        return None
     return joined(f"ntile({make.rng.randint(1, 4)})", over(make, place, True))
 
 
 @gives(*kinds.STORED, weight=2, needs="windows")
-def neighbour(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
+def neighbour(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node | None:
+    if not numbers_rows(place):
+        return None
     function = make.rng.choice(["lag({})", "lead({})", "lag({}, 2)", "lead({}, 0)"])
     before, after = function.split("{}")
     return joined(before, typed(make, kind, place, is_tame), after, over(make, place, True))
 
 
 @gives(*kinds.STORED, weight=2, needs="windows")
-def value_of_frame(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node:
+def value_of_frame(make: Maker, kind: Kind, place: Place, depth: int, is_tame: bool) -> Node | None:
+    if not numbers_rows(place):
+        return None
     function = make.rng.choice(["first_value({})", "last_value({})", "nth_value({}, 2)"])
     before, after = function.split("{}")
     return joined(before, typed(make, kind, place, is_tame), after, over(make, place, True, frame_of_rows(make)))
@@ -109,7 +123,7 @@ def aggregate_over_window(make: Maker, kind: Kind, place: Place, depth: int, is_
     if make.chance(0.3):
         framed = over_range(make, place)
         return None if framed is None else joined(call, framed)
-    if make.chance(0.5):
+    if make.chance(0.5) or not numbers_rows(place):
         return joined(call, over(make, place, False))
     return joined(call, over(make, place, True, frame_of_rows(make)))
 
@@ -118,11 +132,12 @@ def aggregate_call(make: Maker, kind: Kind, place: Place) -> Node:
     inner = flat(place)
     narrowed: Node | str = ""
     if make.chance(0.1):
-        narrowed = clause("filter_of_window", " FILTER (WHERE ", make.expression(kinds.BOOL, inner, 1), ")")
+        rows = Place(place.atoms, None, has_subqueries=False)
+        narrowed = clause("filter_of_window", " FILTER (WHERE ", make.expression(kinds.BOOL, rows, 1), ")")
     if kind is INT8:
         if make.chance(0.4):
             return joined(text("count(*)"), narrowed)
-        return joined(make.rng.choice(["sum(", "count("]), make.expression(INT4, inner, 1, True), ")", narrowed)
+        return joined(make.rng.choice(["sum(CAST(", "count(CAST("]), make.expression(INT4, inner, 1, True), " AS INTEGER))", narrowed)
     if kind in (NUMERIC, FLOAT8) and make.chance(0.5):
         return joined("sum(", make.expression(kind, inner, 1, True), ")", narrowed)
     return joined(make.rng.choice(["min(", "max("]), make.expression(kind, inner, 1), ")", narrowed)

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from oracle import known
+from oracle import known, peers
 from oracle.changes import change
 from oracle.compare import Expectation
 from oracle.forms import form
@@ -60,10 +60,10 @@ class Report:
         self.reduction_seconds += other.reduction_seconds
 
 
-def trial_of(seed: str, scenario: Scenario) -> Trial:
+def trial_of(seed: str, scenario: Scenario, avoided: frozenset[str] = frozenset()) -> Trial:
     """The statement of a seed: the same for the same tables."""
     rng = random.Random(seed)
-    make = Maker(rng, scenario)
+    make = Maker(rng, scenario, avoided=avoided)
     draw = rng.random()
     if draw < 0.08:
         return change(make)
@@ -75,8 +75,8 @@ def trial_of(seed: str, scenario: Scenario) -> Trial:
 
 
 class Worker:
-    def __init__(self, sides: Sides, causes: list[known.Known], may_reduce: bool = True):
-        self.sides, self.causes, self.may_reduce = sides, causes, may_reduce
+    def __init__(self, sides: Sides, may_reduce: bool = True, avoided: frozenset[str] = frozenset()):
+        self.sides, self.causes, self.may_reduce, self.avoided = sides, known.read(), may_reduce, avoided
         self.reduced: Counter[str] = Counter()
 
     def scenario(self, seed: int, numbers: range) -> Report:
@@ -98,7 +98,7 @@ class Worker:
             report.findings.append(Finding(f"{seed}", "refused", "tables", "", f"-- {side}: {answer.state} {answer.message}\n{sql};\n", sql))
 
     def trial(self, seed: str, scenario: Scenario, report: Report) -> None:
-        trial = trial_of(seed, scenario)
+        trial = trial_of(seed, scenario, self.avoided)
         trial.node.count(report.productions)
         report.statements += 1
         report.kinds[trial.kind] += 1
@@ -115,6 +115,10 @@ class Worker:
 
     def found(self, seed: str, scenario: Scenario, trial: Trial, verdict: Verdict, report: Report) -> None:
         signature = verdict.signature()
+        cause = known.cause_of(self.causes, verdict, "; ".join(trial.statements())) if verdict.outcome != WRONG else ""
+        if cause:
+            report.findings.append(Finding(seed, verdict.outcome, signature, cause, "", ""))
+            return
         report.signatures[signature] += 1
         self.reduced[signature] += 1
         is_enough = self.reduced[signature] > (REDUCED_WRONG if verdict.outcome == WRONG else REDUCED_PER_SIGNATURE)
@@ -131,7 +135,10 @@ class Worker:
             self.sides.renew()
         sql = "; ".join(trial_small.statements())
         cause = known.cause_of(self.causes, verdict_small, sql)
-        report.findings.append(Finding(seed, verdict.outcome, signature, cause, script(scenario_small, trial_small, verdict_small, seed), sql))
+        text = script(scenario_small, trial_small, verdict_small, seed)
+        if verdict.outcome == WRONG and trial.kind == "query":
+            text += "\n".join([*peers.opinions(scenario_small, sql), ""])
+        report.findings.append(Finding(seed, verdict.outcome, signature, cause, text, sql))
 
     def look_at_plans(self, trial: Trial, report: Report) -> None:
         sql = trial.node.sql()

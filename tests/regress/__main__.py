@@ -18,11 +18,12 @@ from regress.statements import bare, is_command, of_file
 
 RATCHET = pathlib.Path(__file__).with_name("agreeing.txt")
 SETUP = "test_setup"
+CAUSES_SHOWN = 60
 TESTS = (
     "boolean char varchar text name int2 int4 int8 float4 float8 numeric numerology strings date time timetz timestamp timestamptz interval horology "
     "select select_distinct select_distinct_on select_having select_implicit case join union subselect with aggregates groupingsets window limit "
-    "arrays expressions random_free insert insert_conflict update delete returning truncate transactions sequence identity constraints prepare tsrf"
-).replace("random_free ", "").split()
+    "arrays expressions insert insert_conflict update delete returning truncate transactions sequence identity constraints prepare tsrf"
+).split()
 
 
 class Tally:
@@ -30,8 +31,13 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.states: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
         self.examples: list[tuple[str, str, str, str]] = []
+
+
+def without_names(message: str) -> str:
+    """What messages of one cause have in common."""
+    return re.sub(r"\"[^\"]*\"|'[^']*'|(?<=\s)\d+", "_", message)[:100]
 
 
 def arguments() -> argparse.Namespace:
@@ -49,10 +55,10 @@ def compare_test(name: str, sides: list[tuple[str, pathlib.Path]], folder: pathl
         # Plans are not answers.
         if is_command(statement) or number not in expected or re.match("explain", bare(statement), re.IGNORECASE):
             continue
-        outcome = outcomes.compare(expected[number], got.get(number, "ERROR:  08006"), statement)
+        outcome = outcomes.compare(expected[number], got.get(number, "ERROR:  08006: not reached"), statement)
         tally.counts[outcome.name] += 1
         if outcome.name in (outcomes.REFUSED, outcomes.ACCEPTED, outcomes.OTHER_ERROR):
-            tally.states[f"{outcome.name} {outcome.what}"] += 1
+            tally.causes[f"{outcome.name} {without_names(outcome.what)}"] += 1
         if outcome.name != outcomes.AGREES:
             tally.examples.append((outcome.name, outcome.what, bare(statement), f"-- expected:\n{expected[number]}-- got:\n{got.get(number, '')}"))
 
@@ -76,7 +82,8 @@ def main() -> int:
         cache = source.folder()
     except source.Unavailable as why:
         print(f"skipped: PostgreSQL's regression tests cannot be had: {why}")
-        return 0
+        # In CI only a registry that does not answer is an excuse.
+        return 1 if os.environ.get("CI") == "true" and why.has_answered else 0
     started = time.monotonic()
     with servers.postgres() as peer, tempfile.TemporaryDirectory(prefix="quire-regress-") as name:
         tallies = compare_all(options, cache, peer, pathlib.Path(name))
@@ -119,15 +126,16 @@ def report(tallies: dict[str, Tally], seconds: float) -> None:
     names = [outcomes.AGREES, outcomes.NAMES, outcomes.WRONG, outcomes.REFUSED, outcomes.ACCEPTED, outcomes.OTHER_ERROR]
     print(f"{'test':<20}{'statements':>12}" + "".join(f"{name:>15}" for name in names))
     total: Counter[str] = Counter()
-    states: Counter[str] = Counter()
+    causes: Counter[str] = Counter()
     for test, tally in tallies.items():
         total.update(tally.counts)
-        states.update(tally.states)
+        causes.update(tally.causes)
         print(f"{test:<20}{sum(tally.counts.values()):>12}" + "".join(f"{tally.counts[name]:>15}" for name in names))
     print(f"{'all':<20}{sum(total.values()):>12}" + "".join(f"{total[name]:>15}" for name in names))
     share = 100 * total[outcomes.AGREES] / max(1, sum(total.values()))
     print(f"regress: {share:.1f} % of {sum(total.values())} statements agree, {seconds:.0f} s")
-    print("by SQLSTATE: " + ", ".join(f"{state} {count}" for state, count in states.most_common(40)))
+    for cause, count in causes.most_common(CAUSES_SHOWN):
+        print(f"  {count} × {cause}")
 
 
 def check(tallies: dict[str, Tally]) -> int:

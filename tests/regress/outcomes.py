@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 AGREES, NAMES, WRONG, REFUSED, ACCEPTED, OTHER_ERROR = "agrees", "names differ", "wrong answer", "refused", "accepted", "another error"
-ERROR = re.compile(r"^(?:psql:\S+ )?(?:ERROR|FATAL|PANIC):  (\w{5})", re.MULTILINE)
-NOTICE = re.compile(r"^(?:psql:\S+ )?(?:NOTICE|WARNING|INFO|DEBUG|LOG):.*$\n?|^(?:DETAIL|HINT|CONTEXT|LINE \d+):.*$\n?|^\s*\^\s*$\n?", re.MULTILINE)
+ERROR = re.compile(r"^(?:psql:\S+ )?(?:ERROR|FATAL|PANIC):  (\w{5})(?:: )?(.*)", re.MULTILINE)
+NOTICE = re.compile(
+    r"^(?:psql:\S+ )?(?:NOTICE|WARNING|INFO|DEBUG|LOG):.*$\n?|^(?:DETAIL|HINT|CONTEXT|LOCATION|LINE \d+):.*$\n?|^\s*\^\s*$\n?", re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,9 @@ def compare(expected: str, got: str, statement: str) -> Outcome:
     if theirs and ours:
         return Outcome(AGREES) if theirs[1][:2] == ours[1][:2] else Outcome(OTHER_ERROR, f"{ours[1]} for {theirs[1]}")
     if ours:
-        return Outcome(REFUSED, ours[1])
+        return Outcome(REFUSED, f"{ours[1]} {ours[2]}")
     if theirs:
-        return Outcome(ACCEPTED, theirs[1])
+        return Outcome(ACCEPTED, f"{theirs[1]} {theirs[2]}")
     left, right = (NOTICE.sub("", text).strip("\n").split("\n") for text in (expected, got))
     if left == right:
         return Outcome(AGREES)

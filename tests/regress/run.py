@@ -12,7 +12,7 @@ from regress.statements import is_command
 MARK = "@@statement "
 TEST_SECONDS_MAX = 120
 # A form of values that both sides have.
-PREAMBLE = "\\set VERBOSITY sqlstate\n\\pset format unaligned\n\\pset null ''\nSET statement_timeout = '20s';\n"
+PREAMBLE = "\\set VERBOSITY verbose\n\\pset format unaligned\n\\pset null ''\nSET statement_timeout = '20s';\n"
 
 
 def script(statements: list[str]) -> str:
@@ -39,8 +39,5 @@ def outputs(conninfo: str, folder: pathlib.Path, statements: list[str]) -> dict[
         except subprocess.TimeoutExpired:
             process.kill()
             printed, _ = process.communicate()
-    found: dict[int, str] = {}
-    for part in printed.decode(errors="replace").split(MARK)[1:]:
-        number, _, said = part.partition("\n")
-        found[int(number)] = said
-    return found
+    pieces = re.split(rf"^{MARK}(\d+)\n", printed.decode(errors="replace"), flags=re.MULTILINE)
+    return {int(number): said for number, said in zip(pieces[1::2], pieces[2::2])}

@@ -19,7 +19,11 @@ FETCH_SECONDS_MAX = 300
 
 
 class Unavailable(Exception):
-    """The package cannot be had here; says why."""
+    """The package cannot be had here; says why. `has_answered` if the registry was there."""
+
+    def __init__(self, why: str, has_answered: bool):
+        super().__init__(why)
+        self.has_answered = has_answered
 
 
 def folder() -> pathlib.Path:
@@ -40,19 +44,19 @@ def fetch(place: pathlib.Path) -> pathlib.Path:
     (place / "sources.list").write_text(SOURCES)
     settings = [
         f"Dir::Etc::sourcelist={place / 'sources.list'}", "Dir::Etc::sourceparts=/dev/null", f"Dir::State::lists={place / 'lists'}",
-        f"Dir::Cache={place / 'cache'}", "APT::Sandbox::User=root", "Acquire::Retries=2",
+        f"Dir::Cache={place / 'cache'}", "APT::Sandbox::User=root", "Acquire::Retries=2", "APT::Update::Error-Mode=any",
     ]
     apt = ["apt-get", "-q", *(word for setting in settings for word in ("-o", setting))]
     for words in (["update"], ["source", "--download-only", f"postgresql-15={DEBIAN}"]):
         try:
             done = subprocess.run([*apt, *words], cwd=place, capture_output=True, text=True, timeout=FETCH_SECONDS_MAX)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(str(error), False) from error
         if done.returncode != 0:
-            raise Unavailable(f"apt-get {words[0]}: {(done.stderr or done.stdout).strip()[-500:]}")
+            raise Unavailable(f"apt-get {words[0]}: {(done.stderr or done.stdout).strip()[-500:]}", words[0] == "source")
     archive = place / ARCHIVE
     if hashlib.sha256(archive.read_bytes()).hexdigest() != SHA256:
-        raise Unavailable(f"{ARCHIVE} has another content than expected")
+        raise Unavailable(f"{ARCHIVE} has another content than expected", True)
     return archive
 
 
