@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import pathlib
+import queue
 import sys
 import time
 import traceback
@@ -15,6 +16,8 @@ from oracle.sides import Sides
 from oracle.worker import STATEMENTS_OF_SCENARIO, Report, Worker
 
 Task = tuple[int, range]
+# How often a worker that waits looks whether its parent is there.
+PARENT_SECONDS = 2.0
 
 
 def tasks(seed: str, count: int) -> list[Task]:
@@ -33,13 +36,24 @@ def work(number: int, peer: str, folder: str, may_reduce: bool, avoided: frozens
         sides = Sides(peer, place, number)
         try:
             worker = Worker(sides, may_reduce, avoided)
-            while (task := given.get()) is not None:
+            while (task := next_task(given)) is not None:
                 taken.put(worker.scenario(*task))
         finally:
             sides.stop()
         taken.put("")
     except BaseException:
         taken.put(traceback.format_exc())
+
+
+def next_task(given: Queue[Task | None]) -> Task | None:
+    """Nothing if there is no more, or nobody to work for: an interrupted run leaves no servers behind."""
+    parent = multiprocessing.parent_process()
+    while True:
+        try:
+            return given.get(timeout=PARENT_SECONDS)
+        except queue.Empty:
+            if parent is None or not parent.is_alive():
+                return None
 
 
 def run(options: argparse.Namespace, peer: str, folder: str) -> tuple[Report, str]:
