@@ -23,6 +23,7 @@ pub(crate) mod reject;
 mod renamed_functions;
 pub(crate) mod rewrite;
 mod role_statement;
+mod row_comparison;
 mod rows_in_subqueries;
 mod scopes;
 mod sequence_statement;

@@ -12,6 +12,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::last_part;
+use super::row_comparison;
 use super::walk::{for_each_expression, walk};
 use crate::error::Error;
 
@@ -94,7 +95,7 @@ fn check_expression(expr: &Expr) -> Result<(), Error> {
         }
         Expr::RLike { .. } => Err(not_supported("RLIKE").with_hint("Use ~ instead.")),
         Expr::Function(function) => check_pattern(function),
-        _ => Ok(()),
+        other => row_comparison::check(other),
     }
 }
 

@@ -10,7 +10,8 @@
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
 //! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
-//! 8. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
+//! 9. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +24,9 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::last_part;
 use super::walk::walk_mut;
-use super::{arrays, names, output_columns, renamed_functions, rows_in_subqueries, similar};
+use super::{
+    arrays, names, output_columns, renamed_functions, row_comparison, rows_in_subqueries, similar,
+};
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
@@ -72,6 +75,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        row_comparison::rewrite(expr);
         arrays::rewrite(expr);
         rows_in_subqueries::rewrite(expr);
         cut_to_length(expr);
