@@ -25,6 +25,7 @@ use super::super::names::{folded, last_part};
 use super::super::query;
 use super::super::reject::not_supported;
 use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
+use super::column_literals::cast_quoted;
 use super::conflict::{ConflictRule, Conflicts};
 use super::default_value::{default_expression, refuse_generated, replace_defaults};
 use super::returned::Returned;
@@ -333,6 +334,7 @@ async fn plan(
             let mut source = source.clone();
             let targets = targets(definition, &named, width_of(&source))?;
             replace_defaults(&mut source, definition, &targets)?;
+            cast_quoted(&mut source, definition, &targets)?;
             let planned = query::plan(session, snapshot, source, token).await?;
             let columns = planned.plan.schema().columns();
             let targets = targets_of(definition, &named, columns.len())?;

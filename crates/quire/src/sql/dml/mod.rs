@@ -19,6 +19,7 @@
 mod change;
 mod change_plan;
 mod changed_rows;
+mod column_literals;
 mod conflict;
 mod default_value;
 mod explain;
