@@ -21,7 +21,7 @@ const SOMETHING: i128 = 1 << 64;
 
 impl States {
     #[inline(always)]
-    fn of(&mut self, slot: Slot) -> Result<&mut i128, Trap> {
+    pub(super) fn of(&mut self, slot: Slot) -> Result<&mut i128, Trap> {
         let index = self.group + usize::from(slot.0);
         self.values.get_mut(index).ok_or_else(Trap::slot)
     }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::operand::{Target, Text, Wide, Word};
 use super::registers::{Read, RegisterSet, TextPlace, Write};
 use super::trap::Trap;
+use crate::row_table::compare_floats;
 
 /// Values of one type in the order of SQL.
 pub(super) trait Ordered: Copy {
@@ -25,18 +26,17 @@ impl Ordered for i128 {
     }
 }
 
-// Floats in their total order, but with one zero: adding zero makes -0.0 positive.
 impl Ordered for f64 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
-        (self + 0.0).total_cmp(&(other + 0.0))
+        compare_floats(self, other)
     }
 }
 
 impl Ordered for f32 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
-        (self + 0.0).total_cmp(&(other + 0.0))
+        compare_floats(self.into(), other.into())
     }
 }
 

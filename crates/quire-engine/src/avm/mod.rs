@@ -8,6 +8,7 @@ mod accumulate;
 mod arithmetic;
 mod assembler;
 mod attribute;
+mod average;
 mod call;
 mod cancellation;
 mod compare;

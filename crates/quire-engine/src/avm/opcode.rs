@@ -17,7 +17,7 @@ use super::operand::{
 use super::program::Asides;
 use super::registers::{RegisterSet, TextPlace};
 use super::trap::Trap;
-use super::{accumulate, arithmetic, attribute, call, compare, convert, text};
+use super::{accumulate, arithmetic, attribute, average, call, compare, convert, text};
 
 opcodes! {
     steps {
@@ -43,8 +43,7 @@ opcodes! {
         ADD_C_I2_ZZ (left: Word, right: Word, target: Target<Word>)
             => arithmetic::compute::<i64, Small<Add>, _, _, _>;
         /// Sum of two doubles.
-        ADD_C_F_ZZ (left: Word, right: Word, target: Target<Word>)
-            => arithmetic::compute::<f64, Add, _, _, _>;
+        ADD_C_F_ZZ (left: Word, right: Word, target: Target<Word>) => arithmetic::compute::<f64, Add, _, _, _>;
         /// Sum of two doubles; NULL if the attribute is.
         ADD_C_F_AZ (left: Attribute, right: Word, target: Target<Word>)
             => arithmetic::compute::<f64, Add, _, _, _>;
@@ -52,8 +51,7 @@ opcodes! {
         ADD_C_F_ZA (left: Word, right: Attribute, target: Target<Word>)
             => arithmetic::compute::<f64, Add, _, _, _>;
         /// Sum of two reals.
-        ADD_C_R_ZZ (left: Word, right: Word, target: Target<Word>)
-            => arithmetic::compute::<f32, Add, _, _, _>;
+        ADD_C_R_ZZ (left: Word, right: Word, target: Target<Word>) => arithmetic::compute::<f32, Add, _, _, _>;
         /// Sum of two decimals of one scale. Errors: 22003 outside 16 bytes.
         ADD_C_N_ZZ (left: Wide, right: Wide, target: Target<Wide>)
             => arithmetic::compute::<i128, Add, _, _, _>;
@@ -85,8 +83,7 @@ opcodes! {
         SUB_C_I2_ZZ (left: Word, right: Word, target: Target<Word>)
             => arithmetic::compute::<i64, Small<Subtract>, _, _, _>;
         /// Difference of two doubles.
-        SUB_C_F_ZZ (left: Word, right: Word, target: Target<Word>)
-            => arithmetic::compute::<f64, Subtract, _, _, _>;
+        SUB_C_F_ZZ (left: Word, right: Word, target: Target<Word>) => arithmetic::compute::<f64, Subtract, _, _, _>;
         /// Difference of two doubles; NULL if the attribute is.
         SUB_C_F_AZ (left: Attribute, right: Word, target: Target<Word>)
             => arithmetic::compute::<f64, Subtract, _, _, _>;
@@ -94,8 +91,7 @@ opcodes! {
         SUB_C_F_ZA (left: Word, right: Attribute, target: Target<Word>)
             => arithmetic::compute::<f64, Subtract, _, _, _>;
         /// Difference of two reals.
-        SUB_C_R_ZZ (left: Word, right: Word, target: Target<Word>)
-            => arithmetic::compute::<f32, Subtract, _, _, _>;
+        SUB_C_R_ZZ (left: Word, right: Word, target: Target<Word>) => arithmetic::compute::<f32, Subtract, _, _, _>;
         /// Difference of two decimals of one scale. Errors: 22003 outside 16 bytes.
         SUB_C_N_ZZ (left: Wide, right: Wide, target: Target<Wide>)
             => arithmetic::compute::<i128, Subtract, _, _, _>;
@@ -136,8 +132,7 @@ opcodes! {
         MUL_C_F_ZA (left: Word, right: Attribute, target: Target<Word>)
             => arithmetic::compute::<f64, Multiply, _, _, _>;
         /// Product of two reals.
-        MUL_C_R_ZZ (left: Word, right: Word, target: Target<Word>)
-            => arithmetic::compute::<f32, Multiply, _, _, _>;
+        MUL_C_R_ZZ (left: Word, right: Word, target: Target<Word>) => arithmetic::compute::<f32, Multiply, _, _, _>;
         /// Product of two decimals of one scale. Errors: 22003 outside 16 bytes.
         MUL_C_N_ZZ (left: Wide, right: Wide, target: Target<Wide>)
             => arithmetic::compute::<i128, Multiply, _, _, _>;
@@ -437,6 +432,10 @@ opcodes! {
         RES_C_I (slot: Slot, target: Target<Word>) => accumulate::integer_result;
         /// A sum, least or greatest of decimals; NULL of nothing. Errors: 22003 unless below the limit.
         RES_C_N (slot: Slot, limit: Wide, target: Target<Wide>) => accumulate::decimal_result;
+        /// The double nearest to the mean of a sum of integers; NULL of nothing.
+        AVG_C_I (sum: Slot, count: Slot, target: Target<Word>) => average::of_integers;
+        /// The mean, to the nearest, of a sum of decimals times a factor; NULL of nothing. Errors: 22003 unless below the limit.
+        AVG_C_N (sum: Slot, count: Slot, factor: Wide, limit: Wide, target: Target<Wide>) => average::of_decimals;
         /// A sum of doubles, the least or greatest of them; NULL of nothing.
         RES_C_F (slot: Slot, target: Target<Word>) => accumulate::result::<f64, _>;
         /// The least or greatest of some reals; NULL of nothing.

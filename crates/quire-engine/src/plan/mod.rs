@@ -32,6 +32,7 @@ mod environment;
 mod error;
 mod expression;
 mod kind;
+mod quotient;
 mod relation;
 mod scalar;
 
@@ -42,6 +43,7 @@ pub use expression::{
     IntegerOperation, LikePattern, Operator, ScalarFunction, ShortCut,
 };
 pub use kind::{IntegerWidth, ValueKind};
+pub use quotient::{nearest_double, nearest_mean};
 pub use relation::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Node, Plan,
     PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind, Write, WriteKind,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::{EvaluationError, ValueKind};
-use crate::row_table::{TupleValue, Value};
+use crate::row_table::{TupleValue, Value, compare_floats};
 
 /// The value of an expression. Its type is known where the expression was built.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +98,7 @@ impl Scalar<'_> {
         })
     }
 
-    /// Order of two values of one type, neither NULL: bytes by their codes, and floats in their total order (NaN above all numbers,
-    /// a NaN with a sign below them), but with one zero.
+    /// Order of two values of one type, neither NULL: bytes by their codes, and floats with one zero, and one NaN above all numbers.
     #[inline]
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
@@ -108,9 +107,10 @@ impl Scalar<'_> {
             (Self::Bytes(left), Self::Bytes(right)) => left.cmp(right),
             (Self::Boolean(left), Self::Boolean(right)) => left.cmp(right),
             (Self::Decimal(left), Self::Decimal(right)) => left.cmp(right),
-            // Adding zero makes -0.0 positive.
-            (Self::Real(left), Self::Real(right)) => (left + 0.0).total_cmp(&(right + 0.0)),
-            (Self::Double(left), Self::Double(right)) => (left + 0.0).total_cmp(&(right + 0.0)),
+            (Self::Real(left), Self::Real(right)) => {
+                compare_floats((*left).into(), (*right).into())
+            }
+            (Self::Double(left), Self::Double(right)) => compare_floats(*left, *right),
             // Values of different types are never compared; NULL is told apart before.
             _ => Ordering::Equal,
         }

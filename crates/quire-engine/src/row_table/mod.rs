@@ -71,4 +71,5 @@ pub use recycle::recycled;
 pub use sink::array_of_values;
 pub(crate) use spec::tuple_type;
 pub use spec::{FieldStorage, KeyPart, RowColumn, RowLayoutSpec, RowSection};
+pub(crate) use value::compare_floats;
 pub use value::{Decimal, Value};

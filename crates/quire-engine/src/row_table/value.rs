@@ -127,8 +127,10 @@ impl Value {
     }
 }
 
-/// Order of floats in SQL, as in PostgreSQL. A `REAL` as a double has the same order.
-fn compare_floats(left: f64, right: f64) -> Ordering {
+/// Order of floats in SQL, as in PostgreSQL: one zero, and one NaN, which equals itself and is above all numbers. A `REAL` as a
+/// double has the same order.
+#[inline(always)]
+pub(crate) fn compare_floats(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right)
         .unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
 }

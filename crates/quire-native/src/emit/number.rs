@@ -179,7 +179,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Whether a relation holds. Floats are compared in their total order, but with one zero: by keys that are integers.
+    /// Whether a relation holds. Floats are compared with one zero and one NaN above all numbers: by keys that are integers.
     pub(super) fn relation(
         &mut self,
         relation: Relation,
@@ -202,7 +202,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().icmp(condition, left, right)
     }
 
-    /// An integer in the order of floats: adding zero makes -0.0 positive, and of negative ones all bits but the sign are turned.
+    /// An integer in the order of floats: adding zero makes -0.0 positive, NaN loses its sign, and of negative ones all bits but
+    /// the sign are turned.
     fn key(&mut self, number: Number, word: Value) -> Value {
         let value = self.float_of(number, word);
         let zero = match number {
@@ -210,10 +211,12 @@ impl Emitter<'_, '_> {
             _ => self.builder.ins().f64const(0.0),
         };
         let value = self.builder.ins().fadd(value, zero);
-        let (of, shift) = match number {
-            Number::Real => (types::I32, 31),
-            _ => (types::I64, 63),
+        let (nan, of, shift) = match number {
+            Number::Real => (self.builder.ins().f32const(f32::NAN), types::I32, 31),
+            _ => (self.builder.ins().f64const(f64::NAN), types::I64, 63),
         };
+        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, value, value);
+        let value = self.builder.ins().select(is_nan, nan, value);
         let bits = self.builder.ins().bitcast(of, bit_flags(), value);
         let shift = self.constant(of, shift);
         let sign = self.builder.ins().sshr(bits, shift);

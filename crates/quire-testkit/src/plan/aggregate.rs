@@ -102,8 +102,14 @@ fn of_values(function: AggregateFunction, values: Vec<Value>) -> Option<Value> {
         AggregateFunction::Sum(SumKind::Double) => Value::Double(doubles()),
         AggregateFunction::Average(AverageKind::Double) => Value::Double(doubles() / count as f64),
         AggregateFunction::Average(AverageKind::Decimal { factor, precision }) => {
-            let mean = digits()?.checked_mul(factor)? / i128::try_from(count).ok()?;
-            fitting(mean, precision)?
+            let count = i128::try_from(count).ok()?;
+            let twice = digits()?.checked_mul(factor)?.checked_mul(2)?;
+            let nearest = (twice + twice.signum() * count) / (2 * count);
+            fitting(nearest, precision)?
+        }
+        // Sums of few small integers are doubles.
+        AggregateFunction::Average(AverageKind::Integer) => {
+            Value::Double(digits()? as f64 / count as f64)
         }
     })
 }

@@ -300,6 +300,10 @@ impl Maker<'_> {
             (DataType::Int64 | DataType::Int32, 2) => {
                 (AggregateFunction::Sum(SumKind::BigInt), DataType::Int64)
             }
+            (DataType::Int64 | DataType::Int32, 3) => (
+                AggregateFunction::Average(AverageKind::Integer),
+                DataType::Float64,
+            ),
             (DataType::Decimal128(..), 2) => (
                 AggregateFunction::Sum(SumKind::Decimal { precision: 38 }),
                 DataType::Decimal128(38, 2),

@@ -15,6 +15,6 @@ mod sql_name;
 
 pub use atomic_file::AtomicFile;
 pub(crate) use control::{CopyControl, CopyPhase, CopyProgress};
-pub(crate) use csv::{civil_from_days, iso_date, iso_timestamp};
+pub(crate) use csv::{Reason, civil_from_days, iso_date, iso_timestamp, parse_decimal};
 pub(crate) use error::CopyError;
 pub(crate) use sql_name::{sql_name, sql_type_name};

@@ -1,12 +1,20 @@
 //! SQL functions of our own: those that check what DataFusion's let wrap around, and those that
 //! show what is stored.
 
+mod average;
 mod bytes;
 mod characters;
 mod checked_arithmetic;
 mod costs;
+mod decimal_casts;
 mod decimal_digits;
 mod file;
+mod float_aggregates;
+mod float_key;
+mod frames;
+mod lossy_cast;
+mod ordered_doubles;
+mod round_floats;
 mod rounding;
 mod sequences;
 mod single_value;
@@ -15,11 +23,16 @@ mod sum;
 mod text;
 mod waits;
 
+use average::ExactAverage;
 pub(crate) use bytes::{BytesToText, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
 pub(crate) use costs::CostsFunction;
+pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
+pub(crate) use float_key::FloatKey;
+pub(crate) use lossy_cast::LossyCast;
+pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
@@ -45,12 +58,14 @@ pub(crate) fn register(
     sequences::register(state, snapshot, values)
 }
 
-/// Replaces functions that fall short, and the aggregate function that can overflow unnoticed. (`avg` cannot: DataFusion sums
-/// integers as doubles and decimals with nine digits to spare.) This is done once for all statements under the same settings.
+/// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
+    state.register_udf(ScalarUDF::from(round_floats::RoundFloats::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
     text::register(state)?;
+    state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;
+    float_aggregates::register(state)?;
     Ok(())
 }

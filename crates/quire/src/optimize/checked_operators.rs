@@ -2,24 +2,26 @@
 //!
 //! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
 //! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, a cast of a float
-//! or decimal to an integer rounds its argument first, and one between text and bytes goes by
-//! their hexadecimal form. `a || b` on texts becomes `concatenate(a, b)`, which refuses what would be too
-//! long. Decimals are checked by Arrow already.
+//! or decimal to an integer rounds its argument first, one between text and bytes goes by
+//! their hexadecimal form, and casts of text to decimals and of decimals to floats round once. `a || b` on
+//! texts becomes `concatenate(a, b)`, which refuses what would be too long. Decimals are checked by Arrow already.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
+    Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::float_keys::compares;
 use crate::functions::{
-    BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, RoundToInteger,
-    TextToBytes,
+    BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, DecimalToFloat,
+    LossyCast, OrderedDoubles, RoundToInteger, TextToBytes, TextToDecimal, in_order,
 };
 
 /// The rule.
@@ -70,11 +72,55 @@ pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transfor
             )))
         }
         Expr::Cast(cast) => check_cast(cast, schema),
+        Expr::Between(mut between) => {
+            let Between {
+                expr, low, high, ..
+            } = &mut between;
+            let parts = [expr.as_mut(), low.as_mut(), high.as_mut()];
+            let is_changed = parts
+                .map(|part| LossyCast::hide(part, schema))
+                .contains(&true);
+            Ok(changed_if(is_changed, Expr::Between(between)))
+        }
+        Expr::AggregateFunction(call) if !call.params.order_by.is_empty() => {
+            check_order(call, schema)
+        }
         other => Ok(Transformed::no(other)),
     }
 }
 
-fn check_operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// An aggregate function with ORDER BY.
+fn check_order(call: AggregateFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let argument = call
+        .params
+        .args
+        .first()
+        .map(|argument| argument.get_type(schema));
+    let function = match argument.transpose()? {
+        Some(argument) => OrderedDoubles::needed_for(&call, &argument),
+        None => None,
+    };
+    Ok(match function {
+        Some(function) => Transformed::yes(Expr::AggregateFunction(in_order(call, function))),
+        None => Transformed::no(Expr::AggregateFunction(call)),
+    })
+}
+
+fn changed_if(is_changed: bool, expr: Expr) -> Transformed<Expr> {
+    match is_changed {
+        true => Transformed::yes(expr),
+        false => Transformed::no(expr),
+    }
+}
+
+fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    if compares(binary.op) {
+        let sides = [binary.left.as_mut(), binary.right.as_mut()];
+        let is_changed = sides
+            .map(|side| LossyCast::hide(side, schema))
+            .contains(&true);
+        return Ok(changed_if(is_changed, Expr::BinaryExpr(binary)));
+    }
     let data_type = binary.left.get_type(schema)?;
     if let Some(operator) = CheckedArithmetic::needed_for(binary.op, &data_type)
         && binary.right.get_type(schema)? == data_type
@@ -123,6 +169,16 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
             &DataType::Utf8View,
             cast.field,
         )));
+    }
+    if let (true, DataType::Decimal128(precision, scale)) = (from.is_string(), to)
+        && *scale >= 0
+    {
+        let function = ScalarUDF::from(TextToDecimal::new(*precision, *scale));
+        return Ok(Transformed::yes(function.call(vec![*cast.expr])));
+    }
+    if let Some(function) = DecimalToFloat::needed_for(&from, to) {
+        let float = ScalarUDF::from(function).call(vec![*cast.expr]);
+        return Ok(Transformed::yes(float));
     }
     if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
         let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));

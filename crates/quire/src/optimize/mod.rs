@@ -3,6 +3,7 @@
 mod checked_operators;
 mod dates_and_intervals;
 mod decimals_beside_floats;
+mod float_keys;
 mod integer_sums;
 mod join_keys;
 mod join_order;
@@ -28,6 +29,7 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(2, Arc::new(dates_and_intervals::DatesAndIntervals));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(unnesting::Unnesting));
+    rules.push(Arc::new(float_keys::FloatKeys));
     rules
 }
 
@@ -40,7 +42,9 @@ pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let expr = expr.data.transform_up(widen)?;
     let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
     let check = |part| checked_operators::check_expression(part, schema);
-    Ok(expr.data.transform_up(check)?.data)
+    let expr = expr.data.transform_up(check)?;
+    let compare = |part| float_keys::compare_by_keys(part, schema);
+    Ok(expr.data.transform_up(compare)?.data)
 }
 
 type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;

@@ -107,6 +107,9 @@ fn function_of(
         ("avg", DataType::Float64, DataType::Float64) => {
             AggregateFunction::Average(AverageKind::Double)
         }
+        ("avg", DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::Float64) => {
+            AggregateFunction::Average(AverageKind::Integer)
+        }
         ("avg", DataType::Decimal128(_, from), DataType::Decimal128(precision, to)) => {
             let power = u32::try_from(to.checked_sub(*from)?).ok()?;
             AggregateFunction::Average(AverageKind::Decimal {

@@ -71,8 +71,8 @@ impl Relations<'_> {
                 columns: &right.columns,
             };
             keys.push(JoinKey {
-                left: self.expression(of_left, left_seen)?,
-                right: self.expression(of_right, right_seen)?,
+                left: self.compared(of_left, left_seen)?,
+                right: self.compared(of_right, right_seen)?,
             });
         }
         let residual = match &planned.filter {

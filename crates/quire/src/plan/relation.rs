@@ -12,6 +12,7 @@ use datafusion::logical_expr::{
 use quire_engine::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
 
 use super::Untranslated;
+use crate::functions::FloatKey;
 use crate::statement::expression::{Beyond, Slots, Translator};
 
 /// Translates the nodes of one statement.
@@ -59,6 +60,15 @@ impl Relations<'_> {
         seen: Seen<'_>,
     ) -> Result<Expression, Untranslated> {
         self.translate(expr, seen.schema, Some(seen.columns), &mut Slots::All)
+    }
+
+    /// The same of what is compared with others, by the engine's own order of floats.
+    pub(super) fn compared(
+        &mut self,
+        expr: &Expr,
+        seen: Seen<'_>,
+    ) -> Result<Expression, Untranslated> {
+        self.expression(FloatKey::argument_of(expr).unwrap_or(expr), seen)
     }
 
     /// The same, over columns that are asked for only with it.
@@ -131,7 +141,7 @@ impl Relations<'_> {
                 columns: &input.columns,
             };
             keys.push(SortKey {
-                expression: self.expression(&key.expr, seen)?,
+                expression: self.compared(&key.expr, seen)?,
                 is_descending: !key.asc,
                 nulls_first: key.nulls_first,
             });

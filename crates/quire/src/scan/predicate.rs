@@ -14,6 +14,7 @@ use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicate
 use quire_engine::{Predicate, ZoneTable};
 
 use super::pruning::ZoneStatistics;
+use crate::functions::FloatKey;
 
 /// One conjunct. Static filters keep one meaning; dynamic ones, which a join or a top-k above
 /// tightens while the scan runs, are read anew whenever their generation changes.
@@ -87,9 +88,24 @@ fn build_pruning(
 ) -> Option<Arc<PruningPredicate>> {
     let predicate = PruningPredicateBuilder::new()
         .with_file_schema(Arc::clone(schema))
-        .try_build(Arc::clone(expr))
+        .try_build(without_float_keys(expr).ok()?)
         .ok()?;
     (!predicate.always_true()).then(|| Arc::new(predicate))
+}
+
+/// What the filter says of the bounds of zones, which hold for floats and for their keys: a bound that is zero has the sign that
+/// takes in both zeros, and there is none on the side of a NaN.
+fn without_float_keys(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+    let bare = Arc::clone(expr).transform_up(|node| {
+        Ok(match node.downcast_ref::<ScalarFunctionExpr>() {
+            Some(call) if FloatKey::is_name(call.name()) => match call.args() {
+                [argument] => Transformed::yes(Arc::clone(argument)),
+                _ => Transformed::no(node),
+            },
+            _ => Transformed::no(node),
+        })
+    })?;
+    Ok(bare.data)
 }
 
 impl Predicate for ScanFilter {
@@ -147,7 +163,9 @@ pub(super) fn map_columns(
 /// Cheap filters first: what they drop, the costly ones need not see.
 pub(super) fn cost_rank(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> u8 {
     let is_costly = |node: &Arc<dyn PhysicalExpr>| {
-        Ok(node.is::<LikeExpr>() || node.is::<ScalarFunctionExpr>() || node.is::<CaseExpr>())
+        let calls = node.downcast_ref::<ScalarFunctionExpr>();
+        let calls = calls.is_some_and(|call| !FloatKey::is_name(call.name()));
+        Ok(calls || node.is::<LikeExpr>() || node.is::<CaseExpr>())
     };
     let reads_text = || {
         let columns = collect_columns(expr);

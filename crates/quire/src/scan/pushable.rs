@@ -9,14 +9,17 @@ use datafusion::common::DFSchema;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator};
 
-/// Functions of text and time that return a value for every input of the right type.
-const TOTAL_FUNCTIONS: [&str; 16] = [
+/// Functions that return a value for every input of the right type.
+const TOTAL_FUNCTIONS: [&str; 19] = [
     "btrim",
     "character_length",
     "coalesce",
     "contains",
     "date_part",
+    "decimal_to_double",
+    "decimal_to_real",
     "ends_with",
+    "float_key",
     "left",
     "lower",
     "ltrim",

@@ -8,7 +8,7 @@ use quire_engine::plan::{Scalar, ValueKind};
 
 use crate::error::Error;
 
-/// The value as DataFusion's functions take it.
+/// The value as DataFusion's functions take it: with one NaN, for they tell its bits apart.
 pub(crate) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {
     let narrowed = || {
         Error::new(
@@ -25,8 +25,12 @@ pub(crate) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<Sc
         (Scalar::Decimal(value), DataType::Decimal128(precision, scale)) => {
             ScalarValue::Decimal128(Some(*value), *precision, *scale)
         }
-        (Scalar::Real(value), DataType::Float32) => ScalarValue::Float32(Some(*value)),
-        (Scalar::Double(value), DataType::Float64) => ScalarValue::Float64(Some(*value)),
+        (Scalar::Real(value), DataType::Float32) => {
+            ScalarValue::Float32(Some(if value.is_nan() { f32::NAN } else { *value }))
+        }
+        (Scalar::Double(value), DataType::Float64) => {
+            ScalarValue::Float64(Some(if value.is_nan() { f64::NAN } else { *value }))
+        }
         (Scalar::Bytes(bytes), _) => match data_type {
             DataType::Utf8 => ScalarValue::Utf8(Some(text_of(bytes)?.to_owned())),
             DataType::LargeUtf8 => ScalarValue::LargeUtf8(Some(text_of(bytes)?.to_owned())),

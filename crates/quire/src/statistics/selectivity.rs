@@ -12,6 +12,7 @@ use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, Operator};
 
 use super::profile::ColumnProfile;
+use crate::functions::FloatKey;
 
 /// Share kept by a filter of which nothing is known.
 const UNKNOWN: f64 = 0.25;
@@ -134,11 +135,9 @@ fn place_of(column: &Column, value: &ScalarValue, lookup: &Lookup<'_>) -> Option
     let min = number(profile.min.as_ref()?)?;
     let max = number(profile.max.as_ref()?)?;
     let value = number(value)?;
-    let place = if max > min {
-        (value - min) / (max - min)
-    } else {
-        0.5
-    };
+    let place = (value - min) / (max - min);
+    // Neither between equal bounds nor beside infinite ones there is a place.
+    let place = if place.is_nan() { 0.5 } else { place };
     Some((place.clamp(0.0, 1.0), 1.0 / profile.distinct_count))
 }
 
@@ -238,9 +237,9 @@ fn of_pattern(like: &Like, lookup: &Lookup<'_>) -> f64 {
     }
 }
 
-/// The column under casts.
+/// The column under casts and keys of floats.
 fn column_of(expr: &Expr) -> Option<&Column> {
-    match expr {
+    match FloatKey::argument_of(expr).unwrap_or(expr) {
         Expr::Column(column) => Some(column),
         Expr::Cast(Cast { expr, .. }) => column_of(expr),
         Expr::Alias(alias) => column_of(&alias.expr),

@@ -121,7 +121,27 @@ impl<'e> Compiler<'e, '_> {
         Ok(held.register)
     }
 
-    /// The mean of the decimals in one slot times a factor, towards zero, which must be below a power of ten; NULL of none.
+    /// The double nearest to the mean of the integers in one slot, which are as many as another slot says; NULL of none.
+    ///
+    /// # Errors
+    /// As the variants of [`CompileError`] say.
+    pub(crate) fn average_integer(
+        &mut self,
+        sum: Slot,
+        count: Slot,
+    ) -> Result<Register, CompileError> {
+        self.use_slot(sum);
+        self.use_slot(count);
+        let target = self.fresh_word()?;
+        self.emit(I::AVG_C_I {
+            sum,
+            count,
+            target: Target(target),
+        });
+        Ok(Register::Double(target))
+    }
+
+    /// The mean of the decimals in one slot times a factor, to the nearest, which must be below a power of ten; NULL of none.
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
@@ -133,53 +153,17 @@ impl<'e> Compiler<'e, '_> {
     ) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
-        let (total, target) = (self.fresh_wide()?, self.fresh_wide()?);
-        let any = self.wide_constant(i128::MAX)?;
-        self.emit(I::RES_C_N {
-            slot: sum,
-            limit: any,
-            target: Target(total),
-        });
-        let held = self.strict(
-            &[nullable(Register::Decimal(total))],
-            Register::Decimal(target),
-            |compiler| compiler.decimal_mean(total, count, factor, (target, digits)),
-        )?;
-        Ok(held.register)
-    }
-
-    /// A total times a factor, divided by a count, below a power of ten.
-    fn decimal_mean(
-        &mut self,
-        total: Wide,
-        count: Slot,
-        factor: i128,
-        (target, digits): (Wide, u8),
-    ) -> Result<(), CompileError> {
-        let [left, right, value] = [self.fresh_wide()?, self.fresh_wide()?, self.fresh_wide()?];
+        let target = self.fresh_wide()?;
         let factor = self.wide_constant(factor)?;
-        self.emit(I::MUL_C_N_ZZ {
-            left: total,
-            right: factor,
-            target: Target(left),
-        });
-        let number = self.count(count)?;
-        self.emit(I::CNV_IN_Z {
-            value: number,
-            target: Target(right),
-        });
-        self.emit(I::DIV_C_N_ZZ {
-            left,
-            right,
-            target: Target(value),
-        });
         let limit = self.limit(digits)?;
-        self.emit(I::LIM_C_N_ZZ {
-            value,
+        self.emit(I::AVG_C_N {
+            sum,
+            count,
+            factor,
             limit,
             target: Target(target),
         });
-        Ok(())
+        Ok(Register::Decimal(target))
     }
 
     /// How many rows a slot has counted.

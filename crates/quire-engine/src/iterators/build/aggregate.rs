@@ -256,6 +256,9 @@ fn result_of(
         (AggregateFunction::Average(AverageKind::Double), Some(count)) => {
             compiler.average_double(total, count)
         }
+        (AggregateFunction::Average(AverageKind::Integer), Some(count)) => {
+            compiler.average_integer(total, count)
+        }
         (AggregateFunction::Average(AverageKind::Decimal { factor, precision }), Some(count)) => {
             compiler.average_decimal((total, count), factor, precision)
         }

@@ -66,7 +66,9 @@ pub enum SumKind {
 pub enum AverageKind {
     /// Of doubles.
     Double,
-    /// Of decimals: the total times a power of ten, divided by the number of values, towards zero.
+    /// Of integers: the double nearest to the exact mean.
+    Integer,
+    /// Of decimals: the total times a power of ten, divided by the number of values, to the nearest, a tie going away from zero.
     Decimal {
         /// The power of ten, for the digits that the result has more.
         factor: i128,
@@ -102,7 +104,9 @@ impl AggregateCall {
             AggregateFunction::Sum(SumKind::Decimal { .. })
             | AggregateFunction::Average(AverageKind::Decimal { .. }) => ValueKind::Decimal,
             AggregateFunction::Sum(SumKind::Double)
-            | AggregateFunction::Average(AverageKind::Double) => ValueKind::Double,
+            | AggregateFunction::Average(AverageKind::Double | AverageKind::Integer) => {
+                ValueKind::Double
+            }
             AggregateFunction::All | AggregateFunction::Any => ValueKind::Boolean,
             AggregateFunction::Min | AggregateFunction::Max => {
                 let argument = self.argument.as_ref();
@@ -121,7 +125,8 @@ impl AggregateCall {
     pub(super) fn takes(&self, kind: ValueKind) -> bool {
         match self.function {
             AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max => true,
-            AggregateFunction::Sum(SumKind::BigInt) => kind == ValueKind::Integer,
+            AggregateFunction::Sum(SumKind::BigInt)
+            | AggregateFunction::Average(AverageKind::Integer) => kind == ValueKind::Integer,
             AggregateFunction::Sum(SumKind::Decimal { .. }) => {
                 matches!(kind, ValueKind::Integer | ValueKind::Decimal)
             }

@@ -21,6 +21,7 @@ mod writer;
 mod tests;
 
 pub use file::CsvFile;
+pub(crate) use number::{Reason, parse_decimal};
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
 pub(crate) use time::{civil_from_days, iso_date, iso_timestamp};

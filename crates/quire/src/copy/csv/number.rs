@@ -5,7 +5,7 @@
 
 /// Why a text is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     Invalid,
     OutOfRange,
 }
@@ -81,7 +81,7 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
 
 /// A decimal in units of 10^-scale, with at most `precision` digits.
 #[inline]
-pub(super) fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reason> {
+pub(crate) fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reason> {
     let (negative, body) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),

@@ -4,7 +4,7 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::Total;
+use super::{Inputs, Total};
 
 #[derive(Debug)]
 pub(super) struct RunningSum {
@@ -31,7 +31,7 @@ impl RunningSum {
 impl Accumulator for RunningSum {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let (total, mut sum, mut count) = (self.total, self.sum, self.value_count);
-        total.inputs(&values[0])?.for_each_value(|_, value| {
+        Inputs::of(&values[0])?.for_each_value(|_, value| {
             sum = total.add(sum, value)?;
             count += 1;
             Ok(())
@@ -42,7 +42,7 @@ impl Accumulator for RunningSum {
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let (total, mut sum, mut count) = (self.total, self.sum, self.value_count);
-        total.inputs(&values[0])?.for_each_value(|_, value| {
+        Inputs::of(&values[0])?.for_each_value(|_, value| {
             sum = sum.checked_sub(value).ok_or_else(|| total.overflow())?;
             count -= 1;
             Ok(())

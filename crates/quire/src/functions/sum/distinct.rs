@@ -7,7 +7,7 @@ use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::Total;
+use super::{Inputs, Total};
 
 #[derive(Debug)]
 pub(super) struct DistinctSum {
@@ -24,7 +24,7 @@ impl DistinctSum {
     }
 
     fn insert_all(&mut self, values: &ArrayRef) -> Result<()> {
-        self.total.inputs(values)?.for_each_value(|_, value| {
+        Inputs::of(values)?.for_each_value(|_, value| {
             self.values.insert(value);
             Ok(())
         })

@@ -59,7 +59,7 @@ impl GroupsAccumulator for GroupedSums {
     ) -> Result<()> {
         self.sums.resize(total_num_groups, 0);
         self.seen.resize(total_num_groups, false);
-        self.add_all(&self.total.inputs(&values[0])?, group_indices, opt_filter)
+        self.add_all(&Inputs::of(&values[0])?, group_indices, opt_filter)
     }
 
     fn merge_batch(

@@ -28,6 +28,7 @@ use datafusion::logical_expr::{
     Volatility, udaf_default_display_name, udaf_default_schema_name,
 };
 
+use super::frames::{DoubleFrame, DoubleFrameResult};
 use crate::error::Error;
 
 /// Digits that every 128-bit total is checked to have at most.
@@ -132,6 +133,10 @@ impl AggregateUDFImpl for CheckedSum {
                 exec_err!("sum(DISTINCT) over a moving window frame is not supported")
             }
             Some(total) => Ok(Box::new(accumulate::RunningSum::new(total))),
+            None if *args.return_field.data_type() == DataType::Float64 => {
+                let is_distinct = args.is_distinct;
+                DoubleFrame::accumulator(DoubleFrameResult::Sum, is_distinct)
+            }
             None => self.unchecked.create_sliding_accumulator(args),
         }
     }
@@ -212,19 +217,6 @@ impl Total {
         }
     }
 
-    /// The inputs as 128-bit integers: columns of the summed type, or partial sums.
-    fn inputs(self, array: &ArrayRef) -> Result<Inputs<'_>> {
-        match array.data_type() {
-            DataType::Int16 => Ok(Inputs::Int16(array.as_primitive::<Int16Type>())),
-            DataType::Int32 => Ok(Inputs::Int32(array.as_primitive::<Int32Type>())),
-            DataType::Int64 => Ok(Inputs::Int64(array.as_primitive::<Int64Type>())),
-            DataType::Decimal128(_, _) => {
-                Ok(Inputs::Decimal(array.as_primitive::<Decimal128Type>()))
-            }
-            other => exec_err!("sum cannot add values of type {other}"),
-        }
-    }
-
     fn result_array(self, sums: Vec<i128>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let is_valid = |row: usize| nulls.as_ref().is_none_or(|n| n.is_valid(row));
         match self {
@@ -286,17 +278,33 @@ impl Total {
     }
 }
 
-/// A column to add up.
-enum Inputs<'a> {
+/// A column to add up, as 128-bit integers.
+pub(super) enum Inputs<'a> {
     Int16(&'a Int16Array),
     Int32(&'a Int32Array),
     Int64(&'a Int64Array),
     Decimal(&'a Decimal128Array),
 }
 
-impl Inputs<'_> {
+impl<'a> Inputs<'a> {
+    /// A column of the summed type, or partial sums.
+    pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
+        match array.data_type() {
+            DataType::Int16 => Ok(Inputs::Int16(array.as_primitive::<Int16Type>())),
+            DataType::Int32 => Ok(Inputs::Int32(array.as_primitive::<Int32Type>())),
+            DataType::Int64 => Ok(Inputs::Int64(array.as_primitive::<Int64Type>())),
+            DataType::Decimal128(_, _) => {
+                Ok(Inputs::Decimal(array.as_primitive::<Decimal128Type>()))
+            }
+            other => exec_err!("sum cannot add values of type {other}"),
+        }
+    }
+
     /// Calls `visit` with the row and value of every value that is not NULL.
-    fn for_each_value(&self, visit: impl FnMut(usize, i128) -> Result<()>) -> Result<()> {
+    pub(super) fn for_each_value(
+        &self,
+        visit: impl FnMut(usize, i128) -> Result<()>,
+    ) -> Result<()> {
         match self {
             Inputs::Int16(array) => for_each_value(array, visit),
             Inputs::Int32(array) => for_each_value(array, visit),

@@ -6,13 +6,17 @@
 
 mod rows;
 
+use std::sync::Arc;
+
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, cast};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, cast,
+};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Functions whose arguments, and their result, are of one type.
@@ -62,6 +66,8 @@ pub(super) fn widen_expression(
             let tested = std::iter::once(list.expr.as_mut());
             widen(tested.chain(list.list.iter_mut()), schema)
         }
+        Expr::InSubquery(test) => widen_tested(&mut test.expr, &mut test.subquery, schema)?,
+        Expr::SetComparison(test) => widen_tested(&mut test.expr, &mut test.subquery, schema)?,
         Expr::Case(case) => {
             let conditions = case
                 .when_then_expr
@@ -88,6 +94,27 @@ pub(super) fn widen_expression(
     } else {
         Transformed::no(expression)
     })
+}
+
+/// A value and the rows of a subquery that it is compared with.
+fn widen_tested(tested: &mut Expr, subquery: &mut Subquery, schema: &DFSchema) -> Result<bool> {
+    let rows = subquery.subquery.schema();
+    let (Ok(data_type), [found]) = (tested.get_type(schema), rows.fields().as_ref()) else {
+        return Ok(false);
+    };
+    if !is_mixed([&data_type, found.data_type()].into_iter()) {
+        return Ok(false);
+    }
+    if data_type.is_decimal() {
+        *tested = as_double(std::mem::take(tested));
+        return Ok(true);
+    }
+    let name = found.name().clone();
+    let doubles = rows.columns().into_iter();
+    let doubles = doubles.map(|column| as_double(Expr::Column(column)).alias(name.clone()));
+    let plan = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).project(doubles)?;
+    subquery.subquery = Arc::new(plan.build()?);
+    Ok(true)
 }
 
 fn is_numeric(operator: Operator) -> bool {

@@ -12,14 +12,17 @@ use datafusion::logical_expr::{
     BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator as Planned, ReturnFieldArgs, Subquery,
     Volatility,
 };
-use quire_engine::plan::{Comparison, Environment, Expression, LikePattern, PlanColumn};
+use quire_engine::plan::{
+    Comparison, Environment, Expression, FloatOperator, LikePattern, Operator, PlanColumn,
+    ValueKind,
+};
 use quire_engine::row_table::Value;
 
 use super::cast::cast;
 use super::foreign::PlannedExpression;
 use super::function::PlannedFunction;
 use super::operators::{arithmetic, checked_operator, comparison_of, operator_of};
-use crate::functions::Concatenation;
+use crate::functions::{Concatenation, FloatKey, LossyCast};
 use crate::statement::aggregate::Aggregate;
 use crate::statement::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 
@@ -210,23 +213,40 @@ impl Translator<'_> {
         if !is_same(&self.type_of(left)?, &self.type_of(right)?) {
             return None;
         }
-        let sides = [self.node(left)?, self.node(right)?];
+        let sides = [self.compared(left)?, self.compared(right)?];
         Some(Expression::Compare(comparison, Box::new(sides)))
     }
 
     fn in_list(&mut self, list: &InList) -> Option<Expression> {
         let tested = self.type_of(&list.expr)?;
-        // The general path may look floats up by their bits.
-        if tested.is_floating() && self.beyond.is_none() {
-            return None;
-        }
         for item in &list.list {
             if !is_same(&self.type_of(item)?, &tested) {
                 return None;
             }
         }
-        let items = self.nodes(&list.list)?;
-        Some(Expression::In(self.boxed(&list.expr)?, items, list.negated))
+        let items = list.list.iter().map(|item| self.compared(item));
+        let items = items.collect::<Option<Vec<_>>>()?;
+        let tested = Box::new(self.compared(&list.expr)?);
+        Some(Expression::In(tested, items, list.negated))
+    }
+
+    /// The node of a value that the engine compares, which it does by the order of SQL without keys of floats.
+    pub(crate) fn compared(&mut self, expr: &Expr) -> Option<Expression> {
+        let expr = FloatKey::argument_of(expr).unwrap_or(expr);
+        self.node(LossyCast::argument_of(expr).unwrap_or(expr))
+    }
+
+    /// The key of a float. Adding zero makes -0.0 positive; whoever compares NaNs has one of them only.
+    fn float_key(&mut self, argument: &Expr) -> Option<Expression> {
+        let node = self.node(argument)?;
+        let kind = node.kind();
+        let add = FloatOperator(Operator::Add);
+        let sides = |zero| Box::new([node, Expression::constant(zero, kind)]);
+        match kind {
+            ValueKind::Double => Some(Expression::Double(add, sides(Value::Double(0.0)))),
+            ValueKind::Real => Some(Expression::Real(add, sides(Value::Real(0.0)))),
+            _ => None,
+        }
     }
 
     fn like(&mut self, like: &Like) -> Option<Expression> {
@@ -262,13 +282,6 @@ impl Translator<'_> {
             }
             result_type = Some(data_type);
         }
-        // The general path may look floats up by their bits.
-        if let Some(tested) = &case.expr
-            && self.beyond.is_none()
-            && self.type_of(tested)?.is_floating()
-        {
-            return None;
-        }
         for (when, then) in &case.when_then_expr {
             let condition = match &case.expr {
                 Some(tested) => self.compare(Comparison::Equal, tested, when)?,
@@ -297,6 +310,7 @@ impl Translator<'_> {
                 return (zone == Some("+00:00")).then_some(Expression::Now);
             }
             ("coalesce", parts) => return self.coalesce(parts, expr),
+            ("float_key", [argument]) => return self.float_key(argument),
             ("decimal_digits", [inner]) => return Some(Expression::Digits(self.boxed(inner)?)),
             (Concatenation::NAME, [left, right]) => {
                 let sides = Box::new([self.node(left)?, self.node(right)?]);

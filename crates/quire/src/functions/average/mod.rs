@@ -1,0 +1,145 @@
+//! `avg` of integers and decimals, rounded once.
+//!
+//! DataFusion adds integers up as doubles, which are not exact beyond 2^53, and cuts the digits of a decimal mean off. Here both are
+//! added up exactly. The mean of integers is the double nearest to it; that of DECIMAL(p,s) is a DECIMAL(p+4,s+4) (at most 38), and
+//! rounds half away from zero, as PostgreSQL's digits do. Floats keep DataFusion's implementation, but for moving frames
+//! ([`super::frames`]).
+
+mod accumulate;
+mod groups;
+mod mean;
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{Result, exec_err, plan_err};
+use datafusion::functions_aggregate::average::Avg;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
+};
+
+use self::mean::Mean;
+use super::frames::{DoubleFrame, DoubleFrameResult};
+
+/// The function.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ExactAverage {
+    inexact: Avg,
+    signature: Signature,
+    aliases: Vec<String>,
+}
+
+impl ExactAverage {
+    pub(crate) fn new() -> Self {
+        Self {
+            inexact: Avg::new(),
+            signature: Signature::user_defined(Volatility::Immutable),
+            aliases: vec!["mean".to_owned()],
+        }
+    }
+}
+
+impl AggregateUDFImpl for ExactAverage {
+    fn name(&self) -> &str {
+        "avg"
+    }
+
+    fn aliases(&self) -> &[String] {
+        &self.aliases
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        let [argument] = arg_types else {
+            return plan_err!("No function matches avg with {} arguments", arg_types.len());
+        };
+        let averaged = match argument {
+            DataType::Int8 | DataType::UInt8 => DataType::Int16,
+            DataType::UInt16 => DataType::Int32,
+            DataType::UInt32 => DataType::Int64,
+            DataType::UInt64 => DataType::Decimal128(20, 0),
+            DataType::Null | DataType::Float16 | DataType::Float32 => DataType::Float64,
+            DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
+            DataType::Int16
+            | DataType::Int32
+            | DataType::Int64
+            | DataType::Float64
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..)
+            | DataType::Duration(_) => argument.clone(),
+            other => return plan_err!("No function matches avg({other})"),
+        };
+        Ok(vec![averaged])
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.inexact.return_type(arg_types)
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        match Mean::of(args.expr_fields, &args.return_field) {
+            Some(mean) if args.is_distinct => Ok(Box::new(accumulate::DistinctMean::new(mean))),
+            Some(mean) => Ok(Box::new(accumulate::RunningMean::new(mean))),
+            None => self.inexact.accumulator(args),
+        }
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        match Mean::of(args.expr_fields, &args.return_field) {
+            Some(_) if args.is_distinct => {
+                exec_err!("avg(DISTINCT) over a moving window frame is not supported")
+            }
+            Some(mean) => Ok(Box::new(accumulate::RunningMean::new(mean))),
+            None if *args.return_field.data_type() == DataType::Float64 => {
+                DoubleFrame::accumulator(DoubleFrameResult::Mean, args.is_distinct)
+            }
+            None => self.inexact.create_sliding_accumulator(args),
+        }
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        let Some(mean) = Mean::of(args.input_fields, &args.return_field) else {
+            return self.inexact.state_fields(args);
+        };
+        let name = |part| format_state_name(args.name, part);
+        if args.is_distinct {
+            let item = Field::new_list_field(mean.value_type(), true);
+            let list = Field::new_list(name("avg distinct"), item, false);
+            return Ok(vec![Arc::new(list)]);
+        }
+        Ok(vec![
+            Arc::new(Field::new(name("count"), DataType::Int64, true)),
+            Arc::new(Field::new(name("sum"), mean.total_type(), true)),
+        ])
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
+        match Mean::of(args.expr_fields, &args.return_field) {
+            Some(_) => !args.is_distinct,
+            None => self.inexact.groups_accumulator_supported(args),
+        }
+    }
+
+    fn create_groups_accumulator(
+        &self,
+        args: AccumulatorArgs,
+    ) -> Result<Box<dyn GroupsAccumulator>> {
+        match Mean::of(args.expr_fields, &args.return_field) {
+            Some(mean) => Ok(Box::new(groups::GroupedMeans::new(mean))),
+            None => self.inexact.create_groups_accumulator(args),
+        }
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+}
