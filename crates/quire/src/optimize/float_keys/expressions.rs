@@ -38,7 +38,6 @@ pub(in crate::optimize) fn compare_by_keys(
         Expr::InList(list) => {
             keys.replace_all(std::iter::once(list.expr.as_mut()).chain(list.list.iter_mut()));
         }
-        Expr::SetComparison(test) => keys.replace_tested(&mut test.expr, &mut test.subquery)?,
         Expr::Case(case) => {
             if let Some(tested) = &mut case.expr {
                 let pairs = case.when_then_expr.iter_mut();
