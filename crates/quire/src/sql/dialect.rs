@@ -225,13 +225,14 @@ mod tests {
     use datafusion::sql::sqlparser::parser::Parser;
 
     fn parsed(sql: &str) -> String {
-        let parser = Parser::new(&QuireDialect::default()).try_with_sql(sql);
+        let dialect = QuireDialect::default();
+        let parser = Parser::new(&dialect).try_with_sql(sql);
         format!("{:#?}", parser.unwrap().parse_expr().unwrap())
     }
 
-    /// Parentheses are nodes of their own, so what is grouped alike is printed alike only without them.
     fn same(left: &str, right: &str) {
-        let parser = Parser::new(&QuireDialect::default()).try_with_sql(left);
+        let dialect = QuireDialect::default();
+        let parser = Parser::new(&dialect).try_with_sql(left);
         let text = parser.unwrap().parse_expr().unwrap().to_string();
         assert_eq!(text, right);
     }
