@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::common::{Column, JoinType, Result, plan_err};
 use datafusion::functions_aggregate::expr_fn::{count, first_value, nth_value};
 use datafusion::logical_expr::{
-    Expr, FetchType, Limit, LogicalPlan, LogicalPlanBuilder, ScalarUDF, SkipType, SortExpr,
-    Subquery, lit, when,
+    Expr, FetchType, Limit, LogicalPlan, LogicalPlanBuilder, ScalarUDF, SkipType, Subquery, lit,
+    when,
 };
 
 use super::rows::{Rows, plan_of, reads_outer};
