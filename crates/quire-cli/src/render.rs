@@ -15,6 +15,7 @@ mod sample;
 mod type_name;
 mod value;
 mod width;
+mod zone;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::SchemaRef;
 
 pub use width::{display_width, escape_controls};
+pub use zone::in_zone;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,7 @@ use quire::{Completion, Connection, Database, DatabaseOptions, Outcome, Rows};
 use quire_server::copy::CopyFailure;
 
 use crate::commands;
-use crate::render::{Format, escape_controls, renderer};
+use crate::render::{Format, escape_controls, in_zone, renderer};
 use crate::rows_behind::{ProcessInput, RowLines, RowTypist, TypedLines, TypedScript};
 use crate::script::{Item, Script};
 
@@ -374,6 +374,7 @@ impl Shell {
 
     fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), Failure> {
         let mut renderer = renderer(&self.format(), &rows.schema());
+        let zone = self.connection()?.setting("timezone").unwrap_or_default();
         let failed = |error| Failure::Statement {
             error,
             sql: sql.to_owned(),
@@ -384,7 +385,7 @@ impl Shell {
         let mut next = rows.next_batch().map_err(failed)?;
         renderer.begin(&mut output)?;
         while let Some(batch) = next {
-            renderer.batch(&batch, &mut output)?;
+            renderer.batch(&in_zone(batch, &zone), &mut output)?;
             next = rows.next_batch().map_err(failed)?;
         }
         Ok(renderer.finish(&mut output)?)

@@ -3,9 +3,25 @@
 //! Every value of the type has a text, also years beyond what calendar libraries cover; years
 //! before 1 end in ` BC`.
 
+mod abbreviations;
+mod civil;
+mod fields;
+mod interval;
+mod interval_text;
+mod truncate;
+mod zone;
+
+pub(crate) use fields::{Field, Part};
+pub(crate) use interval::Interval;
+pub(crate) use interval_text::parse_interval;
+pub(crate) use truncate::{bin, truncate, truncate_instant, truncate_interval};
+pub use zone::Zone;
+pub(crate) use zone::{DAY, SECOND};
+
 use std::fmt::Write as _;
 
-use crate::copy::{civil_from_days, iso_date, iso_timestamp};
+pub(crate) use crate::copy::Reason;
+use crate::copy::{self, civil_from_days};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
@@ -21,25 +37,43 @@ pub fn write_date(days: i64, out: &mut String) {
 /// `ticks_per_second` (1, 1,000, 1,000,000 or 1,000,000,000). `offset` is minutes east of
 /// Greenwich; `None` for timestamps without time zone.
 pub fn write_timestamp(ticks: i64, ticks_per_second: i64, offset: Option<i32>, out: &mut String) {
-    let offset_seconds = offset.map_or(0, |minutes| i64::from(minutes) * 60);
+    let offset = offset.map(|minutes| minutes.saturating_mul(60));
+    write_moment(ticks, ticks_per_second, offset, out);
+}
+
+/// Appends an instant, microseconds after 1970-01-01 00:00:00 in Greenwich, as clocks of the zone show it.
+pub fn write_instant(micros: i64, zone: &Zone, out: &mut String) {
+    write_moment(micros, SECOND, Some(zone.offset_at(micros)), out);
+}
+
+/// `offset` is seconds east of Greenwich.
+fn write_moment(ticks: i64, ticks_per_second: i64, offset: Option<i32>, out: &mut String) {
     let seconds = ticks
         .div_euclid(ticks_per_second)
-        .saturating_add(offset_seconds);
+        .saturating_add(offset.unwrap_or(0).into());
     let nanoseconds =
         ticks.rem_euclid(ticks_per_second) * (NANOSECONDS_PER_SECOND / ticks_per_second);
     let (date, is_before_christ) = date_text(seconds.div_euclid(SECONDS_PER_DAY));
     out.push_str(&date);
     out.push(' ');
     write_clock(seconds.rem_euclid(SECONDS_PER_DAY), nanoseconds, out);
-    if let Some(minutes) = offset {
-        let sign = if minutes < 0 { '-' } else { '+' };
-        let minutes = minutes.unsigned_abs();
-        let _ = write!(out, "{sign}{:02}", minutes / 60);
-        if minutes % 60 != 0 {
-            let _ = write!(out, ":{:02}", minutes % 60);
-        }
+    if let Some(seconds) = offset {
+        write_offset(seconds, out);
     }
     push_era(is_before_christ, out);
+}
+
+/// Appends `+02`, `-04:56:02`: seconds east of Greenwich.
+fn write_offset(seconds: i32, out: &mut String) {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let seconds = seconds.unsigned_abs();
+    let _ = write!(out, "{sign}{:02}", seconds / 3600);
+    if seconds % 3600 != 0 {
+        let _ = write!(out, ":{:02}", seconds / 60 % 60);
+    }
+    if seconds % 60 != 0 {
+        let _ = write!(out, ":{:02}", seconds % 60);
+    }
 }
 
 /// Appends a time of day, `ticks` after midnight.
@@ -49,16 +83,23 @@ pub fn write_time(ticks: i64, ticks_per_second: i64, out: &mut String) {
     write_clock(ticks.div_euclid(ticks_per_second), nanoseconds, out);
 }
 
-/// Appends `1 year 2 mons 3 days 04:05:06.5`; parts that are zero are left out.
+/// Appends `1 year 2 mons 3 days 04:05:06.5`; parts that are zero are left out, and a part behind a negative one has its sign.
 pub fn write_interval(months: i64, days: i64, nanoseconds: i128, out: &mut String) {
     let start = out.len();
+    let mut is_behind_negative = false;
     let parts = [(months / 12, "year"), (months % 12, "mon"), (days, "day")];
     for (count, unit) in parts.into_iter().filter(|(count, _)| *count != 0) {
         if out.len() > start {
             out.push(' ');
         }
+        let sign = if is_behind_negative && count > 0 {
+            "+"
+        } else {
+            ""
+        };
         let plural = if count == 1 { "" } else { "s" };
-        let _ = write!(out, "{count} {unit}{plural}");
+        let _ = write!(out, "{sign}{count} {unit}{plural}");
+        is_behind_negative = count < 0;
     }
     if nanoseconds == 0 && out.len() > start {
         return;
@@ -66,8 +107,10 @@ pub fn write_interval(months: i64, days: i64, nanoseconds: i128, out: &mut Strin
     if out.len() > start {
         out.push(' ');
     }
-    if nanoseconds < 0 {
-        out.push('-');
+    match nanoseconds < 0 {
+        true => out.push('-'),
+        false if is_behind_negative => out.push('+'),
+        false => {}
     }
     let magnitude = nanoseconds.unsigned_abs();
     let per_second = u128::from(NANOSECONDS_PER_SECOND.unsigned_abs());
@@ -78,13 +121,13 @@ pub fn write_interval(months: i64, days: i64, nanoseconds: i128, out: &mut Strin
 
 /// The day since 1970-01-01 of a date that is written as `2024-03-01` or `0044-03-15 BC`; `None` when it is no such date.
 pub fn parse_date(text: &str) -> Option<i32> {
-    iso_date(text)
+    copy::parse_date(text.as_bytes()).ok()
 }
 
 /// Microseconds since 1970-01-01 00:00 of a date and a time of day, `2024-03-01 04:05:06.789+01`, where `T` may stand for the
-/// blank. An offset counts only if `is_instant`. `None` when it is no such text.
-pub fn parse_timestamp(text: &str, is_instant: bool) -> Option<i64> {
-    iso_timestamp(text, is_instant)
+/// blank. With a zone it is an instant, whose text may name its own. `None` when it is no such text.
+pub fn parse_timestamp(text: &str, zone: Option<&Zone>) -> Option<i64> {
+    copy::parse_timestamp(text.as_bytes(), zone).ok()
 }
 
 fn write_clock(seconds: i64, nanoseconds: i64, out: &mut String) {

@@ -16,7 +16,9 @@ use quire::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::float::{write_f32, write_f64};
-use quire::temporal::{write_date, write_interval, write_time, write_timestamp};
+use quire::temporal::{
+    Zone, write_date, write_instant, write_interval, write_time, write_timestamp,
+};
 
 /// Appends the text of the value of a row. Only called for rows that are not NULL.
 pub type WriteValue<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
@@ -123,7 +125,16 @@ fn timestamp<'a>(array: &'a dyn Array, unit: TimeUnit, zone: Option<&str>) -> Wr
     let offset = match zone.map(fixed_offset) {
         None => None,
         Some(Some(minutes)) => Some(minutes),
-        Some(None) => return any_other(array),
+        Some(None) => {
+            return match zone.and_then(Zone::of_setting) {
+                Some(zone) if unit == TimeUnit::Microsecond => {
+                    primitive::<TimestampMicrosecondType>(array, move |micros, out| {
+                        write_instant(micros, &zone, out);
+                    })
+                }
+                _ => any_other(array),
+            };
+        }
     };
     match unit {
         TimeUnit::Second => primitive::<TimestampSecondType>(array, move |ticks, out| {

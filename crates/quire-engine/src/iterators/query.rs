@@ -21,7 +21,7 @@ pub struct QueryOptions {
     pub memory_bytes: usize,
     /// Where these files are made: where the system has its temporary files, if nothing else is said.
     pub directory: Option<PathBuf>,
-    /// The time in nanoseconds since 1970.
+    /// The time in microseconds since 1970.
     pub now: i64,
     /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`]. Costs some time for each row.
     pub is_counted: bool,
@@ -90,7 +90,7 @@ pub enum TupleQueryError {
 
 impl TupleQuery {
     /// Starts a query over the tables that `tables` knows by name, with these values of its parameters; `now` is the time in
-    /// nanoseconds since 1970.
+    /// microseconds since 1970.
     ///
     /// # Errors
     /// What the iterators do not do; what the subqueries for single values meet.

@@ -26,8 +26,9 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// The same at that time, in nanoseconds since 1970.
-    pub(crate) fn at(parameters: &'a [Value], now: i64) -> Self {
+    /// The same at that time, in microseconds since 1970.
+    #[must_use]
+    pub fn at(parameters: &'a [Value], now: i64) -> Self {
         Self {
             parameters,
             now: Cell::new(Some(now)),
@@ -44,13 +45,13 @@ impl<'a> Environment<'a> {
         value.ok_or(EvaluationError::MissingParameter { number })
     }
 
-    /// The time at which the execution asked first, in nanoseconds since 1970.
+    /// The time at which the execution asked first, in microseconds since 1970.
     pub fn now(&self) -> i64 {
         self.now.get().unwrap_or_else(|| {
             let since = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default();
-            let now = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+            let now = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
             self.now.set(Some(now));
             now
         })

@@ -1,6 +1,7 @@
 //! What clients send, as CSV.
 
 use quire::arrow::datatypes::SchemaRef;
+use quire::temporal::Zone;
 use quire::{CopyFormat, CopyKind};
 
 use super::SIGNATURE;
@@ -400,7 +401,11 @@ fn push_value(csv: &mut Vec<u8>, column: &Parameter, bytes: &[u8]) -> Result<(),
         decoded.map_err(|error| Failure::error(error.sqlstate(), error.to_string()))?;
     let pg_type = PgType::of(fitting.as_ref().unwrap_or(column.data_type()));
     let mut text = Vec::new();
-    write_text(&mut text, &Cell::of_value(&value, &pg_type));
+    write_text(
+        &mut text,
+        &Cell::of_value(&value, &pg_type),
+        &Zone::default(),
+    );
     push_quoted(csv, &text);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Rows as clients take them.
 
 use quire::arrow::datatypes::SchemaRef;
+use quire::temporal::Zone;
 use quire::{CopyFormat, CopyKind};
 
 use super::SIGNATURE;
@@ -69,6 +70,7 @@ impl RowWriter {
         if self.is_binary() {
             out.extend((cells.len() as u16).to_be_bytes());
         }
+        let utc = Zone::default();
         for (index, cell) in cells.enumerate() {
             if self.is_binary() {
                 self.write_binary(out, &cell, index);
@@ -78,7 +80,7 @@ impl RowWriter {
                 out.push(self.format.delimiter);
             }
             self.value.clear();
-            match (write_text(&mut self.value, &cell), self.format.kind) {
+            match (write_text(&mut self.value, &cell, &utc), self.format.kind) {
                 (false, _) => out.extend_from_slice(self.format.null.as_bytes()),
                 (true, CopyKind::Csv) => self.write_csv(out, index),
                 (true, _) => self.write_escaped(out),

@@ -1,5 +1,7 @@
 //! Rows as messages.
 
+use std::sync::Arc;
+
 use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::{Schema, SchemaRef};
 use quire::{Reply, Rows};
@@ -179,13 +181,14 @@ fn write_row<'a>(
     columns: &Columns,
     formats: &[Format],
 ) {
+    let zone = Arc::clone(&output.zone);
     output.message(b'D', |body| {
         body.extend((columns.types.len() as u16).to_be_bytes());
         for (index, (cell, pg_type)) in cells.zip(&columns.types).enumerate() {
             let start = body.len();
             body.extend((-1_i32).to_be_bytes());
             let is_value = match Format::at(formats, index) {
-                Format::Text => write_text(body, &cell),
+                Format::Text => write_text(body, &cell, &zone),
                 Format::Binary => write_binary(body, &cell, pg_type),
             };
             if is_value {

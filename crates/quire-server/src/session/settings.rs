@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use quire::temporal::Zone;
+
 use super::Session;
 use crate::net::Sender;
 
@@ -59,12 +61,10 @@ impl Session {
             let Ok(value) = self.connection.setting(name) else {
                 continue;
             };
-            // Timestamps are shown in UTC; this is its usual name.
-            let value = match value.as_str() {
-                "+00:00" => "UTC".to_owned(),
-                _ => value,
-            };
             if *known != value {
+                if *name == "TimeZone" {
+                    sender.output.zone = Zone::of_setting(&value).unwrap_or_default().into();
+                }
                 sender.output.parameter_status(name, &value);
                 *known = value;
             }

@@ -3,6 +3,7 @@
 use super::parameter::{ParameterError, from_binary};
 use super::text::write_element;
 use super::{Cell, PgType, numeric, write_text};
+use quire::temporal::Zone;
 
 /// Bytes of a NULL within an array: its length.
 const ELEMENT_BYTES_MIN: usize = 4;
@@ -65,11 +66,15 @@ fn element_text(bytes: &[u8], element_type: &PgType) -> Result<Vec<u8>, Paramete
         let decimal =
             numeric::read_numeric(bytes).map_err(|_| ParameterError::Binary("numeric"))?;
         let (units, scale) = (decimal.units, decimal.scale.cast_signed());
-        write_text(&mut text, &Cell::Decimal { units, scale });
+        write_text(&mut text, &Cell::Decimal { units, scale }, &Zone::default());
         return Ok(text);
     }
     let value = from_binary(bytes, element_type)?;
-    write_text(&mut text, &Cell::of_value(&value, element_type));
+    write_text(
+        &mut text,
+        &Cell::of_value(&value, element_type),
+        &Zone::default(),
+    );
     Ok(text)
 }
 

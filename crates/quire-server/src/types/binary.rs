@@ -1,6 +1,7 @@
 //! Values in binary.
 
 use quire::arrow::array::Array;
+use quire::temporal::Zone;
 
 use super::{Cell, Column, PgType, numeric, write_text};
 
@@ -24,7 +25,7 @@ pub(crate) fn write_binary(out: &mut Vec<u8>, cell: &Cell<'_>, pg_type: &PgType)
         Cell::Decimal { units, scale } => numeric::write_numeric(out, *units, *scale),
         Cell::Real(value) => out.extend(value.to_be_bytes()),
         Cell::Double(value) => out.extend(value.to_be_bytes()),
-        Cell::Text(_) | Cell::Shown(_) => return write_text(out, cell),
+        Cell::Text(_) | Cell::Shown(_) => return write_text(out, cell, &Zone::default()),
         Cell::Bytes(bytes) => out.extend(*bytes),
         Cell::Date(day) => match day.checked_sub(EPOCH_DAYS) {
             Some(day) => out.extend(day.to_be_bytes()),
@@ -75,7 +76,7 @@ fn write_array(out: &mut Vec<u8>, column: &Column, count: usize, element: &PgTyp
             // Arrays of arrays are shown as one of texts.
             cell @ Cell::Array(_) => {
                 let mut text = Vec::new();
-                write_text(&mut text, &cell);
+                write_text(&mut text, &cell, &Zone::default());
                 Cell::Shown(String::from_utf8_lossy(&text).into_owned())
             }
             cell => cell,

@@ -1,6 +1,6 @@
 //! Days and times of day as PostgreSQL writes them; [`quire::temporal`] knows the calendar.
 
-use quire::temporal;
+use quire::temporal::{self, Zone};
 
 const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
 
@@ -20,12 +20,14 @@ pub(super) fn time_text(microseconds: i64) -> String {
     text_of(|out| temporal::write_time(microseconds, MICROSECONDS_PER_SECOND, out))
 }
 
-/// `2024-03-01 04:05:06.789`, `+00` behind it for an instant, and ` BC`.
-pub(super) fn timestamp_text(microseconds: i64, is_instant: bool) -> String {
-    let offset = is_instant.then_some(0);
-    text_of(|out| {
-        temporal::write_timestamp(microseconds, MICROSECONDS_PER_SECOND, offset, out);
-    })
+/// `2024-03-01 04:05:06.789`, and ` BC` for years before 1.
+pub(super) fn timestamp_text(microseconds: i64) -> String {
+    text_of(|out| temporal::write_timestamp(microseconds, MICROSECONDS_PER_SECOND, None, out))
+}
+
+/// The same for an instant, as clocks of the zone show it, with `+01` behind it.
+pub(super) fn instant_text(microseconds: i64, zone: &Zone) -> String {
+    text_of(|out| temporal::write_instant(microseconds, zone, out))
 }
 
 /// `1 year 2 mons 3 days 04:05:06.789`
@@ -46,8 +48,10 @@ mod tests {
         assert_eq!(date_text(-719_162), "0001-01-01");
         assert_eq!(date_text(-719_163), "0001-12-31 BC");
         assert_eq!(date_text(2_932_896), "9999-12-31");
-        assert_eq!(timestamp_text(-1, false), "1969-12-31 23:59:59.999999");
-        assert_eq!(timestamp_text(1_500_000, true), "1970-01-01 00:00:01.5+00");
+        assert_eq!(timestamp_text(-1), "1969-12-31 23:59:59.999999");
+        let zoned = |name| instant_text(1_500_000, &Zone::of_setting(name).unwrap());
+        assert_eq!(zoned("UTC"), "1970-01-01 00:00:01.5+00");
+        assert_eq!(zoned("America/New_York"), "1969-12-31 19:00:01.5-05");
         assert_eq!(
             interval_text(14, 3, 14_706_789_000),
             "1 year 2 mons 3 days 04:05:06.789"
@@ -58,23 +62,24 @@ mod tests {
 
     #[test]
     fn texts_are_read_back() {
+        let utc = Zone::default();
         for day in [-719_163, -719_162, -1, 0, 19_782, 2_932_896, 5_000_000] {
             assert_eq!(temporal::parse_date(&date_text(day)), Some(day));
         }
         for micros in [-62_135_596_800_000_000, -1, 0, 1_709_265_906_789_000] {
             assert_eq!(
-                temporal::parse_timestamp(&timestamp_text(micros, false), false),
+                temporal::parse_timestamp(&timestamp_text(micros), None),
                 Some(micros)
             );
             assert_eq!(
-                temporal::parse_timestamp(&timestamp_text(micros, true), true),
+                temporal::parse_timestamp(&instant_text(micros, &utc), Some(&utc)),
                 Some(micros)
             );
         }
-        let two = temporal::parse_timestamp("1970-01-01T02:00:00+02:00", true);
+        let two = temporal::parse_timestamp("1970-01-01T02:00:00+02:00", Some(&utc));
         assert_eq!(two, Some(0));
         assert_eq!(
-            temporal::parse_timestamp("1970-01-01 02:00-0530", true),
+            temporal::parse_timestamp("1970-01-01 02:00-0530", Some(&utc)),
             Some(27_000_000_000)
         );
         for wrong in [
@@ -86,8 +91,8 @@ mod tests {
             "",
         ] {
             assert_eq!(temporal::parse_date(wrong), None, "{wrong}");
-            assert_eq!(temporal::parse_timestamp(wrong, false), None, "{wrong}");
+            assert_eq!(temporal::parse_timestamp(wrong, None), None, "{wrong}");
         }
-        assert_eq!(temporal::parse_timestamp("2023-01-01 25:00", false), None);
+        assert_eq!(temporal::parse_timestamp("2023-01-01 25:00", None), None);
     }
 }

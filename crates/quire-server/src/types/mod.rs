@@ -9,7 +9,7 @@
 //! | `parameter`, `array_parameter` | what a client's bytes for a parameter mean |
 //!
 //! Formats are those of PostgreSQL 15 with `DateStyle` ISO, `IntervalStyle` postgres, `bytea_output` hex and
-//! `extra_float_digits` 1; timestamps with time zone are shown in UTC, with their offset.
+//! `extra_float_digits` 1; timestamps with time zone are shown where the session is, with their offset.
 
 mod array_parameter;
 mod binary;

@@ -206,13 +206,13 @@ fn from_text(text: &str, wire: &PgType) -> Decoded {
             // Other spellings are left to the statement.
             None => Value::Text(text.into()),
         },
-        PgType::Timestamp | PgType::TimestampTz => {
-            match temporal::parse_timestamp(text, *wire == PgType::TimestampTz) {
-                Some(micros) => Value::Integer(micros),
-                None => Value::Text(text.into()),
-            }
-        }
-        PgType::Numeric { .. }
+        PgType::Timestamp => match temporal::parse_timestamp(text, None) {
+            Some(micros) => Value::Integer(micros),
+            None => Value::Text(text.into()),
+        },
+        // The statement knows where the session is.
+        PgType::TimestampTz
+        | PgType::Numeric { .. }
         | PgType::Text
         | PgType::Json
         | PgType::Time

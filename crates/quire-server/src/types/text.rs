@@ -2,10 +2,12 @@
 
 use quire::arrow::array::Array;
 
+use quire::temporal::Zone;
+
 use super::{Cell, Column, calendar, float, numeric};
 
-/// Appends a value as text; `false` when it is NULL.
-pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>) -> bool {
+/// Appends a value as text, an instant as clocks of the zone show it; `false` when it is NULL.
+pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>, zone: &Zone) -> bool {
     match cell {
         Cell::Null => return false,
         Cell::Boolean(value) => out.push(if *value { b't' } else { b'f' }),
@@ -18,15 +20,15 @@ pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>) -> bool {
         Cell::Bytes(bytes) => write_hex(out, bytes),
         Cell::Date(day) => out.extend(calendar::date_text(*day).bytes()),
         Cell::Time(micros) => out.extend(calendar::time_text(*micros).bytes()),
-        Cell::Timestamp(micros) => out.extend(calendar::timestamp_text(*micros, false).bytes()),
-        Cell::TimestampTz(micros) => out.extend(calendar::timestamp_text(*micros, true).bytes()),
+        Cell::Timestamp(micros) => out.extend(calendar::timestamp_text(*micros).bytes()),
+        Cell::TimestampTz(micros) => out.extend(calendar::instant_text(*micros, zone).bytes()),
         Cell::Interval {
             months,
             days,
             microseconds,
         } => out.extend(calendar::interval_text(*months, *days, *microseconds).bytes()),
         Cell::Array(elements) => match Column::new(elements) {
-            Ok(column) => write_array(out, &column, elements.len()),
+            Ok(column) => write_array(out, &column, elements.len(), zone),
             Err(_) => return false,
         },
     }
@@ -62,7 +64,7 @@ fn write_hex(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// `{1,NULL,"a b"}`
-fn write_array(out: &mut Vec<u8>, column: &Column, count: usize) {
+fn write_array(out: &mut Vec<u8>, column: &Column, count: usize, zone: &Zone) {
     out.push(b'{');
     for row in 0..count {
         if row > 0 {
@@ -70,7 +72,7 @@ fn write_array(out: &mut Vec<u8>, column: &Column, count: usize) {
         }
         let cell = column.cell(row);
         let mut element = Vec::new();
-        if !write_text(&mut element, &cell) {
+        if !write_text(&mut element, &cell, zone) {
             out.extend(b"NULL");
         } else if matches!(cell, Cell::Array(_)) {
             out.extend(element);
@@ -114,7 +116,7 @@ mod tests {
 
     fn text(cell: &Cell<'_>) -> Option<String> {
         let mut out = Vec::new();
-        write_text(&mut out, cell).then(|| String::from_utf8(out).unwrap())
+        write_text(&mut out, cell, &Zone::default()).then(|| String::from_utf8(out).unwrap())
     }
 
     #[test]

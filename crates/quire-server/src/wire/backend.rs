@@ -1,8 +1,11 @@
 //! What the server says.
 
+use std::sync::Arc;
+
 use super::Format;
 use crate::failure::{Failure, Severity};
 use crate::types::PgType;
+use quire::temporal::Zone;
 
 /// A column, as `RowDescription` tells it.
 #[derive(Debug, Clone)]
@@ -16,6 +19,8 @@ pub(crate) struct Described<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
+    /// Where the session is, for instants that are written as text.
+    pub(crate) zone: Arc<Zone>,
 }
 
 impl Output {

@@ -15,6 +15,9 @@ mod sql_name;
 
 pub use atomic_file::AtomicFile;
 pub(crate) use control::{CopyControl, CopyPhase, CopyProgress};
-pub(crate) use csv::{Reason, civil_from_days, iso_date, iso_timestamp, parse_decimal};
+pub(crate) use csv::{
+    Reason, civil_from_days, days_from_civil, month_days, parse_date, parse_decimal, parse_time,
+    parse_timestamp,
+};
 pub(crate) use error::CopyError;
 pub(crate) use sql_name::{sql_name, sql_type_name};

@@ -231,7 +231,10 @@ fn from_types(line: &str) -> Error {
         let text = format!("a condition must be BOOLEAN, not {data_type}");
         return Error::new("42804", text).with_hint("Compare it with something.");
     }
-    if line.contains("Cannot coerce") || line.contains("Cannot infer common") {
+    if ["Cannot coerce", "Cannot infer common", "Failed to coerce"]
+        .iter()
+        .any(|words| line.contains(words))
+    {
         return Error::new("42804", in_sql(line))
             .with_hint("Cast one side to the type of the other.");
     }
@@ -301,6 +304,10 @@ pub(super) fn from_message(text: &str) -> Error {
 }
 
 fn internal(text: &str) -> Error {
+    let line = first_line(text);
+    if line.contains("Failed to coerce types") {
+        return from_types(line);
+    }
     Error::new("XX000", format!("internal error: {}", first_line(text)))
         .with_hint("This is a fault of the program, not of the statement; please report it.")
 }

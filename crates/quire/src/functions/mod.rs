@@ -21,6 +21,7 @@ mod single_value;
 mod storage;
 mod sum;
 mod text;
+mod time;
 mod waits;
 
 use average::ExactAverage;
@@ -40,6 +41,10 @@ pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFu
 pub(crate) use sum::CheckedSum;
 pub(crate) use text::{Concatenation, value_too_large};
 pub(crate) use waits::WaitsFunction;
+pub(crate) use time::{
+    IntervalAggregate, Kind, StatementClock, as_planner_part, interval_length, interval_negative,
+    invalid_text, micros_now, seconds_to_instant, time_cast, time_operator, zone_of,
+};
 
 use std::sync::Arc;
 
@@ -49,17 +54,23 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use quire_engine::Snapshot;
 
+use crate::optimize::TimePlanner;
+
 /// The functions that depend on the connection, or on what a statement sees.
 pub(crate) fn register(
     state: &mut SessionState,
     snapshot: &Snapshot,
     values: &Arc<SequenceValues>,
+    clock: StatementClock,
 ) -> Result<()> {
+    clock.register(state)?;
     sequences::register(state, snapshot, values)
 }
 
 /// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
+    state.register_expr_planner(Arc::new(TimePlanner))?;
+    time::register(state)?;
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udf(ScalarUDF::from(round_floats::RoundFloats::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;

@@ -1,15 +1,16 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod checked_operators;
-mod dates_and_intervals;
 mod decimals_beside_floats;
 mod float_keys;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod times;
 mod unique_names;
 mod unnesting;
 
+pub(crate) use times::TimePlanner;
 pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
@@ -26,7 +27,8 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     rules.insert(0, Arc::new(integer_sums::IntegerSums));
     rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(2, Arc::new(dates_and_intervals::DatesAndIntervals));
+    rules.insert(2, Arc::new(times::TimeOperators));
+    rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(unnesting::Unnesting));
     rules.push(Arc::new(float_keys::FloatKeys));
@@ -38,9 +40,11 @@ pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
     let widen = |part| decimals_beside_floats::widen_expression(part, schema);
     let expr = expr.data.transform_up(widen)?;
-    let widen = |part| dates_and_intervals::widen_expression(part, schema);
-    let expr = expr.data.transform_up(widen)?;
+    let replace = |part| times::replace_operator(part, schema);
+    let expr = expr.data.transform_up(replace)?;
     let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
+    let settle = |part| times::settle_expression(part, schema);
+    let expr = expr.data.transform_up(settle)?;
     let check = |part| checked_operators::check_expression(part, schema);
     let expr = expr.data.transform_up(check)?;
     let compare = |part| float_keys::compare_by_keys(part, schema);

@@ -14,6 +14,7 @@ use quire_engine::{Isolation, TransactionOptions};
 
 use super::context::Session;
 use super::costs::{COSTS, CostSettings};
+use super::formats;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::options::DatabaseOptions;
@@ -40,6 +41,8 @@ extensions_options! {
         pub statement_path: bool, default = true
         /// Let the tuple engine make machine code of programs that run often.
         pub native_code: bool, default = true
+        /// Where the session is: what clocks show at an instant.
+        pub time_zone: String, default = "UTC".to_owned()
         /// Which machine runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
         pub engine: String, default = "auto".to_owned()
     }
@@ -60,6 +63,9 @@ impl QuireOptions {
 /// The setting that chooses the machine for queries, and what it may be.
 const ENGINE: &str = "quire.engine";
 const ENGINES: [&str; 3] = ["auto", "tuple", "batch"];
+
+/// The setting that says where the session is.
+const TIME_ZONE: &str = "quire.time_zone";
 
 impl QuireOptions {
     /// Which machine queries are for.
@@ -123,7 +129,7 @@ const KEPT: [(&str, &str); 23] = [
 const ALIASES: [(&str, &str); 4] = [
     ("engine", ENGINE),
     ("threads", "datafusion.execution.target_partitions"),
-    ("timezone", "datafusion.execution.time_zone"),
+    ("timezone", TIME_ZONE),
     ("batch_rows", "datafusion.execution.batch_size"),
 ];
 
@@ -198,7 +204,7 @@ impl Settings {
             return Err(Error::new("22023", text).with_hint("Say auto, column or row."));
         }
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
-            value.clone_into(kept);
+            *kept = formats::accepted(&name, value)?;
             return Ok(());
         }
         if self.transactions.set(&name, value)? {
@@ -209,8 +215,13 @@ impl Settings {
             return Ok(());
         }
         let key = planner_key(&name)?;
+        let zone = match key {
+            TIME_ZONE => formats::time_zone(value)?,
+            _ => String::new(),
+        };
         let value = match key {
             ENGINE => engine_text(&name, value)?,
+            TIME_ZONE => zone.as_str(),
             _ if key.starts_with(OWN_PREFIX) => boolean_text(&name, value)?,
             _ => value,
         };
@@ -324,7 +335,8 @@ impl Settings {
         let ours = self
             .own_entries()
             .into_iter()
-            .map(|(name, value)| (format!("{OWN_PREFIX}{name}"), value));
+            .map(|(name, value)| (format!("{OWN_PREFIX}{name}"), value))
+            .filter(|(name, _)| name != TIME_ZONE);
         let transactions = TransactionSettings::NAMES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.transactions.show(name)?)));
@@ -342,6 +354,10 @@ impl Settings {
 fn planner_key(name: &str) -> Result<&str, Error> {
     if let Some((_, key)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
         return Ok(key);
+    }
+    // The planner's zone is that of the type of instants.
+    if name == "datafusion.execution.time_zone" {
+        return Err(unknown(name));
     }
     if name.starts_with(OWN_PREFIX) || name.starts_with("datafusion.") {
         return Ok(name);

@@ -13,6 +13,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
+use quire_engine::plan::Environment;
+use quire_engine::row_table::Value;
 use quire_engine::{Isolation, Snapshot, TransactionOptions, Work};
 
 use super::catalog::catalog_list;
@@ -23,7 +25,7 @@ use crate::error::{Error, closest};
 use crate::external::ExternalTables;
 use crate::functions::{
     self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
-    StorageFunction, TablesFunction, WaitsFunction,
+    StatementClock, StorageFunction, TablesFunction, WaitsFunction, micros_now, zone_of,
 };
 use crate::interruption::Interruption;
 use crate::pg_catalog::{self, PgCatalog};
@@ -31,6 +33,7 @@ use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
 use crate::sql::relations_of;
 use crate::sql::rewrite::rewrite_expression;
+use crate::temporal::Zone;
 use crate::transaction::{SpareTransaction, Transaction};
 
 /// One connection.
@@ -39,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) spare: SpareTransaction,
     pub(crate) database: Arc<Opened>,
     settings: Arc<Mutex<Settings>>,
+    /// Settings as they were and will be, once the open transaction has changed some.
+    changed_settings: Mutex<Option<ChangedSettings>>,
     /// What `RESET` goes back to.
     defaults: Mutex<Settings>,
     external_tables: Mutex<Option<ExternalTables>>,
@@ -49,6 +54,13 @@ pub(crate) struct Session {
     transaction_start: AtomicU64,
     /// Held while a statement changes tables; statements of a connection follow one another.
     pub(crate) transaction: tokio::sync::Mutex<Transaction>,
+}
+
+/// Settings around a transaction that has changed some.
+struct ChangedSettings {
+    before: Settings,
+    /// Without what is local to the transaction.
+    after: Settings,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,6 +75,7 @@ impl Session {
             database,
             defaults: Mutex::new(settings.clone()),
             settings: Arc::new(Mutex::new(settings)),
+            changed_settings: Mutex::new(None),
             external_tables: Mutex::new(None),
             sequence_values: Arc::default(),
             number,
@@ -71,13 +84,13 @@ impl Session {
         }
     }
 
-    /// A transaction of several statements has begun, or ended.
-    pub(crate) fn note_transaction(&self, is_open: bool) {
-        let start = match is_open {
-            true => micros_of(SystemTime::now()),
-            false => 0,
-        };
-        self.transaction_start.store(start, Ordering::Relaxed);
+    /// A transaction of several statements has begun, if none was open.
+    pub(crate) fn note_transaction_start(&self) {
+        let now = micros_of(SystemTime::now());
+        // Another `BEGIN` within it changes nothing.
+        let _ = self
+            .transaction_start
+            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// When the transaction of several statements began, if there is one, in microseconds since 1970.
@@ -108,10 +121,77 @@ impl Session {
     pub(crate) fn reset(&self, name: Option<&str>) -> Result<(), Error> {
         let defaults = locked(&self.defaults).clone();
         match name {
-            None => *self.settings() = defaults,
-            Some(name) => self.settings().set(name, &defaults.show(name)?)?,
+            None => self.change_settings(false, |settings| {
+                *settings = defaults.clone();
+                Ok(())
+            }),
+            Some(name) => self.set(name, &defaults.show(name)?, false),
         }
-        Ok(())
+    }
+
+    /// `SET name = value`; a local change lasts as long as the transaction.
+    pub(crate) fn set(&self, name: &str, value: &str, is_local: bool) -> Result<(), Error> {
+        self.change_settings(is_local, |settings| settings.set(name, value))
+    }
+
+    /// Changes settings, so that the end of an open transaction can take it back.
+    fn change_settings(
+        &self,
+        is_local: bool,
+        change: impl Fn(&mut Settings) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.transaction_start().is_none() {
+            // Without a transaction a local change lasts for nothing.
+            let mut settings = self.settings().clone();
+            change(&mut settings)?;
+            if !is_local {
+                *self.settings() = settings;
+            }
+            return Ok(());
+        }
+        let before = self.settings().clone();
+        change(&mut self.settings())?;
+        let mut changed = locked(&self.changed_settings);
+        let changed = changed.get_or_insert_with(|| ChangedSettings {
+            before: before.clone(),
+            after: before,
+        });
+        match is_local {
+            true => Ok(()),
+            false => change(&mut changed.after),
+        }
+    }
+
+    /// The transaction of several statements has ended; its settings are kept or taken back.
+    pub(crate) fn note_transaction_end(&self, is_kept: bool) {
+        self.transaction_start.store(0, Ordering::Relaxed);
+        if let Some(changed) = locked(&self.changed_settings).take() {
+            *self.settings() = match is_kept {
+                true => changed.after,
+                false => changed.before,
+            };
+        }
+    }
+
+    /// What a statement's execution sees beside rows.
+    pub(crate) fn environment<'a>(&self, parameters: &'a [Value]) -> Environment<'a> {
+        match self.transaction_start() {
+            None => Environment::new(parameters),
+            Some(start) => Environment::at(parameters, start.cast_signed()),
+        }
+    }
+
+    /// Where the session is.
+    pub(crate) fn zone(&self) -> Zone {
+        zone_of(self.settings().config().options())
+    }
+
+    fn statement_clock(&self) -> StatementClock {
+        let statement = micros_now();
+        StatementClock {
+            transaction: self.transaction_start().map_or(statement, u64::cast_signed),
+            statement,
+        }
     }
 
     /// The settings, to be kept by what changes them while a statement runs.
@@ -205,7 +285,8 @@ impl Session {
         let mut state = planners.planner(fingerprint, config, &database.environment)?;
         let catalogs = catalog_list(snapshot.clone(), files, options, catalog)?;
         state.register_catalog_list(catalogs);
-        functions::register(&mut state, &snapshot, &self.sequence_values)?;
+        let clock = self.statement_clock();
+        functions::register(&mut state, &snapshot, &self.sequence_values, clock)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
         let waits = WaitsFunction {

@@ -4,6 +4,7 @@ mod catalog;
 mod configuration;
 mod context;
 mod costs;
+mod formats;
 mod planners;
 mod transactions;
 

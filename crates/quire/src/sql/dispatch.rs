@@ -164,7 +164,7 @@ async fn execute_statement(
         }
         Statement::Commit { chain: false, .. } => {
             let committed = session.transaction.lock().await.commit(session);
-            session.note_transaction(false);
+            session.note_transaction_end(matches!(committed, Ok(true)));
             let is_kept = committed?;
             Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
         }
@@ -176,7 +176,7 @@ async fn execute_statement(
             match savepoint {
                 None => {
                     transaction.roll_back();
-                    session.note_transaction(false);
+                    session.note_transaction_end(false);
                 }
                 Some(name) => transaction.roll_back_to(&folded(&name))?,
             }

@@ -32,6 +32,7 @@ mod signature;
 mod similar;
 mod split;
 mod table_clauses;
+mod time_series;
 mod tuple_engine;
 mod types;
 mod views;

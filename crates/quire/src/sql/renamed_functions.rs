@@ -2,28 +2,30 @@
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, ObjectName, OrderByExpr,
-    TimezoneInfo, Value,
+    FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, Interval, ObjectName,
+    OrderByExpr, TimezoneInfo, Value,
 };
 
 use super::names::last_part;
 use super::rewrite::call;
 
 /// PostgreSQL's name, and the planner's.
-const OTHER_NAMES: [(&str, &str); 9] = [
+const OTHER_NAMES: [(&str, &str); 7] = [
     ("sign", "signum"),
     ("ceiling", "ceil"),
     ("gen_random_uuid", "uuid"),
     ("variance", "var_samp"),
     ("every", "bool_and"),
     ("array_remove", "array_remove_all"),
-    ("transaction_timestamp", "now"),
-    ("statement_timestamp", "now"),
-    ("clock_timestamp", "now"),
+    ("ifnull", "coalesce"),
 ];
 
 /// Rewrites one expression whose parts have been rewritten.
 pub(super) fn rewrite(expr: &mut Expr) {
+    if let Some(time) = time_expression(expr) {
+        *expr = time;
+        return;
+    }
     if let Expr::Identifier(name) = expr
         && name.quote_style.is_none()
         && let Some(time) = local_time(&name.value)
@@ -44,7 +46,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     let replaced = match name.as_str() {
         "div" => quotient(function),
         "percentile_disc" => discrete_percentile(function),
-        "localtimestamp" | "localtime" => local_time(&name),
+        "localtimestamp" | "localtime" | "current_date" | "current_time" => local_time(&name),
         _ => None,
     };
     if let Some(replaced) = replaced {
@@ -52,17 +54,61 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// `localtimestamp`, `localtime`: the time where the session is.
+/// What has a syntax of its own and is a function or a cast: `EXTRACT(f FROM x)`, `x AT TIME ZONE z`, `INTERVAL '1' DAY`.
+fn time_expression(expr: &Expr) -> Option<Expr> {
+    match expr {
+        Expr::Extract { field, expr, .. } => {
+            let field = field.to_string();
+            let field = field.trim_matches(['\'', '"']).to_owned();
+            Some(call("extract", vec![text(field), expr.as_ref().clone()]))
+        }
+        Expr::AtTimeZone {
+            timestamp,
+            time_zone,
+        } => {
+            let arguments = vec![time_zone.as_ref().clone(), timestamp.as_ref().clone()];
+            Some(call("timezone", arguments))
+        }
+        Expr::Interval(interval) => interval_text(interval).map(|written| {
+            let fields = None;
+            let precision = None;
+            cast(text(written), DataType::Interval { fields, precision })
+        }),
+        _ => None,
+    }
+}
+
+fn text(text: String) -> Expr {
+    Expr::Value(Value::SingleQuotedString(text).into())
+}
+
+/// An interval as one text: a number alone takes the unit that is named behind it.
+fn interval_text(interval: &Interval) -> Option<String> {
+    let Expr::Value(value) = interval.value.as_ref() else {
+        return None;
+    };
+    let written = match &value.value {
+        Value::SingleQuotedString(written) => written.trim(),
+        Value::Number(digits, _) => digits.as_str(),
+        _ => return None,
+    };
+    let unit = interval.leading_field.as_ref();
+    let unit = unit.filter(|_| interval.last_field.is_none() && written.parse::<f64>().is_ok());
+    Some(match unit {
+        Some(unit) => format!("{written} {unit}"),
+        None => written.to_owned(),
+    })
+}
+
+/// `localtimestamp`, `localtime`, `current_date`: what clocks show where the session is.
 fn local_time(name: &str) -> Option<Expr> {
     let data_type = match name.to_lowercase().as_str() {
         "localtimestamp" => DataType::Timestamp(None, TimezoneInfo::None),
-        "localtime" => DataType::Time(None, TimezoneInfo::None),
+        "localtime" | "current_time" => DataType::Time(None, TimezoneInfo::None),
+        "current_date" => DataType::Date,
         _ => return None,
     };
-    Some(cast(
-        call("to_local_time", vec![call("now", Vec::new())]),
-        data_type,
-    ))
+    Some(cast(call("now", Vec::new()), data_type))
 }
 
 /// `div(a, b)` → the quotient without its fraction, as a number without one.

@@ -11,7 +11,8 @@
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
 //! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
 //! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
-//! 9. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
+//! 10. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -26,6 +27,7 @@ use super::last_part;
 use super::walk::walk_mut;
 use super::{
     arrays, names, output_columns, renamed_functions, row_comparison, rows_in_subqueries, similar,
+    time_series,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -71,6 +73,7 @@ impl VisitorMut for Rewriter {
             ident.quote_style = Some('"');
             self.files.push(ident.value.clone());
         }
+        time_series::as_rows(factor);
         ControlFlow::Continue(())
     }
 
@@ -84,6 +87,7 @@ impl VisitorMut for Rewriter {
         escape_to_backslash(expr);
         similar::to_regular_expression(expr);
         minus_before_power(expr);
+        time_series::rename(expr);
         renamed_functions::rewrite(expr);
         plain_text(expr);
         starts_with(expr);

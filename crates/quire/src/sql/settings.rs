@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
-    Value,
+    ContextModifier, Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel,
+    TransactionMode, Value,
 };
 
 use quire_engine::Isolation;
@@ -15,6 +15,7 @@ use super::reject::not_supported;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::{Session, isolation_name};
+use crate::temporal::{SECOND, Zone, parse_interval};
 use crate::transaction::Modes;
 
 /// `SET name = value` and `SET TIME ZONE value`
@@ -24,9 +25,10 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
             variable,
             values,
             hivevar: false,
-            ..
+            scope,
         } => {
             let name = variable.to_string();
+            let is_local = matches!(scope, Some(ContextModifier::Local));
             if let [Expr::Identifier(word)] = values.as_slice()
                 && word.quote_style.is_none()
                 && word.value.eq_ignore_ascii_case("default")
@@ -34,14 +36,15 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
                 session.reset(Some(&name))?;
             } else {
                 let value = values.iter().map(text_of).collect::<Vec<_>>().join(", ");
-                session.settings().set(&name, &value)?;
+                session.set(&name, &value, is_local)?;
             }
         }
-        Set::SetTimeZone { value, .. } => session.settings().set("timezone", &text_of(&value))?,
+        Set::SetTimeZone { local, value } => match zone_text(&value)? {
+            Some(zone) => session.set("timezone", &zone, local)?,
+            None => session.reset(Some("timezone"))?,
+        },
         Set::SetNames { charset_name, .. } => {
-            session
-                .settings()
-                .set("client_encoding", &charset_name.value)?;
+            session.set("client_encoding", &charset_name.value, false)?;
         }
         Set::SetTransaction {
             modes,
@@ -63,6 +66,30 @@ pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {
         other => return Err(not_supported(other)),
     }
     Ok(Outcome::Done(Completion::tag("SET")))
+}
+
+/// What `SET TIME ZONE` says: a name, hours or an interval east of Greenwich; nothing for `LOCAL` and `DEFAULT`.
+fn zone_text(value: &Expr) -> Result<Option<String>, Error> {
+    match value {
+        Expr::Identifier(word)
+            if word.quote_style.is_none()
+                && ["local", "default"].contains(&word.value.to_lowercase().as_str()) =>
+        {
+            Ok(None)
+        }
+        Expr::Interval(interval) => {
+            let text = text_of(&interval.value);
+            let east = parse_interval(&text).ok();
+            let seconds = east.filter(|east| east.months == 0 && east.days == 0);
+            let seconds = seconds.and_then(|east| i32::try_from(east.micros / SECOND).ok());
+            let zone = seconds.map(|seconds| Zone::east(seconds).name().to_owned());
+            zone.map(Some).ok_or_else(|| {
+                let message = format!("invalid value for parameter \"TimeZone\": \"{text}\"");
+                Error::new("22023", message)
+            })
+        }
+        other => Ok(Some(text_of(other))),
+    }
 }
 
 /// `RESET name` and `RESET ALL`
@@ -134,7 +161,7 @@ pub(super) async fn start_transaction(
     let modes = modes_of(modes)?;
     let default = session.settings().default_isolation();
     session.transaction.lock().await.begin(modes, default)?;
-    session.note_transaction(true);
+    session.note_transaction_start();
     Ok(Outcome::Done(Completion::tag("BEGIN")))
 }
 

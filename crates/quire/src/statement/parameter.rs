@@ -9,9 +9,11 @@ use quire_engine::plan::Scalar;
 use quire_engine::row_table::Value;
 
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
-use crate::copy::sql_type_name;
+use crate::copy::{self, sql_type_name};
 use crate::error::Error;
+use crate::functions::{Kind, invalid_text};
 use crate::sql::parse_array;
+use crate::temporal::{self, SECOND, Zone};
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
 pub(super) fn natural_type(value: &Value) -> Option<DataType> {
@@ -57,10 +59,16 @@ pub(super) fn is_of(value: &Value, data_type: &DataType) -> bool {
 pub(super) fn converted(
     value: &Value,
     data_type: &DataType,
+    zone: &Zone,
     number: usize,
 ) -> Result<Value, Error> {
     if is_of(value, data_type) {
         return Ok(value.clone());
+    }
+    if let Value::Text(text) = value
+        && let Some(moment) = moment_of(text, data_type, zone)
+    {
+        return moment;
     }
     let wrong = || {
         let text = format!("the value for parameter ${} is no {data_type}", number + 1);
@@ -76,6 +84,22 @@ pub(super) fn converted(
     let cast = cast.map_err(|error| wrong().with_detail(Error::from(error).message()))?;
     let scalar = from_planned(cast).ok_or_else(wrong)?;
     Ok(scalar.into_value(is_text(data_type))?)
+}
+
+/// The date or timestamp that a text names, if that is what it is for.
+fn moment_of(text: &str, data_type: &DataType, zone: &Zone) -> Option<Result<Value, Error>> {
+    let bytes = text.as_bytes();
+    let moment = match Kind::of(data_type)? {
+        Kind::Date => copy::parse_date(bytes).map(i64::from),
+        Kind::Timestamp => copy::parse_timestamp(bytes, None),
+        Kind::Instant => copy::parse_timestamp(bytes, Some(zone)),
+        Kind::Time | Kind::Interval => return None,
+    };
+    let kind = Kind::of(data_type)?;
+    Some(match moment {
+        Ok(moment) => Ok(Value::Integer(moment)),
+        Err(reason) => Err(invalid_text(reason, kind, text)),
+    })
 }
 
 /// The value as an expression of SQL of that type.
@@ -101,7 +125,11 @@ pub(super) fn written(
             element => written_array(value, element, number),
         };
     }
-    let value = converted(value, data_type, number)?;
+    if let (Value::Text(text), Some(_)) = (value, Kind::of(data_type)) {
+        // The statement reads it.
+        return Ok(format!("CAST({} AS {})", quoted(text), spelled(data_type)));
+    }
+    let value = converted(value, data_type, &Zone::default(), number)?;
     let scalar = to_planned(&Scalar::from(value.as_tuple_value()), data_type)?;
     if let ScalarValue::Int64(Some(number @ 0..)) = scalar {
         return Ok(number.to_string());
@@ -146,6 +174,18 @@ fn written_array(value: &Value, element_type: &DataType, number: usize) -> Resul
 }
 
 fn text_of(scalar: &ScalarValue) -> Result<String, Error> {
+    let mut text = String::new();
+    match scalar {
+        ScalarValue::Date32(Some(days)) => temporal::write_date((*days).into(), &mut text),
+        ScalarValue::TimestampMicrosecond(Some(micros), zone) => {
+            let offset = zone.as_ref().map(|_| 0);
+            temporal::write_timestamp(*micros, SECOND, offset, &mut text);
+        }
+        _ => {}
+    }
+    if !text.is_empty() {
+        return Ok(text);
+    }
     let array: ArrayRef = scalar.to_array()?;
     Ok(array_value_to_string(&array, 0)?)
 }
@@ -199,7 +239,8 @@ mod tests {
 
     #[test]
     fn values_are_cast_to_the_types_of_parameters() {
-        let cast = |value: Value, data_type: DataType| converted(&value, &data_type, 0);
+        let cast =
+            |value: Value, data_type: DataType| converted(&value, &data_type, &Zone::default(), 0);
         let text = |text: &str| Value::Text(text.into());
         assert_eq!(
             cast(text("42"), DataType::Int32).unwrap(),

@@ -92,6 +92,7 @@ impl CompiledStatement {
         parameters: &[Value],
         memory: &mut Memory,
     ) -> Result<Option<Answer>, Error> {
+        let session = writer.session();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let is_referenced =
             self.compiled.changes_rows_that_are_there() && transaction.is_referenced(&self.name);
@@ -103,7 +104,7 @@ impl CompiledStatement {
             memory: &mut memory.row,
         };
         let mut rows = AddedRows { parts, changes };
-        let environment = Environment::new(parameters);
+        let environment = session.environment(parameters);
         let executed = insert.execute(&mut rows, &environment, &mut memory.given)?;
         let changes = rows.changes;
         changes.transaction.check_references(changes.references)?;
@@ -119,8 +120,9 @@ impl CompiledStatement {
         memory: &mut Memory,
     ) -> Result<Answer, Error> {
         let is_explicit = writer.is_explicit();
+        let session = writer.session();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
-        let environment = Environment::new(parameters);
+        let environment = session.environment(parameters);
         let Memory {
             row_key,
             given,

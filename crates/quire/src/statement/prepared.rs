@@ -193,7 +193,7 @@ impl Prepared {
                 }
             }
         }
-        let values = typed(parameters, &types)?;
+        let values = typed(&self.session, parameters, &types)?;
         self.memory.rows = self.spare.take();
         if let Some((known, known_types)) = &self.known
             && *known_types == *types
@@ -351,7 +351,11 @@ fn numbered(sql: &str) -> Result<String, Error> {
 }
 
 /// The values as their parameters have them; as they are, where that is so.
-fn typed<'v>(values: &'v [Value], types: &[Option<DataType>]) -> Result<Cow<'v, [Value]>, Error> {
+fn typed<'v>(
+    session: &Session,
+    values: &'v [Value],
+    types: &[Option<DataType>],
+) -> Result<Cow<'v, [Value]>, Error> {
     let fits = |(value, data_type): (&Value, &Option<DataType>)| {
         data_type
             .as_ref()
@@ -360,9 +364,10 @@ fn typed<'v>(values: &'v [Value], types: &[Option<DataType>]) -> Result<Cow<'v, 
     if values.iter().zip(types).all(fits) {
         return Ok(Cow::Borrowed(values));
     }
+    let zone = session.zone();
     let convert =
         |(number, (value, data_type)): (usize, (&Value, &Option<DataType>))| match data_type {
-            Some(data_type) => parameter::converted(value, data_type, number),
+            Some(data_type) => parameter::converted(value, data_type, &zone, number),
             None => Ok(value.clone()),
         };
     let pairs = values.iter().zip(types).enumerate();

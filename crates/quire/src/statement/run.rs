@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use quire_engine::plan::Environment;
 use quire_engine::row_table::Value;
 use quire_engine::{Isolation, LockWait, RowTable, Snapshot, TableLockMode};
 
@@ -282,12 +283,12 @@ impl Control {
             Control::Begin => {
                 let isolation = session.settings().default_isolation();
                 transaction.begin(Modes::default(), isolation)?;
-                session.note_transaction(true);
+                session.note_transaction_start();
                 "BEGIN"
             }
             Control::Commit => {
                 let committed = transaction.commit(session);
-                session.note_transaction(false);
+                session.note_transaction_end(matches!(committed, Ok(true)));
                 match committed? {
                     true => "COMMIT",
                     false => "ROLLBACK",
@@ -295,7 +296,7 @@ impl Control {
             }
             Control::RollBack => {
                 transaction.roll_back();
-                session.note_transaction(false);
+                session.note_transaction_end(false);
                 "ROLLBACK"
             }
         };
@@ -337,7 +338,7 @@ impl CompiledStatement {
                 token,
                 changes: None,
             };
-            return self.execute(&mut rows, parameters);
+            return self.execute(&mut rows, &session.environment(parameters));
         }
         if session.transaction.lock().await.is_aborted() {
             return Ok(None);
@@ -401,7 +402,7 @@ impl CompiledStatement {
                 memory: &mut row,
             }),
         };
-        let answer = self.execute(&mut rows, parameters)?;
+        let answer = self.execute(&mut rows, &session.environment(parameters))?;
         if let Some(changes) = rows.changes {
             changes.transaction.check_references(changes.references)?;
         }
@@ -424,9 +425,9 @@ impl CompiledStatement {
     fn execute(
         &self,
         rows: &mut dyn TableRows,
-        parameters: &[Value],
+        environment: &Environment<'_>,
     ) -> Result<Option<Answer>, Error> {
-        Ok(self.executed(self.compiled.execute(rows, parameters)?))
+        Ok(self.executed(self.compiled.execute(rows, environment)?))
     }
 
     pub(super) fn executed(&self, executed: Executed) -> Option<Answer> {

@@ -158,7 +158,7 @@ impl RegisterPool {
     }
 
     /// Gives the registers of a query what they hold from the beginning: constants, these values of its parameters, and the time
-    /// in nanoseconds since 1970. Once for each execution, when all its programs are compiled.
+    /// in microseconds since 1970. Once for each execution, when all its programs are compiled.
     ///
     /// # Errors
     /// Strings of more than 4 GiB.

@@ -48,7 +48,7 @@ pub enum Expression {
         /// How the value is held.
         kind: ValueKind,
     },
-    /// The time of the statement in nanoseconds since 1970.
+    /// The time of the statement in microseconds since 1970.
     Now,
     /// Two values beside one another.
     Compare(Comparison, Box<[Expression; 2]>),

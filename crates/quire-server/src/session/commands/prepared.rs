@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use quire::Outcome;
+use quire::temporal::Zone;
 
 use super::{CommandRows, Commanded};
 use crate::failure::Failure;
@@ -107,7 +108,7 @@ impl Session {
             let columns = columns.map_err(|error| Failure::error("22000", error.to_string()))?;
             let text = |column: &Column| {
                 let mut bytes = Vec::new();
-                write_text(&mut bytes, &column.cell(0)).then_some(bytes)
+                write_text(&mut bytes, &column.cell(0), &Zone::default()).then_some(bytes)
             };
             return Ok(columns.iter().map(text).collect());
         }

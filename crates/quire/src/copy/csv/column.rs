@@ -19,6 +19,7 @@ use super::options::TextLimit;
 use super::scalar::parse_bool;
 use super::time::{parse_date, parse_timestamp};
 use crate::bytea;
+use crate::temporal::Zone;
 
 /// Collects the values of a column of the file.
 pub(super) struct ColumnBuilder {
@@ -40,27 +41,30 @@ enum Values {
     Float64(PrimitiveBuilder<Float64Type>),
     Decimal(PrimitiveBuilder<Decimal128Type>, u8, u8),
     Date(PrimitiveBuilder<Date32Type>),
-    Timestamp(PrimitiveBuilder<TimestampMicrosecondType>, bool),
+    /// With the zone of texts that name none, if they are instants.
+    Timestamp(PrimitiveBuilder<TimestampMicrosecondType>, Option<Zone>),
     Text(StringViewBuilder),
     Bytes(BinaryViewBuilder),
 }
 
 impl ColumnBuilder {
-    /// `capacity`: rows to make room for.
+    /// `session`: the zone of instants whose text names none; `capacity`: rows to make room for.
     pub(super) fn new(
         column: usize,
         field: &Field,
         text_limit: Option<TextLimit>,
+        session: &Zone,
         capacity: usize,
     ) -> Result<Self, CopyError> {
         let data_type = field.data_type();
-        let values = Values::new(data_type, capacity).ok_or_else(|| CopyError::Option {
-            message: format!(
-                "column {} cannot be read from CSV as {}",
-                column + 1,
-                sql_name(data_type)
-            ),
-        })?;
+        let values =
+            Values::new(data_type, session, capacity).ok_or_else(|| CopyError::Option {
+                message: format!(
+                    "column {} cannot be read from CSV as {}",
+                    column + 1,
+                    sql_name(data_type)
+                ),
+            })?;
         Ok(Self {
             column,
             data_type: data_type.clone(),
@@ -105,9 +109,9 @@ impl ColumnBuilder {
                 fields.primitive(builder, |text| parse_decimal(text, precision, scale));
             }
             Values::Date(builder) => fields.primitive(builder, parse_date),
-            Values::Timestamp(builder, zoned) => {
-                let zoned = *zoned;
-                fields.primitive(builder, |text| parse_timestamp(text, zoned));
+            Values::Timestamp(builder, zone) => {
+                let zone = zone.as_ref();
+                fields.primitive(builder, |text| parse_timestamp(text, zone));
             }
             Values::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
             Values::Bytes(builder) => fields.bytes(builder),
@@ -144,7 +148,7 @@ impl ColumnBuilder {
 }
 
 impl Values {
-    fn new(data_type: &DataType, capacity: usize) -> Option<Self> {
+    fn new(data_type: &DataType, session: &Zone, capacity: usize) -> Option<Self> {
         Some(match data_type {
             DataType::Boolean => Self::Boolean(BooleanBuilder::with_capacity(capacity)),
             DataType::Int16 => Self::Int16(PrimitiveBuilder::with_capacity(capacity)),
@@ -162,7 +166,7 @@ impl Values {
             DataType::Timestamp(TimeUnit::Microsecond, zone) => {
                 let builder = PrimitiveBuilder::with_capacity(capacity);
                 let builder = builder.with_data_type(data_type.clone());
-                Self::Timestamp(builder, zone.is_some())
+                Self::Timestamp(builder, zone.as_ref().map(|_| session.clone()))
             }
             DataType::Utf8View => Self::Text(StringViewBuilder::with_capacity(capacity)),
             DataType::BinaryView => Self::Bytes(BinaryViewBuilder::with_capacity(capacity)),
@@ -179,7 +183,7 @@ pub(super) fn fits_type(data_type: &DataType, text: &[u8]) -> bool {
         DataType::Float32 | DataType::Float64 => parse_f64(text).is_ok(),
         DataType::Decimal128(..) => parse_decimal(text, 38, 0).is_ok(),
         DataType::Date32 => parse_date(text).is_ok(),
-        DataType::Timestamp(..) => parse_timestamp(text, true).is_ok(),
+        DataType::Timestamp(..) => parse_timestamp(text, None).is_ok(),
         _ => true,
     }
 }

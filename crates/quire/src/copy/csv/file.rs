@@ -169,6 +169,7 @@ impl CsvFile {
             schema: Arc::clone(schema),
             projection,
             text_limits: self.options.text_limits.clone(),
+            zone: self.options.zone.clone(),
             thread_count,
             budget_bytes: self.options.chunk_bytes.saturating_mul(8 * thread_count),
             bytes_total: self.bytes_total,

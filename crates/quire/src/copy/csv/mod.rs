@@ -24,5 +24,7 @@ pub use file::CsvFile;
 pub(crate) use number::{Reason, parse_decimal};
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
-pub(crate) use time::{civil_from_days, iso_date, iso_timestamp};
+pub(crate) use time::{
+    civil_from_days, days_from_civil, month_days, parse_date, parse_time, parse_timestamp,
+};
 pub use writer::{CsvWriteOptions, CsvWriter};

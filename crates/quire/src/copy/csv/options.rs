@@ -1,5 +1,7 @@
 //! How a CSV file is written, as far as the user says it, and what to do with bad records.
 
+use crate::temporal::Zone;
+
 /// What separates fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Delimiter {
@@ -83,6 +85,8 @@ pub struct CsvOptions {
     /// Longest texts of the columns of a declared table, by position; shorter than the table: the
     /// rest has no limit.
     pub text_limits: Vec<Option<TextLimit>>,
+    /// Where clocks show what a TIMESTAMPTZ without a zone says. Default UTC.
+    pub zone: Zone,
     /// Worker threads. Default: what the machine offers.
     pub thread_count: usize,
     /// Bytes of the file that one thread works on at a time. Default 1 MiB, so that
@@ -109,6 +113,7 @@ impl Default for CsvOptions {
             column_count_max: 4096,
             sample_bytes: 1 << 20,
             text_limits: Vec::new(),
+            zone: Zone::default(),
             thread_count: std::thread::available_parallelism().map_or(1, usize::from),
             chunk_bytes: 1 << 20,
         }

@@ -297,7 +297,7 @@ fn time_fit(text: &[u8]) -> u16 {
         },
         _ => return 0,
     };
-    if parse_timestamp(text, zoned).is_err() {
+    if parse_timestamp(text, None).is_err() {
         return 0;
     }
     if zoned { TIMESTAMP_TZ } else { TIMESTAMP }

@@ -14,6 +14,7 @@ use super::chunk::{BadRecords, Block, BlockVisitor, ChunkText, Failure, RecordFo
 use super::column::ColumnBuilder;
 use super::options::TextLimit;
 use super::splitter::{Chunk, Splitter};
+use crate::temporal::Zone;
 
 /// A batch is closed at the first block that makes it at least this long.
 const BATCH_ROWS: usize = 65_536;
@@ -26,6 +27,7 @@ pub(super) struct ReadPlan {
     /// Columns wanted, by index.
     pub projection: Vec<usize>,
     pub text_limits: Vec<Option<TextLimit>>,
+    pub zone: Zone,
     pub thread_count: usize,
     /// Bytes of parsed batches that may wait for the consumer.
     pub budget_bytes: usize,
@@ -197,7 +199,13 @@ impl Stage for ReadStage {
 fn new_builders(plan: &ReadPlan, capacity: usize) -> Result<Vec<ColumnBuilder>, CopyError> {
     let new = |&column: &usize| {
         let limit = plan.text_limits.get(column).cloned().flatten();
-        ColumnBuilder::new(column, plan.schema.field(column), limit, capacity)
+        ColumnBuilder::new(
+            column,
+            plan.schema.field(column),
+            limit,
+            &plan.zone,
+            capacity,
+        )
     };
     plan.projection.iter().map(new).collect()
 }

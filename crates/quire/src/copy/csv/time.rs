@@ -2,9 +2,10 @@
 //!
 //! Dates are `YYYY-MM-DD` in the proleptic Gregorian calendar; ` BC` follows the years before the
 //! first. A time follows after a blank or `T`: `HH:MM[:SS[.fraction]]`, where digits beyond the
-//! sixth are rounded; a zone may end it: `Z`, `UTC`, `±HH[[:]MM[[:]SS]]`.
+//! sixth are rounded; a zone may end it: `±HH[[:]MM[[:]SS]]`, a name or an abbreviation.
 
 use super::number::Reason;
+use crate::temporal::Zone;
 
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 const LAST_YEAR: i64 = 294_276;
@@ -13,7 +14,7 @@ const LAST_YEAR: i64 = 294_276;
 ///
 /// Years begin in March here, so that the leap day is the last day of a year, and 400 years
 /// always have 146,097 days.
-pub(super) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
+pub(crate) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     let shifted_year = if month <= 2 { year - 1 } else { year };
     let era = shifted_year.div_euclid(400);
     let year_of_era = shifted_year.rem_euclid(400);
@@ -22,16 +23,6 @@ pub(super) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
     era * 146_097 + day_of_era - 719_468
-}
-
-/// [`parse_date`], of a text that comes from elsewhere.
-pub(crate) fn iso_date(text: &str) -> Option<i32> {
-    parse_date(text.as_bytes()).ok()
-}
-
-/// [`parse_timestamp`], of a text that comes from elsewhere.
-pub(crate) fn iso_timestamp(text: &str, zoned: bool) -> Option<i64> {
-    parse_timestamp(text.as_bytes(), zoned).ok()
 }
 
 /// Year, month and day of a number of days since 1970-01-01.
@@ -49,7 +40,7 @@ pub(crate) fn civil_from_days(days: i64) -> (i64, u32, u32) {
     (year, month, day)
 }
 
-fn month_days(year: i64, month: u32) -> u32 {
+pub(crate) fn month_days(year: i64, month: u32) -> u32 {
     match month {
         2 if year.rem_euclid(4) == 0
             && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) =>
@@ -64,7 +55,7 @@ fn month_days(year: i64, month: u32) -> u32 {
 
 /// Days since 1970-01-01.
 #[inline]
-pub(super) fn parse_date(text: &[u8]) -> Result<i32, Reason> {
+pub(crate) fn parse_date(text: &[u8]) -> Result<i32, Reason> {
     if let Some(date) = text.as_array::<10>() {
         let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else {
             return parse_date_any(text);
@@ -116,6 +107,14 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
+    if !scanner.is_at_era() {
+        // A time of day and a zone are read, and count for nothing.
+        if scanner.begins_time() {
+            scanner.skip(1);
+            scanner.time_of_day()?;
+        }
+        scanner.zone()?;
+    }
     let before_christ = scanner.era();
     if !scanner.rest.is_empty() {
         return Err(Reason::Invalid);
@@ -123,43 +122,44 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
     date.days(before_christ)
 }
 
-/// Microseconds since 1970-01-01 00:00. With `zoned`, the text's zone (UTC if it names none) is
-/// applied; without, a zone is read and ignored, as PostgreSQL does for a column without time zone.
+/// Microseconds since 1970-01-01 00:00. With a zone it is an instant: the clock is that of the text's zone, or of this one if it
+/// names none. Without, a zone is read and ignored, as PostgreSQL does for a value without time zone.
 #[inline]
-pub(super) fn parse_timestamp(text: &[u8], zoned: bool) -> Result<i64, Reason> {
+pub(crate) fn parse_timestamp(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> {
     if let Some(simple) = text.as_array::<19>() {
         let [date @ .., b' ' | b'T', h0, h1, b':', m0, m1, b':', s0, s1] = simple else {
-            return parse_timestamp_any(text, zoned);
+            return parse_timestamp_any(text, zone);
         };
         let digits = [h0, h1, m0, m1, s0, s1].map(|b| u32::from(b.wrapping_sub(b'0')));
         let (hour, minute) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3]);
         let second = digits[4] * 10 + digits[5];
         if digits.iter().any(|&d| d > 9) || hour > 23 || minute > 59 || second > 59 {
-            return parse_timestamp_any(text, zoned);
+            return parse_timestamp_any(text, zone);
         }
         let seconds = i64::from(hour * 3600 + minute * 60 + second);
-        return Ok(i64::from(parse_date(date)?) * DAY_MICROSECONDS + seconds * 1_000_000);
+        let local = i64::from(parse_date(date)?) * DAY_MICROSECONDS + seconds * 1_000_000;
+        return match zone {
+            None => Ok(local),
+            Some(zone) => zone.to_instant(local).ok_or(Reason::OutOfRange),
+        };
     }
-    parse_timestamp_any(text, zoned)
+    parse_timestamp_any(text, zone)
 }
 
 #[cold]
-fn parse_timestamp_any(text: &[u8], zoned: bool) -> Result<i64, Reason> {
+fn parse_timestamp_any(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> {
     let mut scanner = Scanner {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
     let mut microseconds = 0;
-    let mut offset_seconds = 0;
-    let separated = match scanner.rest {
-        [b' ', digit, ..] if digit.is_ascii_digit() => true,
-        [b'T' | b't', ..] => true,
-        _ => false,
-    };
-    if separated {
+    let mut own_zone = None;
+    if scanner.begins_time() {
         scanner.skip(1);
         microseconds = scanner.time_of_day()?;
-        offset_seconds = scanner.zone()?;
+    }
+    if !scanner.is_at_era() {
+        own_zone = scanner.zone()?;
     }
     let before_christ = scanner.era();
     if !scanner.rest.is_empty() {
@@ -172,10 +172,44 @@ fn parse_timestamp_any(text: &[u8], zoned: bool) -> Result<i64, Reason> {
     let local = days
         .checked_mul(DAY_MICROSECONDS)
         .and_then(|d| d.checked_add(microseconds));
-    let offset = if zoned { offset_seconds * 1_000_000 } else { 0 };
-    local
-        .and_then(|local| local.checked_sub(offset))
-        .ok_or(Reason::OutOfRange)
+    let local = local.ok_or(Reason::OutOfRange)?;
+    match (zone, own_zone) {
+        (None, _) => Ok(local),
+        (Some(_), Some(OwnZone::Offset(seconds))) => local
+            .checked_sub(seconds * 1_000_000)
+            .ok_or(Reason::OutOfRange),
+        (Some(_), Some(OwnZone::Named(own))) => own.to_instant(local).ok_or(Reason::OutOfRange),
+        (Some(zone), None) => zone.to_instant(local).ok_or(Reason::OutOfRange),
+    }
+}
+
+/// Microseconds since midnight. A date before it and a zone behind it are read and ignored.
+pub(crate) fn parse_time(text: &[u8]) -> Result<i64, Reason> {
+    let mut scanner = Scanner {
+        rest: text.trim_ascii(),
+    };
+    let before = scanner.rest;
+    if scanner.date().is_ok() {
+        if !scanner.begins_time() {
+            return Err(Reason::Invalid);
+        }
+        scanner.skip(1);
+    } else {
+        scanner.rest = before;
+    }
+    let time = scanner.time_of_day()?;
+    scanner.zone()?;
+    match scanner.rest.is_empty() {
+        true => Ok(time),
+        false => Err(Reason::Invalid),
+    }
+}
+
+/// The zone that a text names.
+enum OwnZone {
+    /// Seconds east of Greenwich.
+    Offset(i64),
+    Named(Zone),
 }
 
 struct CivilDate {
@@ -208,7 +242,7 @@ struct Scanner<'a> {
     rest: &'a [u8],
 }
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     fn skip(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes.min(self.rest.len())..];
     }
@@ -247,7 +281,7 @@ impl Scanner<'_> {
 
     fn era(&mut self) -> bool {
         let before_christ = self.rest.trim_ascii_start().eq_ignore_ascii_case(b"BC");
-        if before_christ {
+        if self.is_at_era() {
             self.rest = &[];
         }
         before_christ
@@ -289,18 +323,46 @@ impl Scanner<'_> {
         Ok(value + i64::from(rounds_up))
     }
 
-    /// Seconds east of Greenwich.
-    fn zone(&mut self) -> Result<i64, Reason> {
-        let text = self.rest.trim_ascii_start();
-        for name in [&b"Z"[..], b"UTC", b"GMT"] {
-            if text.len() >= name.len() && text[..name.len()].eq_ignore_ascii_case(name) {
-                self.rest = &text[name.len()..];
-                return Ok(0);
-            }
+    /// Whether a time of day follows.
+    fn begins_time(&self) -> bool {
+        match self.rest {
+            [b' ', rest @ ..] => rest.first().is_some_and(u8::is_ascii_digit),
+            [b'T' | b't', ..] => true,
+            _ => false,
         }
-        let Some(sign @ (b'+' | b'-')) = text.first() else {
-            return Ok(0);
-        };
+    }
+
+    fn is_at_era(&self) -> bool {
+        let text = self.rest.trim_ascii_start();
+        text.eq_ignore_ascii_case(b"BC") || text.eq_ignore_ascii_case(b"AD")
+    }
+
+    /// A zone, if there is one.
+    fn zone(&mut self) -> Result<Option<OwnZone>, Reason> {
+        let text = self.rest.trim_ascii_start();
+        match text.first() {
+            Some(b'+' | b'-') => Ok(Some(OwnZone::Offset(self.offset(text)?))),
+            Some(letter) if letter.is_ascii_alphabetic() => self.named_zone(text).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn named_zone(&mut self, text: &'a [u8]) -> Result<OwnZone, Reason> {
+        let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_' | b'-' | b'+');
+        let end = text.iter().take_while(|b| is_part(b)).count();
+        let (name, rest) = text.split_at(end);
+        self.rest = rest;
+        if name.eq_ignore_ascii_case(b"Z") {
+            return Ok(OwnZone::Offset(0));
+        }
+        let name = std::str::from_utf8(name).map_err(|_| Reason::Invalid)?;
+        let zone = Zone::of_time(name).ok_or(Reason::Invalid)?;
+        Ok(OwnZone::Named(zone))
+    }
+
+    /// Seconds east of Greenwich, written as `±HH[[:]MM[[:]SS]]`.
+    fn offset(&mut self, text: &'a [u8]) -> Result<i64, Reason> {
+        let sign = text.first();
         self.rest = &text[1..];
         let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
         let (hour, minute) = if digits > 2 {
@@ -326,6 +388,10 @@ impl Scanner<'_> {
             return Err(Reason::OutOfRange);
         }
         let seconds = hour * 3600 + minute * 60 + second;
-        Ok(if *sign == b'-' { -seconds } else { seconds })
+        Ok(if sign == Some(&b'-') {
+            -seconds
+        } else {
+            seconds
+        })
     }
 }

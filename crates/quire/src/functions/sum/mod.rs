@@ -115,6 +115,8 @@ impl AggregateUDFImpl for CheckedSum {
         match arg_types {
             [DataType::Int16 | DataType::Int32] => Ok(DataType::Int64),
             [DataType::Int64] if !self.is_of_small => Ok(DataType::Decimal128(MAX_DIGITS, 0)),
+            // Another aggregate takes its place when types are settled.
+            [interval @ DataType::Interval(_)] => Ok(interval.clone()),
             _ => self.unchecked.return_type(arg_types),
         }
     }

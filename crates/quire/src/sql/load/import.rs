@@ -60,6 +60,7 @@ pub(super) async fn run(
         Format::Csv => {
             let mut options = options::csv_reading(&copy.options)?;
             options.text_limits.clone_from(&target.text_limits);
+            options.zone = session.zone();
             let file = CsvFile::open(path, options, Some(&target.columns))?;
             let mut rows = CsvRows(file.read(&target.columns, None, &control)?);
             let count = append(writer.transaction()?, &target, &mut rows)?;
@@ -106,6 +107,7 @@ pub(super) async fn run_stream(
     // Whoever waits may have gone.
     let _ = ready.send(Arc::clone(&target.columns));
     options.text_limits.clone_from(&target.text_limits);
+    options.zone = session.zone();
     let file = tokio::task::block_in_place(|| match reader.is_at_end()? {
         true => Ok::<_, Error>(None),
         false => {
@@ -230,6 +232,7 @@ impl Target {
             Format::Csv => {
                 let mut options = options::csv_reading(&copy.options)?;
                 options.text_limits.clone_from(&self.text_limits);
+                options.zone = session.zone();
                 let file = CsvFile::open(path, options, Some(&self.columns))?;
                 let rows = CsvRows(file.read(&self.columns, None, control)?);
                 let (count, rows) = self.insert_from(&mut writer, &context, rows, token).await?;

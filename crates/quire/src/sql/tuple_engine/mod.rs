@@ -17,7 +17,7 @@ use datafusion::logical_expr::LogicalPlan;
 use quire_engine::Snapshot;
 use quire_engine::avm::Cancellation;
 use quire_engine::iterators::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
-use quire_engine::plan::{Environment, Query};
+use quire_engine::plan::Query;
 use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;
@@ -132,7 +132,7 @@ async fn costs_of(
 fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
         memory_bytes: session.database.options.memory_bytes,
-        now: Environment::new(&[]).now(),
+        now: session.environment(&[]).now(),
         costs: *session.settings().costs(),
         batch_threads: session.database.options.threads,
         cancellation: Cancellation(Some(token.question())),

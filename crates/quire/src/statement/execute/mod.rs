@@ -113,17 +113,16 @@ impl Compiled {
     pub(super) fn execute(
         &self,
         rows: &mut dyn TableRows,
-        parameters: &[Value],
+        environment: &Environment<'_>,
     ) -> Result<Executed, Error> {
-        let environment = Environment::new(parameters);
         let mut given = GivenValues::default();
         match self {
             Self::Select(select) => {
-                let found = select.execute(rows, &environment)?;
+                let found = select.execute(rows, environment)?;
                 Ok(found.map_or(Executed::TooMany, Executed::Rows))
             }
-            Self::Insert(insert) => insert.execute(rows, &environment, &mut given),
-            Self::Change(change) => change.execute(rows, &environment, &mut given),
+            Self::Insert(insert) => insert.execute(rows, environment, &mut given),
+            Self::Change(change) => change.execute(rows, environment, &mut given),
         }
     }
 }

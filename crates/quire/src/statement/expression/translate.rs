@@ -304,11 +304,7 @@ impl Translator<'_> {
     fn function(&mut self, call: &ScalarFunction, expr: &Expr) -> Option<Expression> {
         let name = call.name();
         match (name, call.args.as_slice()) {
-            // The function in the registry was made for this time zone.
-            ("now", []) => {
-                let zone = self.options.execution.time_zone.as_deref();
-                return (zone == Some("+00:00")).then_some(Expression::Now);
-            }
+            ("now", []) => return Some(Expression::Now),
             ("coalesce", parts) => return self.coalesce(parts, expr),
             ("float_key", [argument]) => return self.float_key(argument),
             ("decimal_digits", [inner]) => return Some(Expression::Digits(self.boxed(inner)?)),

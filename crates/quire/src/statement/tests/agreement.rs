@@ -1,5 +1,6 @@
 //! The same statements on both paths.
 
+use quire_engine::plan::Environment;
 use quire_engine::row_table::Value;
 
 use super::memory::MemoryRows;
@@ -63,10 +64,16 @@ fn shown(schema: &datafusion::arrow::datatypes::Schema) -> Vec<String> {
 fn direct(rows: &mut MemoryRows, sql: &str) -> Option<Answer> {
     let statement = compiled(sql, &table(), Vec::new())?;
     let schema = statement.schema().unwrap().clone();
-    Some(statement.execute(rows, &[]).map(|executed| match executed {
-        Executed::Rows(rows) => (shown(&schema), texts(&[rows.to_batch(&schema, 0).unwrap()])),
-        other => panic!("{other:?}"),
-    }))
+    Some(
+        statement
+            .execute(rows, &Environment::new(&[]))
+            .map(|executed| match executed {
+                Executed::Rows(rows) => {
+                    (shown(&schema), texts(&[rows.to_batch(&schema, 0).unwrap()]))
+                }
+                other => panic!("{other:?}"),
+            }),
+    )
 }
 
 /// Compares both paths; says whether the statement was covered and had rows.

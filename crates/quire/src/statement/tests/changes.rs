@@ -1,5 +1,6 @@
 //! Insertions, updates and deletions over rows in memory.
 
+use quire_engine::plan::Environment;
 use quire_engine::row_table::Value;
 
 use super::memory::MemoryRows;
@@ -21,7 +22,7 @@ fn rows() -> MemoryRows {
 fn run(table: &Table, rows: &mut MemoryRows, sql: &str) -> Result<(u64, Vec<Value>), Error> {
     let statement =
         compiled(sql, table, Vec::new()).unwrap_or_else(|| panic!("not covered: {sql}"));
-    match statement.execute(rows, &[])? {
+    match statement.execute(rows, &Environment::new(&[]))? {
         Executed::Changed(count, returned) => {
             let values = returned.iter().flat_map(ResultRows::values);
             Ok((count, values.map(ValueRef::to_value).collect()))

@@ -6,6 +6,7 @@ use super::super::number::*;
 use super::super::scalar::parse_bool;
 use super::super::time::*;
 use super::*;
+use crate::temporal::Zone;
 
 const INVALID: Reason = Reason::Invalid;
 const OUT_OF_RANGE: Reason = Reason::OutOfRange;
@@ -238,8 +239,8 @@ fn dates() {
 fn timestamps() {
     let second = 1_000_000i64;
     let noon = 12 * 3600 * second;
-    let plain = |text: &str| parse_timestamp(text.as_bytes(), false);
-    let zoned = |text: &str| parse_timestamp(text.as_bytes(), true);
+    let plain = |text: &str| parse_timestamp(text.as_bytes(), None);
+    let zoned = |text: &str| parse_timestamp(text.as_bytes(), Some(&Zone::default()));
     assert_eq!(plain("1970-01-01 12:00:00"), Ok(noon));
     assert_eq!(plain("1970-01-01T12:00"), Ok(noon));
     assert_eq!(plain("1970-01-02"), Ok(86_400 * second));

@@ -1,0 +1,139 @@
+//! Settings that say how values are written and read: what is done here is accepted, everything else is refused.
+
+use crate::error::Error;
+use crate::temporal::Zone;
+
+/// Encodings that PostgreSQL converts to and from.
+const OTHER_ENCODINGS: [&str; 16] = [
+    "BIG5",
+    "EUC_CN",
+    "EUC_JP",
+    "EUC_KR",
+    "EUC_TW",
+    "GB18030",
+    "GBK",
+    "ISO_8859",
+    "JOHAB",
+    "KOI8",
+    "LATIN",
+    "MULE_INTERNAL",
+    "SHIFT_JIS",
+    "SJIS",
+    "UHC",
+    "WIN",
+];
+
+/// The text that a setting keeps.
+///
+/// # Errors
+/// `22023` for what is no value of the setting, `0A000` for one that only PostgreSQL has.
+pub(super) fn accepted(name: &str, value: &str) -> Result<String, Error> {
+    match name {
+        "client_encoding" => client_encoding(value),
+        "datestyle" => date_style(value),
+        "intervalstyle" => interval_style(value),
+        _ => Ok(value.to_owned()),
+    }
+}
+
+/// The name of the zone that `TimeZone` is set to.
+pub(super) fn time_zone(value: &str) -> Result<String, Error> {
+    match Zone::of_setting(value) {
+        Some(zone) => Ok(zone.name().to_owned()),
+        None => Err(invalid("TimeZone", value)),
+    }
+}
+
+fn invalid(name: &str, value: &str) -> Error {
+    let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
+    Error::new("22023", text)
+}
+
+fn not_supported(name: &str, value: &str, hint: &str) -> Error {
+    let text = format!("\"{value}\" is not supported for parameter \"{name}\"");
+    Error::new("0A000", text).with_hint(hint)
+}
+
+/// Text is UTF-8 inside and outside; `SQL_ASCII` asks for no conversion, so it is the same.
+fn client_encoding(value: &str) -> Result<String, Error> {
+    let name = value.trim().to_uppercase().replace(['-', ' '], "_");
+    match name.replace('_', "").as_str() {
+        "UTF8" | "UNICODE" => return Ok("UTF8".to_owned()),
+        "SQLASCII" => return Ok("SQL_ASCII".to_owned()),
+        _ => {}
+    }
+    let is_known = OTHER_ENCODINGS.iter().any(|known| name.starts_with(known));
+    Err(match is_known {
+        true => not_supported("client_encoding", value, "Text is UTF8."),
+        false => invalid("client_encoding", value),
+    })
+}
+
+/// Dates are written in the ISO style, and read with the year first, so the order of other styles means nothing.
+fn date_style(value: &str) -> Result<String, Error> {
+    let mut order = "MDY";
+    for word in value.split(',').map(str::trim) {
+        match word.to_lowercase().as_str() {
+            "iso" | "default" => {}
+            "mdy" | "us" | "noneuro" | "noneuropean" => order = "MDY",
+            "dmy" | "euro" | "european" => order = "DMY",
+            "ymd" => order = "YMD",
+            "sql" | "postgres" | "german" => {
+                return Err(not_supported(
+                    "DateStyle",
+                    value,
+                    "Dates are in the style ISO.",
+                ));
+            }
+            _ => {
+                let detail = format!("Unrecognized key word: \"{word}\".");
+                return Err(invalid("DateStyle", value).with_detail(detail));
+            }
+        }
+    }
+    Ok(format!("ISO, {order}"))
+}
+
+fn interval_style(value: &str) -> Result<String, Error> {
+    match value.trim().to_lowercase().as_str() {
+        "postgres" => Ok("postgres".to_owned()),
+        "postgres_verbose" | "sql_standard" | "iso_8601" => Err(not_supported(
+            "IntervalStyle",
+            value,
+            "Intervals are in the style postgres.",
+        )),
+        _ => Err(invalid("IntervalStyle", value)
+            .with_hint("Available values: postgres, postgres_verbose, sql_standard, iso_8601.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn sqlstate(name: &str, value: &str) -> String {
+        accepted(name, value).unwrap_err().sqlstate().to_owned()
+    }
+
+    #[test]
+    fn what_is_done_is_accepted() {
+        assert_eq!(accepted("client_encoding", "utf-8").unwrap(), "UTF8");
+        assert_eq!(accepted("client_encoding", "UNICODE").unwrap(), "UTF8");
+        assert_eq!(accepted("datestyle", "iso").unwrap(), "ISO, MDY");
+        assert_eq!(accepted("datestyle", "DMY, ISO").unwrap(), "ISO, DMY");
+        assert_eq!(accepted("intervalstyle", "POSTGRES").unwrap(), "postgres");
+        assert_eq!(time_zone("europe/berlin").unwrap(), "Europe/Berlin");
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        assert_eq!(sqlstate("client_encoding", "LATIN1"), "0A000");
+        assert_eq!(sqlstate("client_encoding", "nix"), "22023");
+        assert_eq!(sqlstate("datestyle", "German, DMY"), "0A000");
+        assert_eq!(sqlstate("datestyle", "foo"), "22023");
+        assert_eq!(sqlstate("intervalstyle", "iso_8601"), "0A000");
+        assert_eq!(sqlstate("intervalstyle", "x"), "22023");
+        assert_eq!(time_zone("nonsense/zone").unwrap_err().sqlstate(), "22023");
+    }
+}
