@@ -3,21 +3,21 @@
 use crate::error::Error;
 use crate::temporal::Zone;
 
-/// Encodings that PostgreSQL converts to and from.
+/// How the names of other encodings of PostgreSQL's begin.
 const OTHER_ENCODINGS: [&str; 16] = [
     "BIG5",
-    "EUC_CN",
-    "EUC_JP",
-    "EUC_KR",
-    "EUC_TW",
+    "EUCCN",
+    "EUCJP",
+    "EUCKR",
+    "EUCTW",
     "GB18030",
     "GBK",
-    "ISO_8859",
+    "ISO8859",
     "JOHAB",
     "KOI8",
     "LATIN",
-    "MULE_INTERNAL",
-    "SHIFT_JIS",
+    "MULEINTERNAL",
+    "SHIFTJIS",
     "SJIS",
     "UHC",
     "WIN",
@@ -54,10 +54,11 @@ fn not_supported(name: &str, value: &str, hint: &str) -> Error {
     Error::new("0A000", text).with_hint(hint)
 }
 
-/// Text is UTF-8 inside and outside; `SQL_ASCII` asks for no conversion, so it is the same.
+/// Text is UTF-8 inside and outside; `SQL_ASCII` asks for no conversion, so it is the same. Of a name only letters and digits count.
 fn client_encoding(value: &str) -> Result<String, Error> {
-    let name = value.trim().to_uppercase().replace(['-', ' '], "_");
-    match name.replace('_', "").as_str() {
+    let letters = value.chars().filter(char::is_ascii_alphanumeric);
+    let name = letters.collect::<String>().to_uppercase();
+    match name.as_str() {
         "UTF8" | "UNICODE" => return Ok("UTF8".to_owned()),
         "SQLASCII" => return Ok("SQL_ASCII".to_owned()),
         _ => {}
@@ -119,6 +120,7 @@ mod tests {
     #[test]
     fn what_is_done_is_accepted() {
         assert_eq!(accepted("client_encoding", "utf-8").unwrap(), "UTF8");
+        assert_eq!(accepted("client_encoding", "'utf-8'").unwrap(), "UTF8");
         assert_eq!(accepted("client_encoding", "UNICODE").unwrap(), "UTF8");
         assert_eq!(accepted("datestyle", "iso").unwrap(), "ISO, MDY");
         assert_eq!(accepted("datestyle", "DMY, ISO").unwrap(), "ISO, DMY");

@@ -123,12 +123,12 @@ impl Zone {
     }
 
     /// What `SHOW` shows.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Seconds that clocks are ahead of Greenwich at an instant, in microseconds since 1970.
-    pub fn offset_at(&self, instant: i64) -> i32 {
+    pub(crate) fn offset_at(&self, instant: i64) -> i32 {
         match self.rule {
             Rule::Fixed(seconds) => seconds,
             Rule::Place(tz) => offset_of_place(tz, instant.div_euclid(SECOND)),

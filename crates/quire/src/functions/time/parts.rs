@@ -24,7 +24,10 @@ const PLANNERS_FIELDS: [Field; 6] = [
 pub(super) fn functions() -> Vec<TimeFunction> {
     vec![
         TimeFunction::new("extract", extract),
-        TimeFunction::new("date_part", date_part).with_alias("datepart"),
+        // Under its own name the planner's function stays, which cannot fail; scans rely on that.
+        TimeFunction::new("time_part", date_part)
+            .with_alias("date_part")
+            .with_alias("datepart"),
     ]
 }
 

@@ -112,7 +112,7 @@ fn settle_call(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Ex
     let is_instant = |data_type: &DataType| Kind::of(data_type) == Some(Kind::Instant);
     let local = Kind::Timestamp.data_type();
     match (call.name(), call.args.as_slice()) {
-        ("extract" | "date_part", [_, moment]) => {
+        ("extract" | "time_part", [_, moment]) => {
             if let Ok(data_type) = moment.get_type(schema)
                 && let Some(part) = as_planner_part(&call.args, &data_type)
             {
