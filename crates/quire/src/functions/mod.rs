@@ -40,11 +40,11 @@ pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
 pub(crate) use text::{Concatenation, value_too_large};
-pub(crate) use waits::WaitsFunction;
 pub(crate) use time::{
     IntervalAggregate, Kind, StatementClock, as_planner_part, interval_length, interval_negative,
     invalid_text, micros_now, seconds_to_instant, time_cast, time_operator, zone_of,
 };
+pub(crate) use waits::WaitsFunction;
 
 use std::sync::Arc;
 

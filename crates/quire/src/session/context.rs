@@ -88,9 +88,9 @@ impl Session {
     pub(crate) fn note_transaction_start(&self) {
         let now = micros_of(SystemTime::now());
         // Another `BEGIN` within it changes nothing.
-        let _ = self
-            .transaction_start
-            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        let _ =
+            self.transaction_start
+                .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// When the transaction of several statements began, if there is one, in microseconds since 1970.

@@ -64,7 +64,7 @@ pub(crate) fn invalid_text(reason: Reason, kind: Kind, text: &str) -> Error {
             ),
         ),
         (Reason::OutOfRange, Kind::Interval) => Error::new(
-            "22008",
+            "22015",
             format!("interval field value out of range: \"{text}\""),
         ),
         (Reason::OutOfRange, _) => Error::new(

@@ -31,11 +31,6 @@ pub(super) fn functions() -> Vec<TimeFunction> {
     ]
 }
 
-/// `EXTRACT(field FROM x)`
-pub(crate) fn extract_call(arguments: Vec<Expr>) -> Expr {
-    TimeFunction::new("extract", extract).call(arguments)
-}
-
 /// A call of one of the functions with these arguments as one of the planner's, where that gives the same.
 pub(crate) fn as_planner_part(arguments: &[Expr], moment: &DataType) -> Option<Expr> {
     let [Expr::Literal(name, _), value] = arguments else {

@@ -83,6 +83,10 @@ fn schema_below(plan: &LogicalPlan) -> Result<DFSchema> {
 
 /// The function for an operator on times.
 pub(super) fn replace_operator(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    if let Expr::WindowFunction(call) = expr {
+        // Where types are settled, so are the bounds of frames, which no interval can be.
+        return Ok(types::settle_window(call, schema));
+    }
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else {
         return Ok(Transformed::no(expr));
     };

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, DFSchemaRef, Result, ScalarValue};
-use datafusion::logical_expr::expr::{AggregateFunction, InList, ScalarFunction, WindowFunction};
+use datafusion::logical_expr::expr::{
+    AggregateFunction, InList, InSubquery, ScalarFunction, WindowFunction,
+};
 use datafusion::logical_expr::{
-    AggregateUDF, Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, LogicalPlan, Union, Values,
-    WindowFunctionDefinition, cast,
+    AggregateUDF, Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, LogicalPlan, Projection,
+    Subquery, Union, Values, WindowFunctionDefinition, cast,
 };
 
 use crate::functions::{
@@ -33,7 +35,7 @@ pub(in crate::optimize) fn settle_expression(
             Transformed::yes(interval_negative(*inner))
         }
         Expr::AggregateFunction(call) => settle_aggregate(call, schema),
-        Expr::WindowFunction(call) => settle_window(call, schema),
+        Expr::InSubquery(test) if is_interval(&test.expr, schema) => settle_membership(test)?,
         Expr::BinaryExpr(BinaryExpr { left, op, right })
             if op.supports_propagation()
                 && is_interval(&left, schema)
@@ -185,7 +187,7 @@ fn settle_aggregate(mut call: AggregateFunction, schema: &DFSchema) -> Transform
     }
 }
 
-fn settle_window(mut call: Box<WindowFunction>, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn settle_window(mut call: Box<WindowFunction>, schema: &DFSchema) -> Transformed<Expr> {
     let mut is_changed = false;
     if let WindowFunctionDefinition::AggregateUDF(aggregate) = &call.fun
         && let Some(func) = of_intervals(aggregate.name(), &call.params.args, schema)
@@ -207,6 +209,22 @@ fn settle_window(mut call: Box<WindowFunction>, schema: &DFSchema) -> Transforme
     }
 }
 
+/// `interval IN (SELECT …)`
+fn settle_membership(test: InSubquery) -> Result<Transformed<Expr>> {
+    let rows = test.subquery.subquery;
+    let column = Expr::from(rows.schema().qualified_field(0));
+    let length = interval_length(column).alias("length");
+    let lengths = LogicalPlan::Projection(Projection::try_new(vec![length], rows)?);
+    Ok(Transformed::yes(Expr::InSubquery(InSubquery {
+        expr: length_of(test.expr),
+        subquery: Subquery {
+            subquery: Arc::new(lengths),
+            ..test.subquery
+        },
+        negated: test.negated,
+    })))
+}
+
 fn settle_case(case: Case, schema: &DFSchema) -> Transformed<Expr> {
     let Some(tested) = case
         .expr
@@ -225,31 +243,51 @@ fn settle_case(case: Case, schema: &DFSchema) -> Transformed<Expr> {
     }))
 }
 
-/// Nodes that keep a schema of their own, beside their expressions or inputs, in microseconds.
+/// Nodes that keep a schema of their own, beside their expressions or inputs: in microseconds, and NULL where an input may be.
 pub(super) fn settle_schema(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(match plan {
-        LogicalPlan::Values(values) => match schema_in_micros(&values.schema)? {
+        LogicalPlan::Values(values) => match settled(&values.schema, |_| false)? {
             Some(schema) => Transformed::yes(LogicalPlan::Values(Values { schema, ..values })),
             None => Transformed::no(LogicalPlan::Values(values)),
         },
-        LogicalPlan::Union(union) => match schema_in_micros(&union.schema)? {
-            Some(schema) => Transformed::yes(LogicalPlan::Union(Union { schema, ..union })),
-            None => Transformed::no(LogicalPlan::Union(union)),
-        },
+        LogicalPlan::Union(union) => {
+            let is_nullable = |place: usize| {
+                let fields = union.inputs.iter();
+                let mut fields = fields.filter_map(|input| input.schema().fields().get(place));
+                fields.any(|field| field.is_nullable())
+            };
+            match settled(&union.schema, is_nullable)? {
+                Some(schema) => Transformed::yes(LogicalPlan::Union(Union { schema, ..union })),
+                None => Transformed::no(LogicalPlan::Union(union)),
+            }
+        }
         other => Transformed::no(other),
     })
 }
 
-fn schema_in_micros(schema: &DFSchemaRef) -> Result<Option<DFSchemaRef>> {
-    let is_settled = |field: &Arc<Field>| in_micros(field.data_type()).is_none();
-    if schema.fields().iter().all(is_settled) {
+/// A schema with other types, or other columns that may be NULL; `None` when it is as it should be.
+fn settled(
+    schema: &DFSchemaRef,
+    is_nullable: impl Fn(usize) -> bool,
+) -> Result<Option<DFSchemaRef>> {
+    let wanted = |(place, field): (usize, &Arc<Field>)| {
+        let micros = in_micros(field.data_type());
+        let becomes_nullable = !field.is_nullable() && is_nullable(place);
+        if micros.is_none() && !becomes_nullable {
+            return None;
+        }
+        let data_type = micros.unwrap_or_else(|| field.data_type().clone());
+        let nullable = field.is_nullable() || becomes_nullable;
+        let settled = field.as_ref().clone().with_data_type(data_type);
+        Some(Arc::new(settled.with_nullable(nullable)))
+    };
+    let fields: Vec<_> = schema.fields().iter().enumerate().map(wanted).collect();
+    if fields.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let fields = schema.iter().map(|(qualifier, field)| {
-        let field = match in_micros(field.data_type()) {
-            Some(micros) => Arc::new(field.as_ref().clone().with_data_type(micros)),
-            None => Arc::clone(field),
-        };
+    let pairs = schema.iter().zip(fields);
+    let fields = pairs.map(|((qualifier, field), settled)| {
+        let field = settled.unwrap_or_else(|| Arc::clone(field));
         (qualifier.cloned(), field)
     });
     let settled = DFSchema::new_with_metadata(fields.collect(), schema.metadata().clone())?;
