@@ -256,8 +256,7 @@ impl Mvcc {
     }
 
     /// Locks of everybody, and who waits for them. Rows that nobody waits for are left out.
-    #[must_use]
-    pub fn lock_report(&self) -> Vec<LockReport> {
+    pub(crate) fn lock_report(&self) -> Vec<LockReport> {
         self.shared.locks.report()
     }
 

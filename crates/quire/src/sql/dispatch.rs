@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Ident, Query, SetExpr, Statement};
 
 use super::names::folded;
 use super::parse::{Command, parse};
@@ -162,26 +162,11 @@ async fn execute_statement(
         Statement::StartTransaction { modes, .. } => {
             settings::start_transaction(session, &modes).await
         }
-        Statement::Commit { chain: false, .. } => {
-            let committed = session.transaction.lock().await.commit(session);
-            session.note_transaction_end(matches!(committed, Ok(true)));
-            let is_kept = committed?;
-            Ok(done(if is_kept { "COMMIT" } else { "ROLLBACK" }))
-        }
+        Statement::Commit { chain: false, .. } => commit(session).await,
         Statement::Rollback {
             chain: false,
             savepoint,
-        } => {
-            let mut transaction = session.transaction.lock().await;
-            match savepoint {
-                None => {
-                    transaction.roll_back();
-                    session.note_transaction_end(false);
-                }
-                Some(name) => transaction.roll_back_to(&folded(&name))?,
-            }
-            Ok(done("ROLLBACK"))
-        }
+        } => roll_back(session, savepoint).await,
         Statement::Savepoint { name } => {
             session
                 .transaction
@@ -196,6 +181,24 @@ async fn execute_statement(
         }
         other => Err(refusal(&other)),
     }
+}
+
+async fn commit(session: &Session) -> Result<Outcome, Error> {
+    let committed = session.transaction.lock().await.commit(session);
+    session.note_transaction_end(matches!(committed, Ok(true)));
+    Ok(done(if committed? { "COMMIT" } else { "ROLLBACK" }))
+}
+
+async fn roll_back(session: &Session, savepoint: Option<Ident>) -> Result<Outcome, Error> {
+    let mut transaction = session.transaction.lock().await;
+    match savepoint {
+        None => {
+            transaction.roll_back();
+            session.note_transaction_end(false);
+        }
+        Some(name) => transaction.roll_back_to(&folded(&name))?,
+    }
+    Ok(done("ROLLBACK"))
 }
 
 /// Why a statement is not run, and what to do instead.
