@@ -8,10 +8,9 @@
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
@@ -19,6 +18,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::float_keys::compares;
+use super::own_names::keeping_names;
 use crate::functions::{
     BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, DecimalToFloat,
     LossyCast, OrderedDoubles, RoundToInteger, TextToBytes, TextToDecimal, in_order,
@@ -47,13 +47,8 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             &scan.source.schema(),
         )?);
     }
-    let names = NamePreserver::new(&plan);
-    plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let checked = expr.transform_up(|node| check_expression(node, &schema))?;
-        Ok(checked.update_data(|expr| name.restore(expr)))
-    })?
-    .map_data(|plan| plan.recompute_schema())
+    keeping_names(plan, &|part| check_expression(part, &schema))?
+        .map_data(|plan| plan.recompute_schema())
 }
 
 pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {

@@ -1,15 +1,20 @@
 //! Planning steps of our own, beside DataFusion's.
 
+mod boolean_tests;
 mod checked_operators;
 mod decimals_beside_floats;
+mod filter_places;
 mod float_keys;
+mod grouping_sets;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod own_names;
 mod times;
 mod unique_names;
 mod unnesting;
 
+pub(crate) use own_names::without_own_names;
 pub(crate) use times::TimePlanner;
 pub(crate) use unique_names::UniqueNamesPlanner;
 
@@ -21,6 +26,8 @@ use datafusion::logical_expr::Expr;
 use datafusion::optimizer::analyzer::Analyzer;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercionRewriter;
 use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
@@ -70,6 +77,9 @@ pub(crate) fn optimizer_rules() -> Rules {
         if rule.name() == "extract_equijoin_predicate" {
             *rule = Arc::new(join_keys::JoinKeys::new(Arc::clone(rule)));
         }
+        if rule.name() == "push_down_filter" {
+            *rule = Arc::new(filter_places::FilterPlaces::default());
+        }
     }
     insert_at(
         &mut rules,
@@ -77,6 +87,13 @@ pub(crate) fn optimizer_rules() -> Rules {
         1,
         Arc::new(join_order::JoinOrder),
     );
+    rules
+}
+
+/// DataFusion's rules for physical plans, behind ours.
+pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let mut rules = PhysicalOptimizer::new().rules;
+    rules.insert(0, Arc::new(grouping_sets::GroupingSets));
     rules
 }
 

@@ -19,7 +19,9 @@ use datafusion::logical_expr::{
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
-/// DataFusion's planner, given plans with unique names.
+use super::boolean_tests;
+
+/// DataFusion's planner, given plans with unique names and without tests of truth.
 #[derive(Debug)]
 pub(crate) struct UniqueNamesPlanner;
 
@@ -30,7 +32,7 @@ impl QueryPlanner for UniqueNamesPlanner {
         plan: &LogicalPlan,
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = with_unique_names(plan.clone())?;
+        let plan = boolean_tests::spelled_out(with_unique_names(plan.clone())?)?;
         DefaultPhysicalPlanner::default()
             .create_physical_plan(&plan, state)
             .await

@@ -31,8 +31,8 @@ use crate::interruption::Interruption;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
-use crate::sql::relations_of;
 use crate::sql::rewrite::rewrite_expression;
+use crate::sql::{expression_names, relations_of};
 use crate::temporal::Zone;
 use crate::transaction::{SpareTransaction, Transaction};
 
@@ -322,12 +322,15 @@ pub(crate) struct StatementContext {
 
 impl StatementContext {
     /// The logical plan of a statement, types settled but not optimized.
-    pub(crate) async fn plan(&self, statement: Statement) -> Result<LogicalPlan, Error> {
+    pub(crate) async fn plan(&self, mut statement: Statement) -> Result<LogicalPlan, Error> {
+        let has_own_names = expression_names::mark(&mut statement);
         let statement = PlannedStatement::Statement(Box::new(statement));
-        self.state
-            .statement_to_plan(statement)
-            .await
-            .map_err(|error| self.explain(error.into()))
+        let plan = self.state.statement_to_plan(statement).await;
+        let plan = plan.and_then(|plan| match has_own_names {
+            true => optimize::without_own_names(plan),
+            false => Ok(plan),
+        });
+        plan.map_err(|error| self.explain(error.into()))
     }
 
     /// The logical form of an expression over columns of `schema`.

@@ -71,6 +71,7 @@ fn new_planner(
         .with_default_features()
         .with_analyzer_rules(optimize::analyzer_rules())
         .with_optimizer_rules(optimize::optimizer_rules())
+        .with_physical_optimizer_rules(optimize::physical_rules())
         .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
         .with_type_planner(Arc::new(SpelledTypes))
         .build();

@@ -7,11 +7,14 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Query, Select,
-    SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Value, Visitor,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Join, JoinConstraint,
+    JoinOperator, ObjectName, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement,
+    TableFactor, Value, Visitor,
 };
 
+use super::grouping_sets;
 use super::last_part;
+use super::positions;
 use super::row_comparison;
 use super::walk::{for_each_expression, walk};
 use crate::error::Error;
@@ -151,6 +154,7 @@ fn check_query(query: &Query) -> Result<(), Error> {
         .as_ref()
         .is_some_and(|f| f.with_ties || f.percent);
     refuse_if(fetch_ties, "FETCH with PERCENT or WITH TIES")?;
+    positions::check_order(query)?;
     check_set_expression(&query.body)
 }
 
@@ -167,7 +171,43 @@ fn check_select(select: &Select) -> Result<(), Error> {
         select.value_table_mode.is_some(),
         "SELECT AS VALUE or AS STRUCT",
     )?;
-    refuse_if(select.select_modifiers.is_some(), "this modifier of SELECT")
+    refuse_if(select.select_modifiers.is_some(), "this modifier of SELECT")?;
+    for from in &select.from {
+        from.joins.iter().try_for_each(check_join)?;
+    }
+    positions::check_select(select)?;
+    grouping_sets::check(select)
+}
+
+/// A join that has no condition where the grammar wants one, or one where it wants none.
+fn check_join(join: &Join) -> Result<(), Error> {
+    let (constraint, wants_one) = match &join.join_operator {
+        JoinOperator::CrossJoin(constraint) => (constraint, false),
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::Semi(constraint)
+        | JoinOperator::LeftSemi(constraint)
+        | JoinOperator::RightSemi(constraint)
+        | JoinOperator::Anti(constraint)
+        | JoinOperator::LeftAnti(constraint)
+        | JoinOperator::RightAnti(constraint) => (constraint, true),
+        _ => return Err(not_supported(format!("{join}"))),
+    };
+    let has_one = !matches!(constraint, JoinConstraint::None);
+    if has_one == wants_one {
+        return Ok(());
+    }
+    let (text, hint) = match wants_one {
+        true => ("JOIN", "Add ON or USING, or say CROSS JOIN."),
+        false => ("CROSS JOIN", "CROSS JOIN has no condition: say JOIN … ON."),
+    };
+    let text = format!("syntax error at or near \"{text} {}\"", join.relation);
+    Err(Error::new("42601", text).with_hint(hint))
 }
 
 fn check_table_factor(factor: &TableFactor) -> Result<(), Error> {
@@ -193,6 +233,9 @@ fn check_table_factor(factor: &TableFactor) -> Result<(), Error> {
             refuse_if(json_path.is_some(), "a path into a table")
         }
         TableFactor::Derived { sample, .. } => refuse_if(sample.is_some(), "TABLESAMPLE"),
+        TableFactor::NestedJoin {
+            table_with_joins, ..
+        } => table_with_joins.joins.iter().try_for_each(check_join),
         _ => Ok(()),
     }
 }

@@ -12,7 +12,8 @@
 //! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
 //! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
-//! 10. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]).
+//! 11. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -26,8 +27,8 @@ use datafusion::sql::sqlparser::ast::{
 use super::last_part;
 use super::walk::walk_mut;
 use super::{
-    arrays, names, output_columns, renamed_functions, row_comparison, rows_in_subqueries, similar,
-    time_series,
+    arrays, grouping_sets, names, output_columns, positions, renamed_functions, row_comparison,
+    rows_in_subqueries, similar, time_series,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -60,6 +61,8 @@ impl VisitorMut for Rewriter {
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         select.projection.iter_mut().for_each(series_to_rows);
         output_columns::rewrite(&mut select.projection);
+        grouping_sets::rewrite(select);
+        positions::rewrite(select);
         ControlFlow::Continue(())
     }
 

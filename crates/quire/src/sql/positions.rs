@@ -1,0 +1,144 @@
+//! Constants as keys of `ORDER BY`, `GROUP BY` and `DISTINCT ON`: a whole number is the place of an item of the select list, and
+//! anything else is a mistake that the planner would take for a key of its own.
+
+use datafusion::sql::sqlparser::ast::{
+    Distinct, Expr, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, UnaryOperator,
+    Value,
+};
+
+use crate::error::Error;
+
+/// Checks the keys of a query's `ORDER BY`.
+pub(super) fn check_order(query: &Query) -> Result<(), Error> {
+    let Some(order_by) = &query.order_by else {
+        return Ok(());
+    };
+    let OrderByKind::Expressions(keys) = &order_by.kind else {
+        return Ok(());
+    };
+    let items = items_of(&query.body);
+    keys.iter()
+        .try_for_each(|key| check(&key.expr, "ORDER BY", items))
+}
+
+/// Checks the keys of `GROUP BY` and `DISTINCT ON`.
+pub(super) fn check_select(select: &Select) -> Result<(), Error> {
+    let items = Some(select.projection.as_slice());
+    if let GroupByExpr::Expressions(keys, _) = &select.group_by {
+        for key in keys {
+            for member in members(key) {
+                check(member, "GROUP BY", items)?;
+            }
+        }
+    }
+    if let Some(Distinct::On(keys)) = &select.distinct {
+        for key in keys {
+            check(key, "DISTINCT ON", items)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes out the keys of `DISTINCT ON` that are numbers of items.
+pub(super) fn rewrite(select: &mut Select) {
+    if let Some(Distinct::On(keys)) = &mut select.distinct {
+        for key in keys {
+            if let Some(item) = item_of(key, &select.projection) {
+                *key = item.clone();
+            }
+        }
+    }
+}
+
+/// The expression that a number stands for.
+pub(super) fn item_of<'s>(key: &Expr, items: &'s [SelectItem]) -> Option<&'s Expr> {
+    let Constant::Position(Some(position)) = constant(key)? else {
+        return None;
+    };
+    if items.iter().take(position).any(is_wildcard) {
+        return None;
+    }
+    match items.get(position - 1)? {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    }
+}
+
+fn is_wildcard(item: &SelectItem) -> bool {
+    matches!(
+        item,
+        SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)
+    )
+}
+
+/// The items that a query puts out, or the first of the queries that it is made of.
+fn items_of(body: &SetExpr) -> Option<&[SelectItem]> {
+    match body {
+        SetExpr::Select(select) => Some(&select.projection),
+        SetExpr::Query(query) => items_of(&query.body),
+        SetExpr::SetOperation { left, .. } => items_of(left),
+        _ => None,
+    }
+}
+
+fn members(key: &Expr) -> Vec<&Expr> {
+    match key {
+        Expr::GroupingSets(sets) | Expr::Rollup(sets) | Expr::Cube(sets) => {
+            sets.iter().flatten().collect()
+        }
+        Expr::Tuple(members) => members.iter().collect(),
+        other => vec![other],
+    }
+}
+
+enum Constant {
+    /// A whole number, and the place that it is if it is positive.
+    Position(Option<usize>),
+    Other,
+}
+
+fn constant(key: &Expr) -> Option<Constant> {
+    let value = match key {
+        Expr::Nested(inner) => return constant(inner),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus | UnaryOperator::Plus,
+            expr,
+        } => {
+            return match constant(expr)? {
+                Constant::Position(_) => Some(Constant::Position(None)),
+                Constant::Other => None,
+            };
+        }
+        Expr::Value(value) => &value.value,
+        _ => return None,
+    };
+    match value {
+        Value::Number(digits, _) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let position = digits.parse().ok().filter(|position| *position > 0);
+            Some(Constant::Position(position))
+        }
+        Value::Placeholder(_) => None,
+        _ => Some(Constant::Other),
+    }
+}
+
+fn check(key: &Expr, clause: &str, items: Option<&[SelectItem]>) -> Result<(), Error> {
+    let position = match constant(key) {
+        None => return Ok(()),
+        Some(Constant::Other) => {
+            let text = format!("non-integer constant in {clause}");
+            return Err(Error::new("42601", text));
+        }
+        Some(Constant::Position(position)) => position,
+    };
+    // How many columns a wildcard stands for is not known yet.
+    let is_open = items.is_none_or(|items| items.iter().any(is_wildcard));
+    let is_there = |position| items.is_some_and(|items| position <= items.len());
+    match position {
+        Some(position) if is_open || is_there(position) => Ok(()),
+        _ => Err(Error::new(
+            "42P10",
+            format!("{clause} position {key} is not in select list"),
+        )),
+    }
+}
