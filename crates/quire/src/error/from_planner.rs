@@ -219,10 +219,23 @@ fn subquery_not_supported() -> Error {
         .with_hint("Join the tables instead, or let the subquery be an aggregate or have LIMIT 1.")
 }
 
+/// What the planner says before an operator that its operands do not have.
+const MISSING_OPERATORS: [&str; 6] = [
+    "Cannot get result type for temporal operation ",
+    "Cannot infer common argument type for comparison operation ",
+    "Cannot infer common argument type for regex operation ",
+    "Cannot infer common type for bitwise operation ",
+    "Cannot infer common string type for string concat operation ",
+    "Cannot coerce arithmetic expression ",
+];
+
 /// What is said about types.
 fn from_types(line: &str) -> Error {
-    if let Some(operation) = line.strip_prefix("Cannot get result type for temporal operation ") {
+    let mut prefixes = MISSING_OPERATORS.iter();
+    let behind = prefixes.find_map(|prefix| line.split_once(prefix));
+    if let Some((_, operation)) = behind {
         let operation = operation.split(": ").next().unwrap_or(operation);
+        let operation = operation.trim_end_matches(" to valid types");
         let text = format!("operator does not exist: {}", in_sql(operation));
         return Error::new("42883", text).with_hint("Add casts.");
     }

@@ -7,6 +7,7 @@ mod from_rows;
 mod planner_words;
 
 pub(crate) use from_planner::closest;
+pub(crate) use planner_words::in_sql;
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -37,7 +37,7 @@ const TYPES: [(&str, &str); 22] = [
 ];
 
 /// The message without its prefixes, in SQL's words.
-pub(super) fn in_sql(message: &str) -> String {
+pub(crate) fn in_sql(message: &str) -> String {
     let mut rest = message;
     while let Some(behind) = PREFIXES.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
         rest = behind;

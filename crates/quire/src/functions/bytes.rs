@@ -118,12 +118,12 @@ fn bytes_of(text: &str) -> Result<Vec<u8>> {
 
 /// `octet_length` of text and of bytes; DataFusion's takes text only.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct OctetLength {
+pub(crate) struct OctetLength {
     signature: Signature,
 }
 
 impl OctetLength {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Immutable),
         }

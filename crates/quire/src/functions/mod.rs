@@ -26,7 +26,7 @@ mod time;
 mod waits;
 
 use average::ExactAverage;
-pub(crate) use bytes::{BytesToText, TextToBytes};
+pub(crate) use bytes::{BytesToText, OctetLength, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
 pub(crate) use costs::CostsFunction;
 pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};

@@ -10,7 +10,9 @@ mod integer_sums;
 mod join_keys;
 mod join_order;
 mod own_names;
+mod strict_types;
 mod times;
+mod typing_gaps;
 mod unique_names;
 mod unnesting;
 
@@ -32,9 +34,11 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(integer_sums::IntegerSums));
-    rules.insert(1, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(2, Arc::new(times::TimeOperators));
+    rules.insert(0, Arc::new(strict_types::StrictTypes));
+    rules.insert(1, Arc::new(integer_sums::IntegerSums));
+    rules.insert(2, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(3, Arc::new(times::TimeOperators));
+    rules.insert(4, Arc::new(typing_gaps::TypingGaps));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(unnesting::Unnesting));
@@ -44,11 +48,14 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 
 /// Settles the types of one expression as the analyzer rules do those of a plan.
 pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    strict_types::check_parts(&expr, schema)?;
     let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
     let widen = |part| decimals_beside_floats::widen_expression(part, schema);
     let expr = expr.data.transform_up(widen)?;
     let replace = |part| times::replace_operator(part, schema);
     let expr = expr.data.transform_up(replace)?;
+    let fill = |part| Ok(typing_gaps::fill(part, schema));
+    let expr = expr.data.transform_up(fill)?;
     let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
     let settle = |part| times::settle_expression(part, schema);
     let expr = expr.data.transform_up(settle)?;

@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Ident, ObjectName, Statement, UnaryOperator, Value, VisitorMut,
 };
 
+use super::names::last_part;
 use super::walk::walk_mut;
 use crate::functions::OwnName;
 
@@ -32,6 +33,10 @@ impl VisitorMut for Marker {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr {
+            // The planner looks for a subquery there.
+            unmark(right);
+        }
         match expr {
             Expr::Cast { .. } | Expr::TypedString(_) => self.put_around(expr, None),
             Expr::Subquery(_)
@@ -107,6 +112,17 @@ impl Marker {
         if binding(inner).is_some_and(|binding| binding < least) {
             self.put_around(inner, None);
         }
+    }
+}
+
+/// Takes the function away that was put around `expr`.
+fn unmark(expr: &mut Expr) {
+    if let Expr::Function(function) = expr
+        && last_part(&function.name).is_some_and(|name| name == OwnName::NAME)
+        && let FunctionArguments::List(list) = &mut function.args
+        && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))) = list.args.first_mut()
+    {
+        *expr = std::mem::replace(inner, Expr::Value(Value::Null.into()));
     }
 }
 

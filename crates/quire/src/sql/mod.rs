@@ -17,6 +17,7 @@ mod grouping_sets;
 mod insert;
 pub(crate) mod load;
 mod maintenance;
+mod merged_columns;
 pub(crate) mod names;
 mod output_columns;
 pub(crate) mod parse;

@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::ast::{Query, Statement};
 use quire_engine::Snapshot;
 use tokio::sync::mpsc;
 
+use super::merged_columns;
 use super::names;
 use super::parse::parse_query;
 use super::reject;
@@ -108,6 +109,7 @@ pub(super) async fn plan_with(
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
     let context = context_for(session, snapshot, &mut statement, asks, tables, token).await?;
+    merged_columns::resolve(&context, &mut statement).await?;
     let first = context.plan(statement.clone()).await;
     // The planner may have taken the table of an outer query for a column, and found that it has no fields.
     let is_doubtful = match &first {

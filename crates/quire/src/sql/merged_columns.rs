@@ -1,0 +1,426 @@
+//! The columns that `USING` and `NATURAL` merge.
+//!
+//! The planner takes the merged column for that of the left side, which is NULL for rows that only the right side of a `RIGHT` or
+//! `FULL` join has, and leaves it in its place in `*`. In SQL it is the right side's in a `RIGHT` join, and the first that is not
+//! NULL in a `FULL` join, and `*` begins with it. Here such joins get an `ON`, and their columns are written out.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Cte, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query,
+    Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
+    VisitorMut, With,
+};
+
+use super::names::{folded, last_part, quoted};
+use super::parse::parse_query;
+use super::rewrite::call;
+use super::walk::{walk, walk_mut};
+use crate::error::Error;
+use crate::session::StatementContext;
+
+/// Writes merged columns out, where there are any.
+pub(super) async fn resolve(
+    context: &StatementContext,
+    statement: &mut Statement,
+) -> Result<(), Error> {
+    let mut finder = Finder::default();
+    let _ = walk(statement, &mut finder);
+    let mut columns = HashMap::new();
+    for (text, factor) in finder.factors {
+        if columns.contains_key(&factor) {
+            continue;
+        }
+        // What cannot be planned by itself is left to the planner, and so is the error.
+        if let Ok(query) = parse_query(&text)
+            && let Ok(plan) = context.plan(Statement::Query(query)).await
+        {
+            let fields = plan.schema().fields().iter();
+            let names = fields.map(|field| field.name().clone()).collect();
+            columns.insert(factor, names);
+        }
+    }
+    if !columns.is_empty() {
+        let _ = walk_mut(statement, &mut Writer { columns });
+    }
+    Ok(())
+}
+
+/// The names of a table's columns, by the text of the table.
+type Columns = HashMap<String, Vec<String>>;
+
+/// Finds the tables of joins that merge columns, each with a query for its columns.
+#[derive(Default)]
+struct Finder {
+    withs: Vec<Option<With>>,
+    factors: Vec<(String, String)>,
+}
+
+impl Visitor for Finder {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.withs.push(query.with.clone());
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.withs.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        if !concerns(select) {
+            return ControlFlow::Continue(());
+        }
+        for from in &select.from {
+            let joined = from.joins.iter().map(|join| &join.relation);
+            for factor in std::iter::once(&from.relation).chain(joined) {
+                let text = format!("{}SELECT * FROM {factor}", self.with_clause());
+                self.factors.push((text, factor.to_string()));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Finder {
+    /// The queries that can be named here, the inner ones before the outer ones of the same name.
+    fn with_clause(&self) -> String {
+        let mut seen: Vec<&Cte> = Vec::new();
+        let mut is_recursive = false;
+        for with in self.withs.iter().flatten().rev() {
+            is_recursive |= with.recursive;
+            for cte in with.cte_tables.iter().rev() {
+                if !seen.iter().any(|known| known.alias.name == cte.alias.name) {
+                    seen.push(cte);
+                }
+            }
+        }
+        let texts: Vec<String> = seen.iter().rev().map(ToString::to_string).collect();
+        match (texts.is_empty(), is_recursive) {
+            (true, _) => String::new(),
+            (false, true) => format!("WITH RECURSIVE {} ", texts.join(", ")),
+            (false, false) => format!("WITH {} ", texts.join(", ")),
+        }
+    }
+}
+
+fn merges(from: &TableWithJoins) -> bool {
+    let mut joins = from.joins.iter();
+    joins.any(|join| {
+        matches!(
+            constraint_of(&join.join_operator),
+            Some(JoinConstraint::Using(_) | JoinConstraint::Natural)
+        )
+    })
+}
+
+/// Whether it matters to a `SELECT` what merged columns are and where they stand.
+fn concerns(select: &Select) -> bool {
+    let mut joins = select.from.iter().flat_map(|from| &from.joins);
+    let is_outer = joins.any(|join| keeps_right(&join.join_operator));
+    let mut items = select.projection.iter();
+    let has_wildcard = items.any(|item| matches!(item, SelectItem::Wildcard(_)));
+    (is_outer || has_wildcard) && select.from.iter().any(merges)
+}
+
+/// Whether rows of the right side come out without one of the left.
+fn keeps_right(operator: &JoinOperator) -> bool {
+    matches!(
+        operator,
+        JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
+    )
+}
+
+fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
+    match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint) => Some(constraint),
+        _ => None,
+    }
+}
+
+fn constraint_of_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint) => Some(constraint),
+        _ => None,
+    }
+}
+
+/// Changes the joins.
+struct Writer {
+    columns: Columns,
+}
+
+impl VisitorMut for Writer {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let SetExpr::Select(select) = query.body.as_mut() else {
+            return ControlFlow::Continue(());
+        };
+        let merged = self.write(select);
+        if let Some(order_by) = &mut query.order_by
+            && let OrderByKind::Expressions(keys) = &mut order_by.kind
+        {
+            for key in keys {
+                // A bare name is that of a column of the result, if there is one.
+                let is_result =
+                    matches!(&key.expr, Expr::Identifier(name) if puts_out(select, name));
+                if !is_result {
+                    replace(&mut key.expr, &merged);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        self.write(select);
+        ControlFlow::Continue(())
+    }
+}
+
+/// A column of a join, and what it is worth.
+#[derive(Clone)]
+struct Column {
+    name: String,
+    value: Expr,
+}
+
+impl Writer {
+    /// Changes the joins of a `SELECT`; gives the columns that they merge.
+    fn write(&self, select: &mut Select) -> Vec<Column> {
+        if !concerns(select) {
+            return Vec::new();
+        }
+        let mut joined = Vec::with_capacity(select.from.len());
+        for from in &select.from {
+            match self.joined(from) {
+                Some(columns) => joined.push(columns),
+                None => return Vec::new(),
+            }
+        }
+        let changed = joined.iter().filter(|one| one.keeps_right);
+        let merged: Vec<Column> = changed.flat_map(|one| one.merged.clone()).collect();
+        let all: Vec<Column> = joined.iter().flat_map(|one| one.all.clone()).collect();
+        let places = joined.into_iter().map(|one| one.conditions);
+        for (from, conditions) in select.from.iter_mut().zip(places) {
+            for (join, condition) in from.joins.iter_mut().zip(conditions) {
+                if let (Some(constraint), Some(condition)) =
+                    (constraint_of_mut(&mut join.join_operator), condition)
+                {
+                    *constraint = JoinConstraint::On(condition);
+                }
+            }
+        }
+        write_items(select, &all, &merged);
+        replace(select, &merged);
+        merged
+    }
+
+    /// The columns of joined tables; nothing where they are not known.
+    fn joined(&self, from: &TableWithJoins) -> Option<Joined> {
+        let mut joined = Joined {
+            all: self.columns_of(&from.relation)?,
+            merged: Vec::new(),
+            conditions: Vec::with_capacity(from.joins.len()),
+            keeps_right: false,
+        };
+        for join in &from.joins {
+            let right = self.columns_of(&join.relation)?;
+            joined.add(join, right)?;
+        }
+        Some(joined)
+    }
+
+    fn columns_of(&self, factor: &TableFactor) -> Option<Vec<Column>> {
+        let (TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) = factor else {
+            return None;
+        };
+        let table = match (alias, factor) {
+            (Some(alias), _) => folded(&alias.name),
+            (None, TableFactor::Table { name, .. }) => last_part(name)?,
+            _ => return None,
+        };
+        let names = self.columns.get(&factor.to_string())?;
+        let column = |name: &String| Column {
+            name: name.clone(),
+            value: Expr::CompoundIdentifier(vec![ident(&table), ident(name)]),
+        };
+        Some(names.iter().map(column).collect())
+    }
+}
+
+struct Joined {
+    all: Vec<Column>,
+    merged: Vec<Column>,
+    /// For each join what is to be its `ON`, if it merges columns.
+    conditions: Vec<Option<Expr>>,
+    /// Whether a merged column may be another than that of the left side.
+    keeps_right: bool,
+}
+
+impl Joined {
+    fn add(&mut self, join: &Join, mut right: Vec<Column>) -> Option<()> {
+        self.keeps_right |= keeps_right(&join.join_operator);
+        let common: Vec<String> = match constraint_of(&join.join_operator)? {
+            JoinConstraint::Using(names) => names.iter().map(last_part).collect::<Option<_>>()?,
+            JoinConstraint::Natural => {
+                let names = self.all.iter().map(|column| column.name.clone());
+                names
+                    .filter(|name| right.iter().any(|column| column.name == *name))
+                    .collect()
+            }
+            _ => {
+                self.all.append(&mut right);
+                self.conditions.push(None);
+                return Some(());
+            }
+        };
+        let mut merged = Vec::with_capacity(common.len());
+        let mut condition = None;
+        for name in &common {
+            let (left, right) = (taken(&mut self.all, name)?, taken(&mut right, name)?);
+            let equal = binary(left.value.clone(), BinaryOperator::Eq, right.value.clone());
+            condition = Some(match condition {
+                Some(before) => binary(before, BinaryOperator::And, equal),
+                None => equal,
+            });
+            self.merged.retain(|column| column.name != *name);
+            let value = match join.join_operator {
+                JoinOperator::Right(_) | JoinOperator::RightOuter(_) => right.value,
+                JoinOperator::FullOuter(_) => call("coalesce", vec![left.value, right.value]),
+                _ => left.value,
+            };
+            let name = name.clone();
+            merged.push(Column { name, value });
+        }
+        self.merged.extend(merged.iter().cloned());
+        merged.append(&mut self.all);
+        merged.append(&mut right);
+        self.all = merged;
+        let always = || Expr::Value(Value::Boolean(true).into());
+        let condition = self.keeps_right.then(|| condition.unwrap_or_else(always));
+        self.conditions.push(condition);
+        Some(())
+    }
+}
+
+/// Takes the one column of a name out; nothing if it is not one.
+fn taken(columns: &mut Vec<Column>, name: &str) -> Option<Column> {
+    let place = columns.iter().position(|column| column.name == name)?;
+    let column = columns.remove(place);
+    let is_only = !columns.iter().any(|column| column.name == name);
+    is_only.then_some(column)
+}
+
+fn ident(name: &str) -> Ident {
+    match quoted(name).starts_with('"') {
+        true => Ident::with_quote('"', name),
+        false => Ident::new(name),
+    }
+}
+
+fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp {
+        left: Box::new(left),
+        op,
+        right: Box::new(right),
+    }
+}
+
+/// Writes `*` out, and gives merged columns their names.
+fn write_items(select: &mut Select, all: &[Column], merged: &[Column]) {
+    let items = std::mem::take(&mut select.projection);
+    for item in items {
+        match item {
+            SelectItem::Wildcard(ref options) if options.to_string().is_empty() => {
+                select.projection.extend(all.iter().map(as_item));
+            }
+            SelectItem::UnnamedExpr(Expr::Identifier(ref name))
+                if merged.iter().any(|column| column.name == folded(name)) =>
+            {
+                let column = merged.iter().find(|column| column.name == folded(name));
+                select.projection.extend(column.map(as_item));
+            }
+            other => select.projection.push(other),
+        }
+    }
+}
+
+fn as_item(column: &Column) -> SelectItem {
+    match &column.value {
+        value @ Expr::CompoundIdentifier(_) => SelectItem::UnnamedExpr(value.clone()),
+        value => SelectItem::ExprWithAlias {
+            expr: value.clone(),
+            alias: Ident::with_quote('"', &column.name),
+        },
+    }
+}
+
+/// Whether a `SELECT` has a column of that name in its result.
+fn puts_out(select: &Select, name: &Ident) -> bool {
+    let name = folded(name);
+    select.projection.iter().any(|item| match item {
+        SelectItem::ExprWithAlias { alias, .. } => folded(alias) == name,
+        SelectItem::UnnamedExpr(Expr::Identifier(column)) => folded(column) == name,
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => {
+            parts.last().is_some_and(|column| folded(column) == name)
+        }
+        _ => false,
+    })
+}
+
+/// Puts what they are worth in place of merged columns, but for subqueries, whose names may be their own.
+fn replace(tree: &mut impl VisitMut, merged: &[Column]) {
+    if !merged.is_empty() {
+        let _ = walk_mut(tree, &mut Replacer { merged, depth: 0 });
+    }
+}
+
+struct Replacer<'m> {
+    merged: &'m [Column],
+    depth: usize,
+}
+
+impl VisitorMut for Replacer<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(name) = expr
+            && self.depth == 0
+            && let Some(column) = self
+                .merged
+                .iter()
+                .find(|column| column.name == folded(name))
+        {
+            *expr = column.value.clone();
+        }
+        ControlFlow::Continue(())
+    }
+}
