@@ -28,6 +28,7 @@ use crate::functions::{
     StatementClock, StorageFunction, TablesFunction, WaitsFunction, micros_now, zone_of,
 };
 use crate::interruption::Interruption;
+use crate::optimize;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
