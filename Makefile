@@ -15,7 +15,7 @@ ORACLE_QUERIES ?= 20000
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits testers oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -86,6 +86,7 @@ test: setup
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory acceptance
+	@$(MAKE) --no-print-directory testers
 
 demo:
 	$(CARGO) build --release --locked -p quire-cli -p xtask
@@ -128,8 +129,11 @@ POSTGRES := /usr/lib/postgresql/15/bin/postgres
 $(POSTGRES):
 	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql-15
 
-oracle: setup build $(POSTGRES)
+# Types and judgement of the two testers, without a server.
+testers: setup
 	cd tests && ../$(PYTHON) -m mypy --strict -p oracle -p regress && ../$(PYTHON) -m unittest oracle.test_oracle regress.test_regress
+
+oracle: setup build testers $(POSTGRES)
 	cd tests && ../$(PYTHON) -m oracle --count $(ORACLE_QUERIES) $(ORACLE)
 
 regress: setup build $(POSTGRES)
