@@ -101,8 +101,8 @@ fn operator() -> impl Strategy<Value = Operator> {
     ]
 }
 
-/// The sign of a NaN that a processor makes of other numbers is not the same on every way of compiling, and the order of floats sees
-/// it: so no remainders here, no infinite numbers, and no negative NaN.
+/// The sign of a NaN that a processor makes of other numbers is not the same on every way of compiling, and results are compared by
+/// their bits: so no remainders here, no infinite numbers, and no negative NaN.
 fn float_operator() -> impl Strategy<Value = FloatOperator> {
     let operators = [
         Operator::Add,

@@ -1,5 +1,6 @@
-//! `round` of floats to any number of places.
+//! `round` of floats: halves to even, and to any number of places.
 //!
+//! DataFusion rounds halves away from zero; PostgreSQL rounds those of floats to even, as casts to integers do. To round to some places,
 //! DataFusion multiplies by a power of ten, rounds, and divides. Where the power or the product is beyond a double, that is NaN. A float
 //! has no digits so far behind its point, and is less than a unit so far before it.
 
@@ -7,11 +8,10 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::FieldRef;
 use datafusion::arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Float32Type, Float64Type, Int64Type,
+    ArrowPrimitiveType, DataType, FieldRef, Float32Type, Float64Type, Int64Type,
 };
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::functions::math::round::RoundFunc;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
@@ -46,37 +46,52 @@ impl ScalarUDFImpl for RoundFloats {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let is_scalar = (args.args.iter()).all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let is_float = args.return_field.data_type().is_floating();
         let arguments = args.args.clone();
-        let rounded = self.0.invoke_with_args(args)?;
-        let [value, places] = arguments.as_slice() else {
-            return Ok(rounded);
-        };
-        if !rounded.data_type().is_floating() {
-            return Ok(rounded);
-        }
-        let arrays = [value.clone(), places.clone(), rounded];
-        let is_scalar = arrays
-            .iter()
-            .all(|array| matches!(array, ColumnarValue::Scalar(_)));
-        let arrays = ColumnarValue::values_to_arrays(&arrays)?;
-        let [value, places, rounded] = arrays.as_slice() else {
-            return Ok(ColumnarValue::Array(arrays[0].clone()));
-        };
-        let repaired: ArrayRef = match rounded.data_type() {
-            DataType::Float64 => repair::<Float64Type>(value, places, rounded)?,
-            DataType::Float32 => repair::<Float32Type>(value, places, rounded)?,
-            _ => Arc::clone(rounded),
+        let result = match arguments.as_slice() {
+            [value] if is_float => round_to_even(&value.to_array(args.number_rows)?)?,
+            [value, places] if is_float => {
+                let rounded = self.0.invoke_with_args(args)?;
+                let all = [value.clone(), places.clone(), rounded];
+                repaired(&ColumnarValue::values_to_arrays(&all)?)?
+            }
+            _ => return self.0.invoke_with_args(args),
         };
         Ok(match is_scalar {
-            true => ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(
-                &repaired, 0,
-            )?),
-            false => ColumnarValue::Array(repaired),
+            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?),
+            false => ColumnarValue::Array(result),
         })
     }
 
     fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {
         self.0.output_ordering(input)
+    }
+}
+
+fn round_to_even(value: &ArrayRef) -> Result<ArrayRef> {
+    Ok(match value.data_type() {
+        DataType::Float64 => {
+            let doubles = value.as_primitive::<Float64Type>();
+            Arc::new(doubles.unary::<_, Float64Type>(f64::round_ties_even))
+        }
+        DataType::Float32 => {
+            let reals = value.as_primitive::<Float32Type>();
+            Arc::new(reals.unary::<_, Float32Type>(f32::round_ties_even))
+        }
+        other => return internal_err!("round to even takes no {other}"),
+    })
+}
+
+/// The results of value, places and what DataFusion makes of them.
+fn repaired(arrays: &[ArrayRef]) -> Result<ArrayRef> {
+    let [value, places, rounded] = arrays else {
+        return internal_err!("round takes a value and places");
+    };
+    match rounded.data_type() {
+        DataType::Float64 => repair::<Float64Type>(value, places, rounded),
+        DataType::Float32 => repair::<Float32Type>(value, places, rounded),
+        _ => Ok(Arc::clone(rounded)),
     }
 }
 
