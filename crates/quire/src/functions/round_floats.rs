@@ -50,7 +50,10 @@ impl ScalarUDFImpl for RoundFloats {
         let is_float = args.return_field.data_type().is_floating();
         let arguments = args.args.clone();
         let result = match arguments.as_slice() {
-            [value] if is_float => round_to_even(&value.to_array(args.number_rows)?)?,
+            [value] if is_float => {
+                let rows = if is_scalar { 1 } else { args.number_rows };
+                round_to_even(&value.to_array(rows)?)?
+            }
             [value, places] if is_float => {
                 let rounded = self.0.invoke_with_args(args)?;
                 let all = [value.clone(), places.clone(), rounded];
