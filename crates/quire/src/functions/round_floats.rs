@@ -98,7 +98,7 @@ fn repaired(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     }
 }
 
-/// Where a finite value has become none: the value, or zero before the point.
+/// What is not finite stays as it is. Where a finite value has become none: the value, or zero before the point.
 fn repair<T>(value: &ArrayRef, places: &ArrayRef, rounded: &ArrayRef) -> Result<ArrayRef>
 where
     T: ArrowPrimitiveType,
@@ -114,11 +114,11 @@ where
     let repaired = rows.map(
         |((value, places), rounded)| match (value, places, rounded) {
             (Some(value), Some(places), Some(rounded)) => {
-                let is_lost = !rounded.into().is_finite() && value.into().is_finite();
-                Some(match (is_lost, places > 0) {
-                    (false, _) => rounded,
-                    (true, true) => value,
-                    (true, false) => T::Native::default(),
+                let (is_finite, is_found) = (value.into().is_finite(), rounded.into().is_finite());
+                Some(match (is_finite && is_found, is_finite && places <= 0) {
+                    (true, _) => rounded,
+                    (false, true) => T::Native::default(),
+                    (false, false) => value,
                 })
             }
             (_, _, rounded) => rounded,
