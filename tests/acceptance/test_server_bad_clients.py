@@ -224,6 +224,38 @@ class Limits(ServerTest):
             connection.execute("SET statement_timeout = 0")
             self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
 
+    def test_functions_that_make_long_texts_hear_of_it(self):
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute("CREATE TABLE letters AS SELECT repeat('abc', 1000) AS word FROM generate_series(1, 10)")
+            connection.execute("SET statement_timeout = '50ms'")
+            for sql in [
+                "SELECT length(translate(repeat('abc', 60000000), 'abc', 'xyz'))",
+                "SELECT sum(length(translate(repeat(word, 10000), 'abc', 'xyz'))) FROM letters",
+            ]:
+                with self.assertRaises(psycopg.errors.QueryCanceled):
+                    connection.execute(sql)
+            connection.execute("SET statement_timeout = 0")
+            for sql in ["SELECT length(repeat('x', 2000000000))", "SELECT lpad('x', 2000000000, 'ab')"]:
+                with self.assertRaises(psycopg.errors.ProgramLimitExceeded):
+                    connection.execute(sql)
+
+    def test_long_parameters(self):
+        text = "it's " * (1 << 20)
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute("SET statement_timeout = 0")
+            connection.execute("CREATE TABLE documents (id INTEGER, body TEXT, picture BYTEA)")
+            connection.execute("INSERT INTO documents VALUES (%s, %s, %s)", (1, text, text.encode()))
+            row = connection.execute(
+                "SELECT length(%s), body = %s, picture = %s, upper(%s || body) = upper(body || body) FROM documents",
+                (text, text, text.encode(), text),
+            ).fetchone()
+            self.assertEqual(row, (len(text), True, True, True))
+            cursor = psycopg.ClientCursor(connection)
+            self.assertEqual(cursor.execute("SELECT length(%s || 'x')", (text,)).fetchone(), (len(text) + 1,))
+            for wrong in ["a\0b", text + "\0"]:
+                with self.assertRaises((psycopg.DataError, psycopg.errors.CharacterNotInRepertoire)):
+                    connection.execute("SELECT %s::text", (wrong,))
+
     def test_a_statement_has_its_memory(self):
         with psycopg.connect(self.conninfo(), autocommit=True) as connection:
             connection.execute("SET statement_timeout = '100s'")

@@ -12,6 +12,9 @@ use crate::net::Sender;
 use crate::types::{Cell, Column, PgType, write_binary, write_text};
 use crate::wire::{Described, Format, Output};
 
+/// Bytes of the longest row of an answer, as in PostgreSQL.
+const ROW_BYTES_MAX: usize = (1 << 30) - 1;
+
 /// The columns of a result.
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
@@ -107,7 +110,7 @@ impl Source {
                     Some(row) => {
                         let cells = row.iter().zip(&columns.types);
                         let cells = cells.map(|(value, pg_type)| Cell::of_value(value, pg_type));
-                        write_row(&mut sender.output, cells, columns, formats);
+                        write_row(&mut sender.output, cells, columns, formats)?;
                         true
                     }
                     None => false,
@@ -117,7 +120,7 @@ impl Source {
                         && *next < *count
                     {
                         let cells = arrays.iter().map(|array| array.cell(*next));
-                        write_row(&mut sender.output, cells, columns, formats);
+                        write_row(&mut sender.output, cells, columns, formats)?;
                         *next += 1;
                         break true;
                     }
@@ -180,12 +183,18 @@ fn write_row<'a>(
     cells: impl Iterator<Item = Cell<'a>>,
     columns: &Columns,
     formats: &[Format],
-) {
+) -> Result<(), Failure> {
+    let row_start = output.bytes.len();
+    let mut is_too_long = false;
     let zone = Arc::clone(&output.zone);
     output.message(b'D', |body| {
         body.extend((columns.types.len() as u16).to_be_bytes());
         for (index, (cell, pg_type)) in cells.zip(&columns.types).enumerate() {
             let start = body.len();
+            is_too_long |= start - row_start + cell.long_bytes() > ROW_BYTES_MAX;
+            if is_too_long {
+                break;
+            }
             body.extend((-1_i32).to_be_bytes());
             let is_value = match Format::at(formats, index) {
                 Format::Text => write_text(body, &cell, &zone),
@@ -199,6 +208,12 @@ fn write_row<'a>(
             }
         }
     });
+    if is_too_long {
+        output.bytes.truncate(row_start);
+        let text = format!("a row of the answer has more than {ROW_BYTES_MAX} bytes");
+        return Err(Failure::error("54000", text));
+    }
+    Ok(())
 }
 
 /// The tag of a command that gave so many rows.

@@ -71,6 +71,17 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Bytes that a value of any length takes at most; 0 for those of few bytes.
+    pub(crate) fn long_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Shown(text) => text.len(),
+            // Two digits each.
+            Self::Bytes(bytes) => bytes.len().saturating_mul(2),
+            _ => 0,
+        }
+    }
+
     fn decimal(units: Decimal, scale: i8) -> Self {
         Self::Decimal {
             units: units.into(),

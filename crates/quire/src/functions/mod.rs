@@ -12,6 +12,7 @@ mod file;
 mod float_aggregates;
 mod float_key;
 mod frames;
+mod large_text;
 mod lossy_cast;
 mod ordered_doubles;
 mod own_name;
@@ -33,6 +34,7 @@ pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
 pub(crate) use float_key::FloatKey;
+pub(crate) use large_text::LargeText;
 pub(crate) use lossy_cast::LossyCast;
 pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
 pub(crate) use own_name::OwnName;
@@ -41,7 +43,7 @@ pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
 pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
-pub(crate) use text::{Concatenation, value_too_large};
+pub(crate) use text::{Concatenation, TextIsLike, value_too_large};
 pub(crate) use time::{
     IntervalAggregate, Kind, StatementClock, as_planner_part, interval_length, interval_negative,
     invalid_text, micros_now, seconds_to_instant, time_cast, time_operator, zone_of,

@@ -14,6 +14,7 @@ use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
+    ScalarUDFImpl,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -84,6 +85,27 @@ pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transfor
     }
 }
 
+/// The type of an expression. Of a chain of operators that have been replaced it is that of an operand: DataFusion asks every
+/// operand of the chain for its name besides, which is a text of what is below it.
+fn type_of(mut expr: &Expr, schema: &DFSchema) -> Result<DataType> {
+    while let Expr::ScalarFunction(call) = expr
+        && let [left, right] = call.args.as_slice()
+        && is_operator(call.func.inner().as_ref())
+    {
+        expr = match right {
+            Expr::ScalarFunction(_) => left,
+            _ => right,
+        };
+    }
+    expr.get_type(schema)
+}
+
+/// Whether the function is one of those whose operands have the type of its result.
+fn is_operator(function: &dyn ScalarUDFImpl) -> bool {
+    function.downcast_ref::<CheckedArithmetic>().is_some()
+        || function.downcast_ref::<Concatenation>().is_some()
+}
+
 /// An aggregate function with ORDER BY.
 fn check_order(call: AggregateFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let argument = call
@@ -116,9 +138,9 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
             .contains(&true);
         return Ok(changed_if(is_changed, Expr::BinaryExpr(binary)));
     }
-    let data_type = binary.left.get_type(schema)?;
+    let data_type = type_of(&binary.left, schema)?;
     if let Some(operator) = CheckedArithmetic::needed_for(binary.op, &data_type)
-        && binary.right.get_type(schema)? == data_type
+        && type_of(&binary.right, schema)? == data_type
     {
         return Ok(Transformed::yes(call(
             operator,
@@ -128,7 +150,7 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
     }
     if binary.op == Operator::StringConcat
         && data_type.is_string()
-        && binary.right.get_type(schema)?.is_string()
+        && type_of(&binary.right, schema)?.is_string()
     {
         let sides = vec![*binary.left, *binary.right];
         let text = ScalarUDF::from(Concatenation::new()).call(sides);

@@ -9,6 +9,7 @@ mod grouping_sets;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod many_wildcards;
 mod own_names;
 mod strict_types;
 mod times;
@@ -94,6 +95,7 @@ pub(crate) fn optimizer_rules() -> Rules {
         1,
         Arc::new(join_order::JoinOrder),
     );
+    rules.push(Arc::new(many_wildcards::ManyWildcards));
     rules
 }
 

@@ -13,10 +13,12 @@ use super::walk::walk_mut;
 /// Parts of a chain that is left as it is.
 const SHORT: usize = 16;
 
-/// Makes all long chains within a tree shallow.
-pub(super) fn balance(tree: &mut impl VisitMut) {
-    // The visitor never breaks off.
-    let _ = walk_mut(tree, &mut Balancer);
+/// Parts of the longest chain: filters are taken apart and become chains again, and then they are deep.
+const PARTS_MAX: usize = 2001;
+
+/// Makes all long chains within a tree shallow; false when one is too long.
+pub(super) fn balance(tree: &mut impl VisitMut) -> bool {
+    walk_mut(tree, &mut Balancer).is_continue()
 }
 
 struct Balancer;
@@ -27,8 +29,12 @@ impl VisitorMut for Balancer {
     /// Before the walk goes down, so that it never goes down a chain.
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         if let Some(operator) = operator_of(expr)
-            && length_of(expr, &operator) > SHORT
+            && let length = length_of(expr, &operator)
+            && length > SHORT
         {
+            if length > PARTS_MAX {
+                return ControlFlow::Break(());
+            }
             let parts = take_apart(expr, &operator);
             *expr = put_together(parts, &operator);
         }
@@ -121,7 +127,7 @@ mod tests {
                 let text = (0..parts).map(|part| format!("a{part}"));
                 let text = text.collect::<Vec<_>>().join(link);
                 let mut expr = parse_expression(&text).unwrap();
-                balance(&mut expr);
+                assert!(balance(&mut expr));
                 assert_eq!(expr.to_string(), text);
                 let most = if parts <= SHORT {
                     parts
@@ -138,8 +144,15 @@ mod tests {
         let inner = vec!["b AND c"; 40].join(" AND ");
         let text = vec![format!("x AND ({inner})"); 40].join(" OR ");
         let mut expr = parse_expression(&text).unwrap();
-        balance(&mut expr);
+        assert!(balance(&mut expr));
         assert_eq!(expr.to_string(), text);
         assert!(depth(&expr) <= 6 + 1 + 7, "{}", depth(&expr));
+    }
+
+    #[test]
+    fn chains_of_any_length_are_not_taken() {
+        let text = vec!["a"; PARTS_MAX + 1].join(" OR ");
+        let mut expr = parse_expression(&text).unwrap();
+        assert!(!balance(&mut expr));
     }
 }

@@ -23,7 +23,7 @@ const SHORT_CHAIN: usize = 100;
 /// `UNION`, `INTERSECT` and `EXCEPT` of a statement.
 const SET_OPERATORS_MAX: usize = 500;
 
-fn too_deep() -> Error {
+pub(super) fn too_deep() -> Error {
     Error::new("54001", "the statement is nested too deeply").with_hint(format!(
         "An expression has at most {LEVELS_MAX} levels, and a statement {SET_OPERATORS_MAX} UNIONs. \
          Say IN (…) in place of a chain of ORs."

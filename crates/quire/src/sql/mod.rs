@@ -15,6 +15,7 @@ mod explain;
 pub(crate) mod expression_names;
 mod grouping_sets;
 mod insert;
+mod large_literals;
 pub(crate) mod load;
 mod maintenance;
 mod merged_columns;

@@ -91,8 +91,8 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     while parser.consume_token(&Token::SemiColon) {}
     let mut command = parse_command(&mut parser, clauses).map_err(from_parser)?;
     if let Command::Statement(statement, _) = &mut command {
-        if operators.may_have_chains() {
-            chains::balance(statement.as_mut());
+        if operators.may_have_chains() && !chains::balance(statement.as_mut()) {
+            return Err(depth::too_deep());
         }
         if operators.may_be_deep() {
             depth::check_tree(statement.as_ref())?;
@@ -112,12 +112,15 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
 
 /// Texts have no NUL character: neither does a statement, nor may an escape in it make one. (The tokenizer refuses those of `E'…'`.)
 fn check_characters(sql: &str, tokens: &[TokenWithSpan]) -> Result<(), Error> {
+    if sql.contains('\0') {
+        return Err(Error::nul_character());
+    }
     let mut unicode = tokens.iter().filter_map(|token| match &token.token {
         Token::UnicodeStringLiteral(text) => Some(text),
         _ => None,
     });
-    match sql.contains('\0') || unicode.any(|text| text.contains('\0')) {
-        true => Err(Error::nul_character()),
+    match unicode.any(|text| text.contains('\0')) {
+        true => Err(syntax_error("invalid Unicode escape value", None)),
         false => Ok(()),
     }
 }

@@ -7,8 +7,8 @@ use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::execution::{FunctionRegistry, SendableRecordBatchStream};
+use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 use quire_engine::Snapshot;
 use tokio::sync::mpsc;
@@ -18,7 +18,7 @@ use super::names;
 use super::parse::parse_query;
 use super::reject;
 use super::tuple_engine::{self, Tried};
-use super::{rewrite, scopes, views};
+use super::{large_literals, rewrite, scopes, views};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
@@ -167,7 +167,13 @@ pub(super) async fn context_for(
         true => Some(catalog_of(session, &snapshot, statement, token).await?),
         false => None,
     };
+    let literals = large_literals::take(statement);
     let mut context = session.statement_asking(snapshot, files, catalog.as_ref(), token)?;
+    for literal in literals {
+        context
+            .state
+            .register_udf(ScalarUDF::from(literal).into())?;
+    }
     context.count_work(token.work());
     Ok(context)
 }

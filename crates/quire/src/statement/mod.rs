@@ -1,4 +1,4 @@
-//! Statements on a few rows of one row table, or on values without a table, without a planner's session.
+//! Statements on a few rows of one table, all of them in one tree, or on values without a table, without a planner's session.
 //!
 //! Text becomes a syntax tree, the tree a [`compiled::Compiled`] statement ([`bind`]), and that runs on the caller's thread
 //! ([`run`], [`execute`], [`storage`]). What is compiled is kept by its text and the types of its parameters ([`cache`]).

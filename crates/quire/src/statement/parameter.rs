@@ -9,6 +9,7 @@ use quire_engine::plan::Scalar;
 use quire_engine::row_table::Value;
 
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
+use crate::bytea;
 use crate::copy::{self, sql_type_name};
 use crate::error::Error;
 use crate::functions::{Kind, invalid_text};
@@ -140,8 +141,9 @@ pub(super) fn written(
     let text = match &value {
         Value::Null => "NULL".to_owned(),
         Value::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("'\\x{digits}'")
+            let mut digits = Vec::with_capacity(2 + 2 * bytes.len());
+            bytea::write(bytes, &mut digits);
+            format!("'{}'", String::from_utf8_lossy(&digits))
         }
         _ => quoted(&text_of(&scalar)?),
     };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use quire_engine::plan::Environment;
 use quire_engine::row_table::Value;
-use quire_engine::{Isolation, LockWait, RowTable, Snapshot, TableLockMode};
+use quire_engine::{ColumnTable, Isolation, LockWait, RowTable, Snapshot, TableLockMode};
 
 use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};
@@ -127,14 +127,29 @@ fn compiled(
         return Some(KnownKind::Constant(Box::new(constant)));
     }
     let name = TableName::of(&statement)?.name;
-    let stored = snapshot.row_table(&name).ok()??;
+    let stored = rows_of(snapshot, &name).ok()??;
     let table = Table::of(stored.definition());
+    let compiled = compile(*statement, &table, &options, types)?;
+    if !compiled.only_reads() && snapshot.row_table_entry(&name).is_none() {
+        return None;
+    }
     Some(KnownKind::Compiled(Box::new(CompiledStatement {
-        compiled: compile(*statement, &table, &options, types)?,
+        compiled,
         parts: Arc::clone(stored.parts()),
         name,
         has_many_rows: AtomicBool::new(false),
     })))
+}
+
+/// The rows of a table, where all of them are in one tree: those of a column table are, as long as it has no row groups.
+fn rows_of(snapshot: &Snapshot, name: &str) -> Result<Option<Arc<RowTable>>, Error> {
+    if let Some(table) = snapshot.row_table(name)? {
+        return Ok(Some(table));
+    }
+    let table = snapshot.table(name)?;
+    let has_only_delta = |table: &Arc<ColumnTable>| table.row_group_count() == 0;
+    let delta = table.filter(has_only_delta);
+    Ok(delta.and_then(|table| table.delta().cloned()))
 }
 
 /// The types of a statement's parameters, as far as it tells.
@@ -325,7 +340,7 @@ impl CompiledStatement {
             let Some(mut table) = self.table(&snapshot)? else {
                 return Ok(None);
             };
-            if transaction.is_explicit() {
+            if transaction.is_explicit() && snapshot.row_table_entry(&self.name).is_some() {
                 transaction.lock_for_reading(session, &[table.id()], token)?;
                 match self.table(&transaction.snapshot_again()?)? {
                     Some(newest) => table = newest,
@@ -418,7 +433,7 @@ impl CompiledStatement {
 
     /// The table, if it is what the statement was compiled for.
     fn table(&self, snapshot: &Snapshot) -> Result<Option<Arc<RowTable>>, Error> {
-        let table = snapshot.row_table(&self.name)?;
+        let table = rows_of(snapshot, &self.name)?;
         Ok(table.filter(|table| Arc::ptr_eq(table.parts(), &self.parts)))
     }
 

@@ -16,8 +16,22 @@ use super::super::csv::format::write_time_of_day;
 
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
-/// The array as `target`. The error names the value that would change.
+/// The array as `target`. The error names the value that would change, or that no text can have.
 pub(super) fn convert(array: &ArrayRef, target: &DataType) -> Result<ArrayRef, String> {
+    let converted = converted(array, target)?;
+    if let Some(texts) = converted.as_string_view_opt()
+        && let Some(row) = texts
+            .iter()
+            .position(|text| text.is_some_and(|text| text.contains('\0')))
+    {
+        return Err(format!(
+            "value {row} of a column of text has a zero byte, which text cannot hold"
+        ));
+    }
+    Ok(converted)
+}
+
+fn converted(array: &ArrayRef, target: &DataType) -> Result<ArrayRef, String> {
     if array.data_type() == target {
         return Ok(Arc::clone(array));
     }

@@ -9,8 +9,10 @@
 //! | `operation` | what a function makes of its arguments |
 //! | `argument` | the arguments of one call, row by row |
 //! | `output` | texts that are being made |
+//! | `like` | patterns of many wildcards |
 
 mod argument;
+mod like;
 mod operation;
 mod output;
 
@@ -31,6 +33,7 @@ use self::operation::Operation;
 use self::output::Output;
 use crate::interruption::Interruption;
 
+pub(crate) use like::TextIsLike;
 pub(crate) use output::value_too_large;
 
 /// The functions of these names are replaced.
