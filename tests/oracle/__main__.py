@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -28,6 +29,8 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
+    # Who is asked to end stops its servers first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="quire-oracle-") as folder:
         if options.postgres:

@@ -6,6 +6,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -78,6 +79,8 @@ def write_ratchet(tallies: dict[str, Tally]) -> None:
 
 def main() -> int:
     options = arguments()
+    # Who is asked to end stops its servers first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         cache = source.folder()
     except source.Unavailable as why:
