@@ -15,7 +15,7 @@ ORACLE_QUERIES ?= 20000
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits testers oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -30,8 +30,9 @@ help:
 	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
 	@echo "make bench-latency small statements by psycopg beside PostgreSQL, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
+	@echo "make bench-memory peak memory of large queries under limits beside DuckDB's; in control groups"
 	@echo "make bench-bits  flip every bit of a small database"
-	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks; 1,000,000 random statements"
+	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks, 2,000 power losses, 20,000 damaged files; 1,000,000 random statements"
 
 # What the tests of the server run: PostgreSQL's own clients, sysbench.
 CLIENTS := psql pgbench sysbench
@@ -121,6 +122,9 @@ bench-latency: setup build
 bench-files: setup build
 	$(PYTHON) bench/files.py
 
+bench-memory: setup build
+	$(PYTHON) bench/memory_limits.py --quire $(QUIRE) --scale $(SCALE)
+
 bench-bits:
 	$(CARGO) test --release --locked -p quire-engine --test bit_flips -- --ignored --nocapture
 
@@ -147,6 +151,8 @@ nightly:
 	$(CARGO) test --release --locked -p quire-testkit --test row_full -- --ignored
 	@$(MAKE) --no-print-directory oracle ORACLE_QUERIES=1000000
 	@$(MAKE) --no-print-directory regress
+	QUIRE_POWER_IMAGES=2000 $(CARGO) test --release --locked -p quire-acceptance --test power_loss -- --nocapture
+	QUIRE_DAMAGED_FILES=20000 $(CARGO) test --release --locked -p quire-acceptance --test damaged_files -- --nocapture
 
 clean-data:
 	rm -rf $(CARGO_TARGET_DIR)/tpch $(CARGO_TARGET_DIR)/demo
