@@ -64,12 +64,13 @@ pub struct Arguments {
     #[arg(long)]
     echo: bool,
 
-    /// Bytes of pages kept in memory [default: 512MiB]
+    /// Bytes of pages kept in memory
+    /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     cache: Option<usize>,
 
     /// Memory that running statements may hold before they spill to temporary files
-    /// [default: 60 % of the machine's]
+    /// [default: 60 % of the machine's or container's, less the cache]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<usize>,
 
@@ -202,12 +203,13 @@ pub enum Action {
         #[arg(long, value_name = "MS")]
         statement_timeout: Option<u64>,
 
-        /// Bytes of compressed pages kept in memory [default: 512MiB]
+        /// Bytes of compressed pages kept in memory
+        /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
         #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
         cache: Option<usize>,
 
         /// Memory that running statements may hold before they spill to temporary files
-        /// [default: 60 % of the machine's]
+        /// [default: 60 % of the machine's or container's, less the cache]
         #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
         memory: Option<usize>,
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use quire_engine::{Engine, EngineOptions};
 use quire_native::NativeCompiler;
@@ -19,6 +20,7 @@ use tokio::task::{JoinError, JoinHandle};
 use crate::cancel::CancelToken;
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::memory::{Shares, SpillFiles, StatementMemory};
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
 use crate::roles::Role;
@@ -215,9 +217,13 @@ fn start_threads(options: &DatabaseOptions) -> Result<Runtime, Error> {
 }
 
 fn environment(options: &DatabaseOptions) -> Result<Arc<RuntimeEnv>, Error> {
-    let pool = Arc::new(FairSpillPool::new(options.memory_bytes));
+    let shares = Shares::of(options);
+    let files = DiskManagerBuilder::default()
+        .with_temp_file_factory(Arc::new(SpillFiles))
+        .with_max_spill_merge_fan_in(shares.merged_files);
     Ok(RuntimeEnvBuilder::new()
-        .with_memory_pool(pool)
+        .with_memory_pool(Arc::new(StatementMemory::new(shares.pool_bytes)))
+        .with_disk_manager_builder(files)
         .build_arc()?)
 }
 
@@ -276,6 +282,15 @@ impl Opened {
             };
             Err(error)
         })
+    }
+
+    /// What running statements have left of their memory for another one.
+    pub(crate) fn free_memory_bytes(&self) -> usize {
+        let pool = &self.environment.memory_pool;
+        match pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes.saturating_sub(pool.reserved()),
+            _ => self.options.memory_bytes,
+        }
     }
 
     /// What makes machine code of programs; nothing on a processor for which there is no code generator.

@@ -17,6 +17,7 @@ mod external;
 mod functions;
 mod interruption;
 mod machine;
+mod memory;
 mod merging;
 mod optimize;
 mod options;

@@ -1,6 +1,7 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod boolean_tests;
+mod bounded;
 mod checked_operators;
 mod decimals_beside_floats;
 mod filter_places;
@@ -19,6 +20,7 @@ mod unnesting;
 
 pub(crate) use own_names::without_own_names;
 pub(crate) use times::TimePlanner;
+pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins, physical_rules};
 pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;

@@ -17,11 +17,9 @@ use super::costs::{COSTS, CostSettings};
 use super::formats;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
+use crate::memory::Shares;
 use crate::options::DatabaseOptions;
 use crate::pg_catalog::SERVER_VERSION;
-
-/// Rows of a batch; one vector group of a column table.
-const BATCH_ROWS: usize = 8192;
 
 /// Build sides of joins up to this size are not partitioned but shared between threads.
 const SHARED_BUILD_BYTES: usize = 64 << 20;
@@ -391,9 +389,11 @@ fn boolean_text<'a>(name: &str, value: &str) -> Result<&'a str, Error> {
 }
 
 fn default_config(options: &DatabaseOptions) -> SessionConfig {
+    let shares = Shares::of(options);
     let mut config = SessionConfig::new()
-        .with_target_partitions(options.threads.max(1))
-        .with_batch_size(BATCH_ROWS)
+        .with_target_partitions(shares.partitions)
+        .with_batch_size(shares.batch_rows)
+        .with_sort_spill_reservation_bytes(shares.merge_bytes)
         .with_create_default_catalog_and_schema(false)
         .with_default_catalog_and_schema(CATALOG_NAME, SCHEMA_NAME)
         .with_option_extension(QuireOptions::default());

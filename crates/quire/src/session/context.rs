@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use datafusion::catalog::TableProvider;
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, DataFusionError};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::session_state::SessionState;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
@@ -19,6 +19,7 @@ use quire_engine::{Isolation, Snapshot, TransactionOptions, Work};
 
 use super::catalog::catalog_list;
 use super::configuration::{QuireOptions, Settings};
+use super::second_try;
 use crate::cancel::CancelToken;
 use crate::database::Opened;
 use crate::error::{Error, closest};
@@ -28,7 +29,7 @@ use crate::functions::{
     StatementClock, StorageFunction, TablesFunction, WaitsFunction, micros_now, zone_of,
 };
 use crate::interruption::Interruption;
-use crate::optimize;
+use crate::optimize::{self, Holding};
 use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
@@ -366,7 +367,16 @@ impl StatementContext {
     ) -> Result<SendableRecordBatchStream, Error> {
         let planner = self.state.query_planner();
         let physical = planner.create_physical_plan(plan, &self.state).await?;
-        self.execute(physical)
+        if let Some(work) = self.state.config().get_extension::<Work>() {
+            announce(&physical, &work);
+        }
+        let may_not_fit = optimize::has_hash_joins(&physical)?;
+        let stream = execute_stream(physical, self.state.task_ctx())?;
+        if !may_not_fit {
+            return Ok(stream);
+        }
+        let (state, plan) = (self.state.clone(), plan.clone());
+        Ok(second_try::or_else(stream, spilling(state, plan)))
     }
 
     /// Starts running a plan; its rows are drawn from the stream.
@@ -374,18 +384,7 @@ impl StatementContext {
         &self,
         plan: &LogicalPlan,
     ) -> Result<SendableRecordBatchStream, Error> {
-        let physical = self.physical(plan).await?;
-        self.execute(physical)
-    }
-
-    fn execute(
-        &self,
-        physical: Arc<dyn ExecutionPlan>,
-    ) -> Result<SendableRecordBatchStream, Error> {
-        if let Some(work) = self.state.config().get_extension::<Work>() {
-            announce(&physical, &work);
-        }
-        Ok(execute_stream(physical, self.state.task_ctx())?)
+        self.start_optimized(&self.state.optimize(plan)?).await
     }
 
     /// Has the work of its plans counted.
@@ -421,6 +420,19 @@ impl StatementContext {
             None => None,
         }
     }
+}
+
+/// Starts running an optimized plan that holds no more rows in memory than it has to.
+async fn spilling(
+    state: SessionState,
+    plan: LogicalPlan,
+) -> Result<SendableRecordBatchStream, DataFusionError> {
+    let state = SessionStateBuilder::new_from_existing(state)
+        .with_physical_optimizer_rules(optimize::physical_rules(Holding::Nothing))
+        .build();
+    let planner = state.query_planner();
+    let physical = planner.create_physical_plan(&plan, &state).await?;
+    execute_stream(physical, state.task_ctx())
 }
 
 /// Draws the batches of `stream` until its end, an error, or the statement's cancellation.

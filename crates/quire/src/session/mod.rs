@@ -6,6 +6,7 @@ mod context;
 mod costs;
 mod formats;
 mod planners;
+mod second_try;
 mod transactions;
 
 pub(crate) use configuration::{ACCESS_METHOD, Identity, Machine, QuireOptions, Settings};

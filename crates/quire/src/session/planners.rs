@@ -13,7 +13,7 @@ use datafusion::prelude::SessionConfig;
 
 use crate::error::Error;
 use crate::functions;
-use crate::optimize;
+use crate::optimize::{self, Holding};
 use crate::sql::SpelledTypes;
 
 /// Planners that are kept. Most databases need one; whoever tries many settings makes new ones.
@@ -71,7 +71,7 @@ fn new_planner(
         .with_default_features()
         .with_analyzer_rules(optimize::analyzer_rules())
         .with_optimizer_rules(optimize::optimizer_rules())
-        .with_physical_optimizer_rules(optimize::physical_rules())
+        .with_physical_optimizer_rules(optimize::physical_rules(Holding::of(environment)))
         .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
         .with_type_planner(Arc::new(SpelledTypes))
         .build();

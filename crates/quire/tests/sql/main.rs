@@ -8,6 +8,7 @@ mod costs;
 mod definitions;
 mod filters;
 mod join_orders;
+mod memory;
 mod merging;
 mod plans;
 mod points;

@@ -131,7 +131,7 @@ async fn costs_of(
 
 fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
-        memory_bytes: session.database.options.memory_bytes,
+        memory_bytes: session.database.free_memory_bytes(),
         now: session.environment(&[]).now(),
         costs: *session.settings().costs(),
         batch_threads: session.database.options.threads,

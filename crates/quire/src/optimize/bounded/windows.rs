@@ -1,0 +1,144 @@
+//! Windows over more rows than memory has room for.
+//!
+//! A window that goes along with sorted rows keeps a few of them between batches. Arrow's text arrays refer to the buffers that their texts
+//! came in, so that these few would keep every buffer there has been. Texts that the window only passes on, or compares, go through it as
+//! copies. A window that needs all rows first keeps them, which DataFusion does not count; here they are counted, so that the statement
+//! fails cleanly.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::window::WindowExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{ExecutionPlan, with_new_children_if_necessary};
+
+use super::Holding;
+use super::row_sizes::RowSizes;
+use super::window_rows::WindowRows;
+
+/// What the copies are. A partition may have more than 2 GiB of text.
+const COPIED: DataType = DataType::LargeUtf8;
+
+/// Has windows count what they keep, and keep no more than they need.
+#[derive(Debug)]
+pub(super) struct Windows(pub(super) Holding);
+
+impl PhysicalOptimizerRule for Windows {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = plan.transform_up(|node| {
+            if node.is::<WindowAggExec>() {
+                return Ok(Transformed::yes(counting(node)?));
+            }
+            let window = node.downcast_ref::<BoundedWindowAggExec>().cloned();
+            Ok(match window {
+                Some(window) if self.is_large(window.input()) => {
+                    Transformed::yes(copying(node, &window)?)
+                }
+                _ => Transformed::no(node),
+            })
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "windows"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl Windows {
+    fn is_large(&self, input: &Arc<dyn ExecutionPlan>) -> bool {
+        let sizes = RowSizes::of(input.as_ref());
+        let bytes = sizes
+            .row_count
+            .map(|rows| rows.saturating_mul(sizes.row_bytes));
+        bytes.is_none_or(|bytes| bytes > self.0.operator_bytes())
+    }
+}
+
+/// The window over counted rows.
+fn counting(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let input = Arc::clone(node.children()[0]);
+    let schema = input.schema();
+    let counted = Arc::new(WindowRows::new(input, schema, true));
+    with_new_children_if_necessary(node, vec![counted])
+}
+
+/// The window over rows whose texts are copies, and rows as they were above it.
+fn copying(
+    node: Arc<dyn ExecutionPlan>,
+    window: &BoundedWindowAggExec,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let input = Arc::clone(window.input());
+    let schema = input.schema();
+    if !schema.fields().iter().any(|field| is_text(field)) {
+        return Ok(node);
+    }
+    let within = match has_filter(window.window_expr()) {
+        true => Arc::clone(&schema),
+        false => with_copies(&schema, &calculated_with(window.window_expr())),
+    };
+    // What cannot be a copy stays with its buffers, so it is counted.
+    let has_others = within.fields().iter().any(|field| is_text(field));
+    let copied = Arc::new(WindowRows::new(input, within, has_others));
+    let above = node.schema();
+    let window = with_new_children_if_necessary(node, vec![copied])?;
+    Ok(Arc::new(WindowRows::new(window, above, false)))
+}
+
+fn is_text(field: &Field) -> bool {
+    *field.data_type() == DataType::Utf8View
+}
+
+/// The same columns, texts among them as copies but for some.
+fn with_copies(schema: &Schema, as_they_are: &HashSet<usize>) -> SchemaRef {
+    let fields = schema.fields().iter().enumerate();
+    let fields = fields.map(
+        |(at, field)| match is_text(field) && !as_they_are.contains(&at) {
+            true => field.as_ref().clone().with_data_type(COPIED),
+            false => field.as_ref().clone(),
+        },
+    );
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
+}
+
+/// Columns that expressions calculate with: their types are settled. What is only compared may have another.
+fn calculated_with(windows: &[Arc<dyn WindowExpr>]) -> HashSet<usize> {
+    let mut columns = HashSet::new();
+    for window in windows {
+        let parts = window.all_expressions();
+        let compared = parts
+            .partition_by_exprs
+            .into_iter()
+            .chain(parts.order_by_exprs);
+        let calculated = compared.filter(|expr| !expr.is::<Column>());
+        for expr in calculated.chain(parts.args) {
+            columns.extend(collect_columns(&expr).iter().map(Column::index));
+        }
+    }
+    columns
+}
+
+/// Whether a condition says which rows a function takes. It cannot be seen in the expression but by its name.
+fn has_filter(windows: &[Arc<dyn WindowExpr>]) -> bool {
+    windows
+        .iter()
+        .any(|window| window.name().contains("FILTER"))
+}

@@ -1,0 +1,153 @@
+//! Statements that need more memory than there is: those that can spill answer, the others fail with 53200. Expected values are counted by
+//! hand: `few` has the ids from 1 to 30,000, `many` those from 15,001 to 45,000.
+
+use quire::{Connection, Database, DatabaseOptions};
+
+use crate::support::{rows, try_rows};
+
+const LITTLE_BYTES: usize = 12 << 20;
+
+/// Two tables of some 8 MB each, beside 12 MiB of memory.
+fn tables() -> Connection {
+    let options = DatabaseOptions {
+        memory_bytes: LITTLE_BYTES,
+        cache_bytes: 32 << 20,
+        threads: 2,
+        ..DatabaseOptions::default()
+    };
+    let mut connection = Database::in_memory_with(options).unwrap().connect();
+    for (table, first, last) in [("few", 1, 30_000), ("many", 15_001, 45_000)] {
+        let sql = format!(
+            "CREATE TABLE {table} AS SELECT i AS id, i % 7 AS k, repeat('text ', 50) || i AS body FROM generate_series({first}, {last}) AS g(i)"
+        );
+        rows(&mut connection, &sql);
+    }
+    connection
+}
+
+/// What is selected of both sides, so that both must be kept.
+const SUMS: &str = "count(*), count(f.id), count(m.id), max(f.body), max(m.body)";
+
+fn text(number: u32) -> String {
+    format!("{}{number}", "text ".repeat(50))
+}
+
+#[test]
+fn joins_of_all_kinds_spill() {
+    let mut connection = tables();
+    // By what is known of the tables, and where it is not known that both are large: `id % 1 = 0` is expected to leave a few rows.
+    for (few, many) in [
+        ("few", "many"),
+        (
+            "(SELECT * FROM few WHERE id % 1 = 0 AND k % 1 = 0) AS",
+            "(SELECT * FROM many WHERE id % 1 = 0 AND k % 1 = 0) AS",
+        ),
+    ] {
+        for (kind, counts) in [
+            ("JOIN", [15_000, 15_000, 15_000]),
+            ("LEFT JOIN", [30_000, 30_000, 15_000]),
+            ("RIGHT JOIN", [30_000, 15_000, 30_000]),
+            ("FULL JOIN", [45_000, 30_000, 30_000]),
+        ] {
+            let sql = format!("SELECT {SUMS} FROM {few} f {kind} {many} m ON f.id = m.id");
+            let mut expected = counts.map(|count| count.to_string()).to_vec();
+            expected.extend([max_of(kind, true), max_of(kind, false)]);
+            assert_eq!(rows(&mut connection, &sql), [expected], "{sql}");
+        }
+        for (condition, count) in [
+            ("EXISTS (SELECT 1", "15000"),
+            ("NOT EXISTS (SELECT 1", "15000"),
+        ] {
+            let sql = format!(
+                "SELECT count(*) FROM {few} f WHERE {condition} FROM {many} m WHERE f.id = m.id AND f.body = m.body)"
+            );
+            assert_eq!(rows(&mut connection, &sql), [[count]], "{sql}");
+        }
+    }
+}
+
+/// The greatest text of one side: of `few` that of 9,999 or, if only common ids count, that of 30,000.
+fn max_of(kind: &str, is_few: bool) -> String {
+    match (kind, is_few) {
+        ("LEFT JOIN" | "FULL JOIN", true) => text(9_999),
+        ("RIGHT JOIN" | "FULL JOIN", false) => text(45_000),
+        _ => text(30_000),
+    }
+}
+
+#[test]
+fn not_in_knows_null_however_little_memory_there_is() {
+    let mut connection = tables();
+    for (condition, expected) in [
+        ("f.body NOT IN (SELECT m.body FROM many AS m)", "15000"),
+        (
+            "f.body NOT IN (SELECT nullif(m.body, m.body) FROM many AS m)",
+            "0",
+        ),
+    ] {
+        let sql = format!("SELECT count(*) FROM few AS f WHERE {condition}");
+        match try_rows(&mut connection, &sql) {
+            Ok(found) => assert_eq!(found, [[expected]], "{sql}"),
+            Err(error) => assert_eq!(error.sqlstate(), "53200", "{sql}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn sorts_groups_and_large_offsets_spill() {
+    let mut connection = tables();
+    for (sql, expected) in [
+        (
+            "SELECT id FROM many ORDER BY body DESC, id LIMIT 2 OFFSET 29998",
+            vec!["15002", "15001"],
+        ),
+        (
+            "SELECT count(*) FROM (SELECT body FROM few UNION SELECT body FROM many) AS u",
+            vec!["45000"],
+        ),
+        ("SELECT count(DISTINCT body) FROM few", vec!["30000"]),
+        (
+            "SELECT count(*) FROM (SELECT body, max(id) FROM many GROUP BY body) AS g",
+            vec!["30000"],
+        ),
+        // The text goes through the window.
+        (
+            "SELECT max(n) || '/' || count(DISTINCT body) FROM (SELECT body, row_number() OVER (ORDER BY body, id) AS n FROM few) AS w",
+            vec!["30000/30000"],
+        ),
+        (
+            "SELECT max(n) FROM (SELECT body, rank() OVER (PARTITION BY k ORDER BY body) AS n FROM few WHERE body > '') AS w WHERE body > 'a'",
+            vec!["4286"],
+        ),
+        (
+            "SELECT count(*) FROM (SELECT body, lag(body) OVER (ORDER BY id) AS before FROM few WHERE id < 3000) AS w WHERE body <> before",
+            vec!["2998"],
+        ),
+        (
+            "SELECT max(n) FROM (SELECT body, count(*) FILTER (WHERE body LIKE '%9') OVER (ORDER BY body) AS n FROM few WHERE id < 3000) AS w",
+            vec!["300"],
+        ),
+    ] {
+        let found: Vec<_> = rows(&mut connection, sql).concat();
+        assert_eq!(found, expected, "{sql}");
+    }
+}
+
+#[test]
+fn what_cannot_spill_fails_cleanly_and_leaves_the_memory_to_others() {
+    let mut connection = tables();
+    for sql in [
+        "SELECT length(string_agg(body, ',')) FROM few",
+        "SELECT length(string_agg(body, ',' ORDER BY id)) FROM few",
+        "SELECT cardinality(array_agg(body)) FROM few",
+        "SELECT count(*), max(s) FROM (SELECT body, sum(id) OVER () AS s FROM few) AS w WHERE body > ''",
+        "SELECT count(*) FROM few AS f JOIN many AS m ON f.body < m.body AND f.id > 29990 AND m.id > f.id",
+    ] {
+        match try_rows(&mut connection, sql) {
+            Ok(found) => assert_eq!(found.len(), 1, "{sql}"),
+            Err(error) => assert_eq!(error.sqlstate(), "53200", "{sql}: {error}"),
+        }
+    }
+    let sql = "SELECT count(DISTINCT body) FROM few";
+    assert_eq!(rows(&mut connection, sql), [["30000"]]);
+}
