@@ -17,7 +17,7 @@ use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
-use datafusion::physical_plan::{ExecutionPlan, with_new_children_if_necessary};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
 use super::Holding;
 use super::row_sizes::RowSizes;
@@ -75,7 +75,7 @@ fn counting(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let input = Arc::clone(node.children()[0]);
     let schema = input.schema();
     let counted = Arc::new(WindowRows::new(input, schema, true));
-    with_new_children_if_necessary(node, vec![counted])
+    replace_children_if_necessary(node, vec![counted])
 }
 
 /// The window over rows whose texts are copies, and rows as they were above it.
@@ -96,7 +96,7 @@ fn copying(
     let has_others = within.fields().iter().any(|field| is_text(field));
     let copied = Arc::new(WindowRows::new(input, within, has_others));
     let above = node.schema();
-    let window = with_new_children_if_necessary(node, vec![copied])?;
+    let window = replace_children_if_necessary(node, vec![copied])?;
     Ok(Arc::new(WindowRows::new(window, above, false)))
 }
 
