@@ -5,9 +5,9 @@ use quire::{Connection, Database, DatabaseOptions};
 
 use crate::support::{rows, try_rows};
 
-const LITTLE_BYTES: usize = 12 << 20;
+const LITTLE_BYTES: usize = 40 << 20;
 
-/// Two tables of some 8 MB each, beside 12 MiB of memory.
+/// Two tables of some 8 MB each, beside 40 MiB of memory.
 fn tables() -> Connection {
     let options = DatabaseOptions {
         memory_bytes: LITTLE_BYTES,
