@@ -18,9 +18,9 @@ mod typing_gaps;
 mod unique_names;
 mod unnesting;
 
+pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub(crate) use own_names::without_own_names;
 pub(crate) use times::TimePlanner;
-pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins, physical_rules};
 pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
@@ -32,7 +32,6 @@ use datafusion::optimizer::analyzer::Analyzer;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercionRewriter;
 use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
@@ -102,8 +101,10 @@ pub(crate) fn optimizer_rules() -> Rules {
 }
 
 /// DataFusion's rules for physical plans, behind ours.
-pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules = PhysicalOptimizer::new().rules;
+pub(crate) fn physical_rules(
+    holding: Holding,
+) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let mut rules = bounded::rules(holding);
     rules.insert(0, Arc::new(grouping_sets::GroupingSets));
     rules
 }

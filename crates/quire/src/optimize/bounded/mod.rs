@@ -49,9 +49,7 @@ impl Holding {
 
 /// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
-pub(crate) fn physical_rules(
-    holding: Holding,
-) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+pub(super) fn rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
     let mut insert = |before: &str, rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
         let position = rules.iter().position(|known| known.name() == before);
@@ -74,7 +72,7 @@ mod tests {
     /// The rules that ours go before are found by their names.
     #[test]
     fn our_rules_have_their_places() {
-        let rules = physical_rules(Holding::Nothing);
+        let rules = rules(Holding::Nothing);
         let names: Vec<_> = rules.iter().map(|rule| rule.name()).collect();
         let after = |name: &str| {
             let position = names.iter().position(|known| *known == name);
