@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{ExprSchema, JoinType, Result, not_impl_err};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, when};
@@ -155,7 +155,6 @@ fn beside_values(
 
 /// `condition` with the columns of `plan` as outer ones.
 fn as_seen_from(condition: Expr, plan: &LogicalPlan) -> Result<Expr> {
-    use datafusion::common::tree_node::TreeNode;
     let schema = plan.schema();
     let replaced = condition.transform_up(|part| match part {
         Expr::Column(column) if schema.has_column(&column) => {
@@ -179,7 +178,6 @@ fn resolve_everywhere(condition: Expr, domain: &Domain) -> Result<Expr> {
 
 /// `expression` with every expression in its subqueries changed.
 fn map_subqueries(expression: Expr, change: &impl Fn(Expr) -> Result<Expr>) -> Result<Expr> {
-    use datafusion::common::tree_node::TreeNode;
     let change_plan = |plan: Arc<LogicalPlan>| -> Result<LogicalPlan> {
         let plan = Arc::unwrap_or_clone(plan);
         let changed = plan.transform_up(|node| {

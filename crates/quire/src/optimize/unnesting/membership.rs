@@ -4,6 +4,8 @@
 //! `y` is NULL, or `x` is NULL and there is any row; else false. As a condition of a filter it is a semi join, and `NOT IN` an anti
 //! join that takes what is unknown for a match; elsewhere mark joins say which of the three it is.
 
+use std::sync::Arc;
+
 use datafusion::common::{JoinType, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
@@ -64,7 +66,7 @@ impl Rows<'_> {
     }
 
     /// `EXISTS` as a value. It is never NULL.
-    pub(super) fn existence(&mut self, exists: Exists, _: bool) -> Result<Expr> {
+    pub(super) fn existence(&mut self, exists: Exists) -> Result<Expr> {
         let plan = any_rows(plan_of(exists.subquery))?;
         if !reads_outer(&plan) {
             return has_rows(plan, exists.negated);
@@ -241,17 +243,15 @@ fn has_rows(plan: LogicalPlan, negated: bool) -> Result<Expr> {
 fn any_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Sort(sort) if sort.fetch.is_none() => {
-            any_rows(std::sync::Arc::unwrap_or_clone(sort.input))
+            any_rows(Arc::unwrap_or_clone(sort.input))
         }
         LogicalPlan::Distinct(distinct) => any_rows(distinct.input().as_ref().clone()),
-        LogicalPlan::Projection(projection) => {
-            any_rows(std::sync::Arc::unwrap_or_clone(projection.input))
-        }
+        LogicalPlan::Projection(projection) => any_rows(Arc::unwrap_or_clone(projection.input)),
         LogicalPlan::Limit(limit) => {
             let takes_first = matches!(limit.get_skip_type()?, SkipType::Literal(0))
                 && matches!(limit.get_fetch_type()?, FetchType::Literal(Some(1..)));
             match takes_first {
-                true => any_rows(std::sync::Arc::unwrap_or_clone(limit.input)),
+                true => any_rows(Arc::unwrap_or_clone(limit.input)),
                 false => Ok(LogicalPlan::Limit(limit)),
             }
         }

@@ -53,7 +53,7 @@ impl<'n> Rows<'n> {
         let key = expression.clone();
         let value = match expression {
             Expr::ScalarSubquery(subquery) => self.scalar(subquery)?,
-            Expr::Exists(exists) => self.existence(exists, is_condition)?,
+            Expr::Exists(exists) => self.existence(exists)?,
             Expr::InSubquery(found) => self.membership(found, is_condition)?,
             Expr::SetComparison(found) => self.comparison(found, is_condition)?,
             Expr::BinaryExpr(BinaryExpr { left, op, right })

@@ -46,22 +46,39 @@ impl Rows<'_> {
     }
 }
 
-/// A subquery that reads nothing from outside. Where it may have no row, its value may be NULL whatever its column says: an outer
-/// join makes it say so.
+/// A subquery that reads nothing from outside. Where it may have no row, its value may be NULL whatever its column says, now or when
+/// constants have been folded: an outer join makes it say so.
 fn evaluated_once(subquery: Subquery) -> Result<Expr> {
     let plan = subquery.subquery.as_ref();
-    let is_nullable = plan
-        .schema()
-        .fields()
-        .iter()
-        .any(|field| field.is_nullable());
-    if is_nullable || always_has_a_row(plan) {
+    if always_has_a_row(plan) || is_nullable_in_table(plan, 0) {
         return Ok(Expr::ScalarSubquery(subquery));
     }
     let one_row = LogicalPlanBuilder::empty(true).build()?;
     let plan = Arc::unwrap_or_clone(subquery.subquery);
     let plan = columns::join(one_row, plan, JoinType::Left, Vec::new())?;
     Ok(Expr::ScalarSubquery(as_subquery(plan)))
+}
+
+/// Whether the column comes as it is from a table in which it may be NULL.
+fn is_nullable_in_table(plan: &LogicalPlan, index: usize) -> bool {
+    match plan {
+        LogicalPlan::TableScan(scan) => {
+            let field = scan.projected_schema.fields().get(index);
+            field.is_some_and(|field| field.is_nullable())
+        }
+        LogicalPlan::Filter(node) => is_nullable_in_table(&node.input, index),
+        LogicalPlan::Limit(node) => is_nullable_in_table(&node.input, index),
+        LogicalPlan::Sort(node) => is_nullable_in_table(&node.input, index),
+        LogicalPlan::SubqueryAlias(node) => is_nullable_in_table(&node.input, index),
+        LogicalPlan::Projection(node) => match node.expr.get(index) {
+            Some(Expr::Column(column)) => {
+                let index = node.input.schema().maybe_index_of_column(column);
+                index.is_some_and(|index| is_nullable_in_table(&node.input, index))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether there is a row in any case: aggregates without groups make one of all, `SELECT` without tables has one.
