@@ -68,10 +68,10 @@ fn write_offset(seconds: i32, out: &mut String) {
     let sign = if seconds < 0 { '-' } else { '+' };
     let seconds = seconds.unsigned_abs();
     let _ = write!(out, "{sign}{:02}", seconds / 3600);
-    if seconds % 3600 != 0 {
+    if !seconds.is_multiple_of(3600) {
         let _ = write!(out, ":{:02}", seconds / 60 % 60);
     }
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         let _ = write!(out, ":{:02}", seconds % 60);
     }
 }

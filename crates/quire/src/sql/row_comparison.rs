@@ -57,8 +57,8 @@ fn condition_of(expr: &Expr) -> Option<Expr> {
         Expr::BinaryOp { left, op, right } => compare(left, op, right),
         Expr::IsDistinctFrom(left, right) => distinct(left, right),
         Expr::IsNotDistinctFrom(left, right) => Some(not(distinct(left, right)?)),
-        Expr::IsNull(row) => each(fields(row)?, |field| Expr::IsNull(field)),
-        Expr::IsNotNull(row) => each(fields(row)?, |field| Expr::IsNotNull(field)),
+        Expr::IsNull(row) => each(fields(row)?, Expr::IsNull),
+        Expr::IsNotNull(row) => each(fields(row)?, Expr::IsNotNull),
         Expr::InList {
             expr,
             list,

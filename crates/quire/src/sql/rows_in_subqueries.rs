@@ -34,7 +34,7 @@ fn row_and_subquery(expr: &Expr) -> Option<(&[Expr], &Query, bool)> {
             expr,
             subquery,
             negated,
-        } => (expr, subquery, *negated),
+        } => (expr, subquery.as_ref(), *negated),
         Expr::AnyOp {
             left,
             compare_op: BinaryOperator::Eq,
@@ -54,7 +54,7 @@ fn row_and_subquery(expr: &Expr) -> Option<(&[Expr], &Query, bool)> {
     }
 }
 
-fn subquery_of(expr: &Expr) -> Option<&Box<Query>> {
+fn subquery_of(expr: &Expr) -> Option<&Query> {
     match expr {
         Expr::Subquery(query) => Some(query),
         Expr::Nested(inner) => subquery_of(inner),

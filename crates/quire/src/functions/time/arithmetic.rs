@@ -152,10 +152,11 @@ fn is_written(expr: &Expr) -> bool {
 /// The side that an interval moves: a date stays one for a written interval of whole days.
 fn moved(point: Expr, interval: &Expr, data_type: &DataType) -> Expr {
     let is_date = *data_type == DataType::Date32;
-    match is_date && !written_interval(interval).is_some_and(|written| written.micros % DAY == 0) {
-        true => cast(point, Kind::Timestamp.data_type()),
-        false => point,
+    let is_of_days = written_interval(interval).is_some_and(|written| written.micros % DAY == 0);
+    if is_date && !is_of_days {
+        return cast(point, Kind::Timestamp.data_type());
     }
+    point
 }
 
 /// The interval that an expression is, if it is written out.

@@ -69,8 +69,9 @@ pub(super) fn is_interval(expr: &Expr, schema: &DFSchema) -> bool {
     matches!(expr.get_type(schema), Ok(DataType::Interval(_)))
 }
 
-fn length_of(interval: Box<Expr>) -> Box<Expr> {
-    Box::new(interval_length(*interval))
+fn length_of(mut interval: Box<Expr>) -> Box<Expr> {
+    *interval = interval_length(std::mem::take(&mut *interval));
+    interval
 }
 
 /// A type in microseconds.

@@ -292,7 +292,7 @@ fn timestamps() {
         for zone in [false, true] {
             let printed = text(|out| write_timestamp(value, zone, out));
             assert_eq!(
-                parse_timestamp(printed.as_bytes(), true),
+                parse_timestamp(printed.as_bytes(), Some(&Zone::default())),
                 Ok(value),
                 "{printed}"
             );
