@@ -10,7 +10,7 @@
 mod damage;
 mod questions;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -102,9 +102,9 @@ pub fn options() -> DatabaseOptions {
 }
 
 /// Asks a file everything, on a thread that may be given up.
-fn questioned(path: &PathBuf, what: &str) -> Answers {
+fn questioned(path: &Path, what: &str) -> Answers {
     let (sender, receiver) = channel();
-    let file = path.clone();
+    let file = path.to_owned();
     let thread = thread::spawn(move || {
         let _ = sender.send(questions::ask_all(&file));
     });
