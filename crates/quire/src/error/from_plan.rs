@@ -6,6 +6,7 @@ use quire_engine::iterators::{BuildError, TupleQueryError};
 use quire_engine::plan::{EvaluationError, FunctionError};
 
 use super::Error;
+use super::from_planner::no_parameter;
 use crate::functions::{decimal_out_of_range, integer_out_of_range, value_too_large};
 
 impl From<EvaluationError> for Error {
@@ -19,7 +20,9 @@ impl From<EvaluationError> for Error {
             }
             EvaluationError::IntegerOutOfRange(width) => integer_out_of_range(width.sql_name()),
             EvaluationError::DecimalOutOfRange => decimal_out_of_range(),
-            EvaluationError::MissingParameter { .. } => Error::new("08P01", error.to_string()),
+            EvaluationError::MissingParameter { number } => {
+                no_parameter(&format!("${}", number + 1))
+            }
             EvaluationError::TooLarge => value_too_large(),
             EvaluationError::NotText => Error::new("XX001", error.to_string()),
             EvaluationError::Function(function) => Error {

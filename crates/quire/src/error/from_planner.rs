@@ -258,7 +258,7 @@ fn from_types(line: &str) -> Error {
 }
 
 /// A statement names a parameter, and has none of that number.
-fn no_parameter(line: &str) -> Error {
+pub(super) fn no_parameter(line: &str) -> Error {
     let at = line.find('$').unwrap_or(line.len());
     let name = line.get(at..).unwrap_or_default();
     let end = name.find(|it: char| it != '$' && !it.is_ascii_digit());

@@ -6,12 +6,12 @@ mod checked_operators;
 mod decimals_beside_floats;
 mod filter_places;
 mod float_keys;
-mod grouping_sets;
 mod integer_sums;
 mod join_keys;
 mod join_order;
 mod many_wildcards;
 mod own_names;
+mod promises;
 mod strict_types;
 mod times;
 mod typing_gaps;
@@ -105,7 +105,7 @@ pub(crate) fn physical_rules(
     holding: Holding,
 ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
-    rules.insert(0, Arc::new(grouping_sets::GroupingSets));
+    rules.insert(0, Arc::new(promises::Promises));
     rules
 }
 

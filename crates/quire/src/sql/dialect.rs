@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn queries_behind_quantifiers() {
-        same("1 = ANY (VALUES (1), (2))", "1 = ANY((VALUES (1), (2)))");
+        same("1 = ANY (VALUES (1), (2))", "1 = ANY(VALUES (1), (2))");
         assert!(parsed("1 = ANY ((SELECT 1) UNION (SELECT 2))").contains("Subquery"));
         assert!(parsed("1 > ALL ((ARRAY[1, 2]))").starts_with("AllOp"));
         assert!(!parsed("1 > ALL ((ARRAY[1, 2]))").contains("Subquery"));

@@ -37,6 +37,13 @@ pub(crate) fn check_expressions(statement: &Statement) -> Result<(), Error> {
     checked
 }
 
+/// Refuses a FETCH that is more than a LIMIT. Rewriting makes a LIMIT of every FETCH, so it must be asked before.
+pub(crate) fn check_fetch(query: &Query) -> Result<(), Error> {
+    let fetch = query.fetch.as_ref();
+    let is_more = fetch.is_some_and(|fetch| fetch.with_ties || fetch.percent);
+    refuse_if(is_more, "FETCH with PERCENT or WITH TIES")
+}
+
 /// `0A000`: correct SQL that is not implemented.
 pub(crate) fn not_supported(what: impl std::fmt::Display) -> Error {
     Error::new("0A000", format!("{what} is not supported"))
@@ -149,11 +156,7 @@ fn check_query(query: &Query) -> Result<(), Error> {
     )?;
     refuse_if(query.settings.is_some(), "SETTINGS in a query")?;
     refuse_if(query.format_clause.is_some(), "FORMAT in a query")?;
-    let fetch_ties = query
-        .fetch
-        .as_ref()
-        .is_some_and(|f| f.with_ties || f.percent);
-    refuse_if(fetch_ties, "FETCH with PERCENT or WITH TIES")?;
+    check_fetch(query)?;
     positions::check_order(query)?;
     check_set_expression(&query.body)
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Offset, TimeZone};
+use chrono::{DateTime, Offset, TimeZone, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
 use super::abbreviations::{FIXED, OF_PLACES};
@@ -159,13 +159,10 @@ impl Zone {
 
 fn offset_of_place(tz: Tz, seconds: i64) -> i32 {
     let seconds = seconds.saturating_sub(days_from_listed_year(seconds) * 86_400);
-    match DateTime::from_timestamp(seconds, 0) {
-        Some(instant) => {
-            let offset = tz.offset_from_utc_datetime(&instant.naive_utc());
-            offset.fix().local_minus_utc()
-        }
-        None => 0,
-    }
+    // Years after those that are listed are mapped to listed ones, so only instants before the calendar's first are missing.
+    let instant = DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC);
+    let offset = tz.offset_from_utc_datetime(&instant.naive_utc());
+    offset.fix().local_minus_utc()
 }
 
 /// Days from a listed year with the same calendar to the year of an instant beyond the list.

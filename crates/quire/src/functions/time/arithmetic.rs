@@ -11,6 +11,7 @@ use super::call::{Context, Overload, Run, TimeFunction};
 use super::cast::{integer, is_text, start_of};
 use super::value::{Kind, Value, of_arrow};
 use super::{error, out_of_range, wrong_arguments};
+use crate::functions::OwnName;
 use crate::temporal::{DAY, Interval, parse_interval};
 
 /// What a type is to an operator.
@@ -170,6 +171,10 @@ fn written_interval(expr: &Expr) -> Option<Interval> {
             }
         }
         Expr::Negative(inner) => written_interval(inner)?.negative(),
+        // Operators are planned while expressions still carry their own names.
+        Expr::ScalarFunction(call) if call.func.inner().is::<OwnName>() => {
+            written_interval(call.args.first()?)
+        }
         _ => None,
     }
 }

@@ -21,7 +21,7 @@ use datafusion::common::{DFSchema, ScalarValue, TableReference};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
-use quire_engine::plan::Expression;
+use quire_engine::plan::{Comparison, Expression};
 
 pub(super) use clauses::LockMode;
 pub(super) use constant::{compile_constant, is_constant};
@@ -163,6 +163,8 @@ impl<'a> Binder<'a> {
         }
         let mut conditions = Vec::new();
         split(condition.node, &mut conditions);
+        // Nothing that may fail is computed where no row can come, as where the planner has found it out.
+        conditions.sort_by_key(|condition| !is_never_true(condition));
         Some(conditions)
     }
 
@@ -200,6 +202,20 @@ fn has_aggregate(expr: &Expr) -> bool {
     expr.exists(is_aggregate).unwrap_or(true)
 }
 
+/// Whether a condition is true of no row: NULL, or a comparison with it.
+fn is_never_true(condition: &Expression) -> bool {
+    match condition {
+        Expression::Null(_) => true,
+        Expression::Compare(comparison, sides) => {
+            let has_null = sides.iter().any(|side| matches!(side, Expression::Null(_)));
+            let compares_null =
+                matches!(comparison, Comparison::Distinct | Comparison::NotDistinct);
+            has_null && !compares_null
+        }
+        _ => false,
+    }
+}
+
 fn split(condition: Expression, into: &mut Vec<Expression>) {
     match condition {
         Expression::And(sides) => {
@@ -218,6 +234,9 @@ pub(super) fn compile(
     options: &Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
 ) -> Option<Compiled> {
+    if let Statement::Query(query) = &statement {
+        reject::check_fetch(query).ok()?;
+    }
     if reject::check_expressions(&statement).is_err()
         || !rewrite::rewrite(&mut statement).is_empty()
     {

@@ -157,7 +157,9 @@ impl Binder<'_> {
         let shown = items.len();
         let mut keys = Vec::with_capacity(order_by.len());
         for key in order_by {
-            if key.with_fill.is_some() {
+            // A sign or parentheses make a key an expression: no position, and no name of a result column.
+            let is_expression = matches!(key.expr, Expr::Nested(_) | Expr::UnaryOp { .. });
+            if key.with_fill.is_some() || is_expression {
                 return None;
             }
             let is_descending = key.options.asc == Some(false);

@@ -219,10 +219,12 @@ fn dates() {
         "2000/01/01",
         "01-02-2000",
         "2000-01-01x",
-        "2000-01-01 10:00",
+        "2000-01-01 10:00x",
     ] {
         assert_eq!(parse_date(wrong.as_bytes()), Err(INVALID), "{wrong}");
     }
+    // A time of day behind a date counts for nothing, as in PostgreSQL.
+    assert_eq!(parse_date(b"2000-01-01 10:00"), Ok(10_957));
     for days in [
         -1_000_000, -719_163, -719_162, -1, 0, 20_000, 2_932_896, 2_932_897, 80_000_000,
     ] {

@@ -1,20 +1,25 @@
-//! What holds of rows does not hold of their grouping sets.
+//! What holds of rows does not hold once NULL takes the place of their values.
 //!
-//! DataFusion's aggregate promises of its groups what its input promises of the columns: that two are equal, that one is constant,
-//! that rows with the same value are in the same partition. Grouping sets put NULL in place of values, and a sort that relies on
-//! such a promise is left out. So the input of an aggregate over grouping sets gets [`Unpromised`] above it, which passes the rows on and promises nothing.
+//! DataFusion's aggregates and joins promise of their output what their input promises of its columns: that two are equal, that one is
+//! constant, that rows with the same value are in the same partition. A sort that relies on such a promise is left out. Two operators break it:
+//!
+//! - Grouping sets put NULL in place of values.
+//! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
+//!
+//! So their inputs get [`Unpromised`] above them, which passes the rows on and promises nothing.
 
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
@@ -23,11 +28,11 @@ use datafusion::physical_plan::{
 
 /// The rule. It comes before all that rely on promises.
 #[derive(Debug)]
-pub(super) struct GroupingSets;
+pub(super) struct Promises;
 
-impl PhysicalOptimizerRule for GroupingSets {
+impl PhysicalOptimizerRule for Promises {
     fn name(&self) -> &str {
-        "grouping_sets"
+        "promises"
     }
 
     fn optimize(
@@ -36,16 +41,18 @@ impl PhysicalOptimizerRule for GroupingSets {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = plan.transform_up(|node| {
-            let Some(aggregate) = node.downcast_ref::<AggregateExec>() else {
-                return Ok(Transformed::no(node));
-            };
-            if !aggregate.group_expr().has_grouping_set() || aggregate.input().is::<Unpromised>() {
+            let broken = broken_inputs(&node);
+            if !broken.contains(&true) {
                 return Ok(Transformed::no(node));
             }
-            let input = Unpromised::above(Arc::clone(aggregate.input()));
+            let inputs = node.children().into_iter().zip(broken);
+            let inputs = inputs.map(|(input, is_broken)| match is_broken {
+                true => Arc::new(Unpromised::above(Arc::clone(input))),
+                false => Arc::clone(input),
+            });
+            let inputs = inputs.collect();
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            let aggregate = node.replace_children(vec![Arc::new(input)], options)?;
-            Ok(Transformed::yes(aggregate))
+            Ok(Transformed::yes(node.replace_children(inputs, options)?))
         })?;
         Ok(optimized.data)
     }
@@ -53,6 +60,43 @@ impl PhysicalOptimizerRule for GroupingSets {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Of which inputs the operator breaks the promises, though it passes them on.
+fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
+    if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
+        let has_promises = !aggregate.input().is::<Unpromised>();
+        return vec![aggregate.group_expr().has_grouping_set() && has_promises];
+    }
+    let Some(kind) = join_type(node) else {
+        return Vec::new();
+    };
+    let is_filled_up = match kind {
+        JoinType::Left => [false, true],
+        JoinType::Right => [true, false],
+        JoinType::Full => [true, true],
+        _ => return Vec::new(),
+    };
+    let inputs = node.children().into_iter().zip(is_filled_up);
+    // That two columns are equal holds of NULLs, too.
+    let is_broken = |input: &Arc<dyn ExecutionPlan>| {
+        let constants = input.equivalence_properties().constants();
+        !constants.is_empty()
+    };
+    inputs
+        .map(|(input, is_filled_up)| is_filled_up && is_broken(input))
+        .collect()
+}
+
+fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        return Some(*join.join_type());
+    }
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        return Some(*join.join_type());
+    }
+    let join = node.downcast_ref::<SortMergeJoinExec>()?;
+    Some(join.join_type())
 }
 
 /// Rows of which nothing is known.
