@@ -21,7 +21,7 @@ use datafusion::common::{DFSchema, ScalarValue, TableReference};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
-use quire_engine::plan::{Comparison, Expression};
+use quire_engine::plan::Expression;
 
 pub(super) use clauses::LockMode;
 pub(super) use constant::{compile_constant, is_constant};
@@ -158,13 +158,12 @@ impl<'a> Binder<'a> {
             return Some(Vec::new());
         };
         let condition = self.expression(sql, slots)?;
-        if condition.data_type != DataType::Boolean {
+        // What a NULL decides the planner finds out without computing the rest, which may fail.
+        if condition.data_type != DataType::Boolean || has_null(&condition.node) {
             return None;
         }
         let mut conditions = Vec::new();
         split(condition.node, &mut conditions);
-        // Nothing that may fail is computed where no row can come, as where the planner has found it out.
-        conditions.sort_by_key(|condition| !is_never_true(condition));
         Some(conditions)
     }
 
@@ -202,18 +201,9 @@ fn has_aggregate(expr: &Expr) -> bool {
     expr.exists(is_aggregate).unwrap_or(true)
 }
 
-/// Whether a condition is true of no row: NULL, or a comparison with it.
-fn is_never_true(condition: &Expression) -> bool {
-    match condition {
-        Expression::Null(_) => true,
-        Expression::Compare(comparison, sides) => {
-            let has_null = sides.iter().any(|side| matches!(side, Expression::Null(_)));
-            let compares_null =
-                matches!(comparison, Comparison::Distinct | Comparison::NotDistinct);
-            has_null && !compares_null
-        }
-        _ => false,
-    }
+/// Whether NULL is written somewhere in an expression.
+fn has_null(expression: &Expression) -> bool {
+    matches!(expression, Expression::Null(_)) || expression.children().any(has_null)
 }
 
 fn split(condition: Expression, into: &mut Vec<Expression>) {
