@@ -107,6 +107,10 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
+    // A fourth number behind a dash is no zone.
+    if scanner.rest.first() == Some(&b'-') {
+        return Err(Reason::Invalid);
+    }
     if !scanner.is_at_era() {
         // A time of day and a zone are read, and count for nothing.
         if scanner.begins_time() {
