@@ -107,10 +107,6 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
-    // A fourth number behind a dash is no zone.
-    if scanner.rest.first() == Some(&b'-') {
-        return Err(Reason::Invalid);
-    }
     if !scanner.is_at_era() {
         // A time of day and a zone are read, and count for nothing.
         if scanner.begins_time() {
@@ -276,11 +272,12 @@ impl<'a> Scanner<'a> {
         if !dash || !self.take(b'-') {
             return Err(Reason::Invalid);
         }
-        Ok(CivilDate {
-            year,
-            month,
-            day: self.number(1, 2)? as u32,
-        })
+        let day = self.number(1, 2)? as u32;
+        // A fourth number behind a dash is no zone.
+        if self.rest.first() == Some(&b'-') {
+            return Err(Reason::Invalid);
+        }
+        Ok(CivilDate { year, month, day })
     }
 
     fn era(&mut self) -> bool {
