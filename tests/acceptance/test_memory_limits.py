@@ -1,8 +1,8 @@
 """The process keeps to its limits: what it has had at its peak is at most memory + cache + 64 MiB."""
 
-import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -32,17 +32,25 @@ QUERIES = {
 }
 
 
+# What the kernel calls a process's peak includes that of the process that started it, and this one may be large. A small one starts
+# the shell and prints the peak of its only child.
+STARTER = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:], stdin=subprocess.DEVNULL)
+with open(sys.argv[1], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
+sys.exit(code)
+"""
+
+
 def measured(database, sql):
     """Runs a query in a shell of its own; returns exit code, output, messages and peak bytes."""
     command = [str(quire_shell.QUIRE), "--memory", f"{MEMORY_MIB}MiB", "--cache", f"{CACHE_MIB}MiB", "--threads", "2"]
     command += [str(database), "-c", ".mode csv", "-c", ".headers off", "-c", sql]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        errors.seek(0)
-        return process.returncode, out.read().decode(), errors.read().decode(), usage.ru_maxrss * 1024
+    with tempfile.NamedTemporaryFile("r") as peak:
+        starter = [sys.executable, "-I", "-S", "-c", STARTER, peak.name]
+        done = subprocess.run([*starter, *command], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr, int(peak.read())
 
 
 class MemoryLimits(unittest.TestCase):

@@ -234,6 +234,7 @@ class Limits(ServerTest):
             ]:
                 with self.assertRaises(psycopg.errors.QueryCanceled):
                     connection.execute(sql)
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
             connection.execute("SET statement_timeout = 0")
             for sql in ["SELECT length(repeat('x', 2000000000))", "SELECT lpad('x', 2000000000, 'ab')"]:
                 with self.assertRaises(psycopg.errors.ProgramLimitExceeded):

@@ -5,6 +5,8 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::{Result, config_err};
@@ -17,30 +19,65 @@ thread_local! {
     static RUNNING: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
 }
 
+/// Bytes of a value that a function makes for a plan.
+const FOLDED_BYTES_MAX: usize = 1 << 20;
+
 /// Whom to ask.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Interruption(Option<CancelToken>);
+pub(crate) struct Interruption {
+    token: Option<CancelToken>,
+    /// Whether functions are called to fold constants of a plan, not to make rows.
+    is_planning: Arc<AtomicBool>,
+}
 
 impl Interruption {
     /// That of a statement.
     pub(crate) fn new(token: &CancelToken) -> Self {
-        Self(Some(token.clone()))
+        Self {
+            token: Some(token.clone()),
+            is_planning: Arc::default(),
+        }
     }
 
     /// What a function finds among its options, or on its thread.
     pub(crate) fn of(options: &ConfigOptions) -> Self {
         match options.extensions.get::<Self>() {
             Some(known) => known.clone(),
-            None => Self(RUNNING.with_borrow(Clone::clone)),
+            None => Self {
+                token: RUNNING.with_borrow(Clone::clone),
+                is_planning: Arc::default(),
+            },
         }
+    }
+
+    /// Planning lasts until the guard is dropped.
+    pub(crate) fn begin_planning(options: &ConfigOptions) -> Planning {
+        let interruption = Self::of(options);
+        interruption.is_planning.store(true, Ordering::Relaxed);
+        Planning(interruption.is_planning)
+    }
+
+    /// Whether a function may make a value of so many bytes now. A large constant stays a call until the statement runs: each pass
+    /// over a plan copies its constants.
+    pub(crate) fn allows(&self, bytes: usize) -> bool {
+        bytes <= FOLDED_BYTES_MAX || !self.is_planning.load(Ordering::Relaxed)
     }
 
     /// Fails when the statement is cancelled.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        match &self.0 {
+        match &self.token {
             Some(token) if token.is_cancelled() => Err(Error::cancelled()),
             _ => Ok(()),
         }
+    }
+}
+
+/// See [`Interruption::begin_planning`].
+pub(crate) struct Planning(Arc<AtomicBool>);
+
+impl Drop for Planning {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 

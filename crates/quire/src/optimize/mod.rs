@@ -2,6 +2,7 @@
 
 mod boolean_tests;
 mod bounded;
+mod cancellation;
 mod checked_operators;
 mod decimals_beside_floats;
 mod filter_places;
@@ -96,7 +97,14 @@ pub(crate) fn optimizer_rules() -> Rules {
         1,
         Arc::new(join_order::JoinOrder),
     );
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        2,
+        Arc::new(cancellation::StopWhenCancelled),
+    );
     rules.push(Arc::new(many_wildcards::ManyWildcards));
+    rules.push(Arc::new(cancellation::StopWhenCancelled));
     rules
 }
 

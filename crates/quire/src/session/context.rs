@@ -352,11 +352,18 @@ impl StatementContext {
             .target_partitions = 1;
     }
 
+    /// The plan by the optimizer's rules.
+    pub(crate) fn optimized(&self, plan: &LogicalPlan) -> Result<LogicalPlan, Error> {
+        let _planning = Interruption::begin_planning(self.state.config().options());
+        Ok(self.state.optimize(plan)?)
+    }
+
     /// The plan of batches.
     pub(crate) async fn physical(
         &self,
         plan: &LogicalPlan,
     ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        let _planning = Interruption::begin_planning(self.state.config().options());
         Ok(self.state.create_physical_plan(plan).await?)
     }
 
@@ -365,8 +372,7 @@ impl StatementContext {
         &self,
         plan: &LogicalPlan,
     ) -> Result<SendableRecordBatchStream, Error> {
-        let planner = self.state.query_planner();
-        let physical = planner.create_physical_plan(plan, &self.state).await?;
+        let physical = physical_plan(&self.state, plan).await?;
         if let Some(work) = self.state.config().get_extension::<Work>() {
             announce(&physical, &work);
         }
@@ -384,7 +390,7 @@ impl StatementContext {
         &self,
         plan: &LogicalPlan,
     ) -> Result<SendableRecordBatchStream, Error> {
-        self.start_optimized(&self.state.optimize(plan)?).await
+        self.start_optimized(&self.optimized(plan)?).await
     }
 
     /// Has the work of its plans counted.
@@ -430,9 +436,18 @@ async fn spilling(
     let state = SessionStateBuilder::new_from_existing(state)
         .with_physical_optimizer_rules(optimize::physical_rules(Holding::Nothing))
         .build();
-    let planner = state.query_planner();
-    let physical = planner.create_physical_plan(&plan, &state).await?;
+    let physical = physical_plan(&state, &plan).await?;
     execute_stream(physical, state.task_ctx())
+}
+
+/// The plan of batches for an optimized plan.
+async fn physical_plan(
+    state: &SessionState,
+    plan: &LogicalPlan,
+) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
+    let _planning = Interruption::begin_planning(state.config().options());
+    let planner = state.query_planner();
+    planner.create_physical_plan(plan, state).await
 }
 
 /// Draws the batches of `stream` until its end, an error, or the statement's cancellation.

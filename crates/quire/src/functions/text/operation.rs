@@ -149,25 +149,52 @@ fn replace(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Resul
     Ok(())
 }
 
-/// Each character of `from` becomes the one at its place in `to`, or nothing.
-fn translate(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Result<()> {
-    let mut becomes: HashMap<char, Option<char>> = HashMap::new();
-    let mut targets = to.chars();
-    for letter in from.chars() {
-        let target = targets.next();
-        // The first of several counts.
-        becomes.entry(letter).or_insert(target);
+/// What the characters of a text become.
+struct Translation {
+    /// By their codes, since most texts have few others.
+    ascii: [Option<char>; 128],
+    others: HashMap<char, Option<char>>,
+}
+
+impl Translation {
+    /// Each character of `from` becomes the one at its place in `to`, or nothing.
+    fn new(from: &str, to: &str) -> Self {
+        let mut becomes: HashMap<char, Option<char>> = HashMap::new();
+        let mut targets = to.chars();
+        for letter in from.chars() {
+            let target = targets.next();
+            // The first of several counts.
+            becomes.entry(letter).or_insert(target);
+        }
+        let mut ascii = [None; 128];
+        for (letter, target) in (0_u8..).map(char::from).zip(&mut ascii) {
+            *target = becomes.remove(&letter).unwrap_or(Some(letter));
+        }
+        let others = becomes;
+        Self { ascii, others }
     }
-    let translated = |letter: char| becomes.get(&letter).copied().unwrap_or(Some(letter));
+
+    fn of(&self, letter: char) -> Option<char> {
+        match self.ascii.get(letter as usize) {
+            Some(target) => *target,
+            None => self.others.get(&letter).copied().unwrap_or(Some(letter)),
+        }
+    }
+}
+
+fn translate(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Result<()> {
+    let translation = Translation::new(from, to);
     let mut bytes = 0_usize;
     for letter in within.chars() {
-        bytes += translated(letter).map_or(0, char::len_utf8);
+        bytes += translation.of(letter).map_or(0, char::len_utf8);
         output.look_after(1)?;
     }
     output.begin(Some(bytes))?;
     let mut encoded = [0; 4];
-    for letter in within.chars().filter_map(translated) {
-        output.push(letter.encode_utf8(&mut encoded))?;
+    for letter in within.chars() {
+        if let Some(target) = translation.of(letter) {
+            output.push(target.encode_utf8(&mut encoded))?;
+        }
     }
     output.end_text();
     Ok(())

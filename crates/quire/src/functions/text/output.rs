@@ -56,6 +56,11 @@ impl<'i> Output<'i> {
     pub(super) fn begin(&mut self, bytes: Option<usize>) -> Result<()> {
         let bytes = bytes.filter(|bytes| *bytes <= VALUE_BYTES_MAX);
         let bytes = bytes.ok_or_else(|| external(value_too_large()))?;
+        if !self.interruption.allows(bytes) {
+            // The planner keeps the call when it fails.
+            let text = "the value is too large for a constant of a plan";
+            return Err(external(Error::new("54000", text)));
+        }
         let has_room = self.bytes.len() + bytes <= BATCH_BYTES_MAX;
         if !has_room || self.bytes.try_reserve(bytes).is_err() {
             let text = "the texts of a batch of rows are too large";

@@ -152,12 +152,13 @@ fn translated(
     context: &StatementContext,
     plan: &LogicalPlan,
 ) -> Result<Result<Translated, String>, Error> {
-    let state = &context.state;
-    let optimized = state.optimize(plan)?;
-    Ok(match translate(&optimized, state.config().options()) {
-        Ok(query) => Ok(Translated { query, optimized }),
-        Err(reason) => Err(format!("not translated: {reason}")),
-    })
+    let optimized = context.optimized(plan)?;
+    Ok(
+        match translate(&optimized, context.state.config().options()) {
+            Ok(query) => Ok(Translated { query, optimized }),
+            Err(reason) => Err(format!("not translated: {reason}")),
+        },
+    )
 }
 
 /// The query, with its subqueries for single values evaluated. Inside, why the iterators do not run it.
