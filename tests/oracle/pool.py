@@ -63,7 +63,8 @@ def run(options: argparse.Namespace, peer: str, folder: str) -> tuple[Report, st
     started, report, failures = time.monotonic(), Report(), ""
     waiting = tasks(options.seed, options.count)
     workers = min(options.workers, len(waiting))
-    for task in [waiting.pop(0) for _ in range(min(2 * workers, len(waiting)))]:
+    # One each: what waits in the queue would still be done when the time is up.
+    for task in [waiting.pop(0) for _ in range(workers)]:
         given.put(task)
     avoided = known.avoided() if options.avoid else frozenset[str]()
     arguments = [(number, peer, folder, not options.no_reduce, avoided, given, taken) for number in range(workers)]

@@ -15,6 +15,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+from psycopg import pq
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 QUIRE = pathlib.Path(os.environ.get("QUIRE", TARGET / "release" / "quire"))
@@ -64,21 +66,24 @@ def postgres() -> Iterator[str]:
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         try:
-            wait_for(port, process, folder / "log")
-            yield f"host=127.0.0.1 port={port} user={POSTGRES_USER}"
+            conninfo = f"host=127.0.0.1 port={port} user={POSTGRES_USER}"
+            wait_for(f"{conninfo} dbname=postgres", process, folder / "log")
+            yield conninfo
         finally:
             # Clients that are still there are not waited for.
             process.send_signal(signal.SIGINT)
             process.wait(timeout=STOP_SECONDS_MAX)
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes], log: pathlib.Path) -> None:
+def wait_for(conninfo: str, process: subprocess.Popen[bytes], log: pathlib.Path) -> None:
+    """A server that accepts connections may still refuse them, because it is starting."""
     end = time.monotonic() + START_SECONDS_MAX
     while True:
-        with socket.socket() as client:
-            client.settimeout(1)
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        connection = pq.PGconn.connect(conninfo.encode())
+        is_ready = connection.status == pq.ConnStatus.OK
+        connection.finish()
+        if is_ready:
+            return
         if process.poll() is not None or time.monotonic() > end:
             raise SystemExit(f"PostgreSQL does not answer\n{log.read_text(errors='replace')[-3000:]}")
         time.sleep(0.05)

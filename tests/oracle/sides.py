@@ -63,6 +63,10 @@ class Sides:
         """Only PostgreSQL and this side are asked from here on, which is faster; all of them if there is none of that name."""
         self.active = [side for side in self.all if side.is_peer or side.name == name or not name]
 
+    def leave_out(self, name: str) -> None:
+        """All are asked but this one."""
+        self.active = [side for side in self.all if side.name != name]
+
     @property
     def ours(self) -> list[Side]:
         return self.active[1:]
@@ -87,6 +91,17 @@ class Sides:
         self.scenario, self.made_by = scenario, self.leaders()
         return failed
 
+    def change(self, scenario: Scenario) -> list[tuple[str, str, Answer]]:
+        """Brings the tables, as they are, to what the scenario adds to them, without making them anew."""
+        failed = []
+        for side in self.leaders():
+            for _, sql in scenario.changes:
+                answer = side.wire.ask(sql)
+                if answer.is_error:
+                    failed.append((side.name, sql, answer))
+        self.scenario = scenario
+        return failed
+
     def clear(self) -> None:
         if self.scenario is None:
             return
@@ -95,12 +110,11 @@ class Sides:
                 side.wire.ask(sql)
         self.scenario = None
 
-    def ask_all(self, sql: str, sides: list[Side] | None = None) -> list[Answer]:
+    def ask_all(self, sql: str) -> list[Answer]:
         """The same of all at once."""
-        asked = self.active if sides is None else sides
-        for side in asked:
+        for side in self.active:
             side.wire.send(sql, side.is_extended)
-        return [side.wire.receive() for side in asked]
+        return [side.wire.receive() for side in self.active]
 
     def renew(self) -> None:
         """After a server has died: new ones, with empty files."""

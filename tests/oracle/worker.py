@@ -18,10 +18,13 @@ from oracle.schema import Scenario, random_scenario
 from oracle.scripts import script
 from oracle.sides import Sides
 from oracle.trials import AGREES, DIED, WRONG, Trial, Verdict, run
+from oracle.wire import Answer
 
-STATEMENTS_OF_SCENARIO = 250
+STATEMENTS_OF_SCENARIO = 500
 # Findings of one signature that are made small; the others are counted.
 REDUCED_PER_SIGNATURE, REDUCED_WRONG = 2, 40
+# The engine `auto` runs a statement as `tuple` or as `batch` does, so that it and `tuple` take turns.
+TAKING_TURNS = ("row auto", "row tuple")
 # Of a hundred statements, how many plans are looked at.
 PLANS_SHARE = 0.02
 
@@ -83,17 +86,19 @@ class Worker:
         """One set of tables, and its statements with these numbers."""
         report = Report()
         scenario = random_scenario(random.Random(f"{seed}"))
-        self.make(seed, scenario, report)
+        self.sides.narrow("")
+        self.note(self.sides.set_up(scenario), seed, report)
         for number in numbers:
             # Half the statements meet tables as they were made, half what changes have left of them.
             if number >= STATEMENTS_OF_SCENARIO // 2 and not scenario.changes:
                 scenario = scenario.changed()
-                self.make(seed, scenario, report)
+                self.note(self.sides.change(scenario), seed, report)
+            self.sides.leave_out(TAKING_TURNS[number % len(TAKING_TURNS)])
             self.trial(f"{seed}:{number}", scenario, report)
         return report
 
-    def make(self, seed: int, scenario: Scenario, report: Report) -> None:
-        for side, sql, answer in self.sides.set_up(scenario):
+    def note(self, failed: list[tuple[str, str, Answer]], seed: int, report: Report) -> None:
+        for side, sql, answer in failed:
             report.signatures[f"tables|{side}|{answer.state} {answer.message}"] += 1
             report.findings.append(Finding(f"{seed}", "refused", "tables", "", f"-- {side}: {answer.state} {answer.message}\n{sql};\n", sql))
 

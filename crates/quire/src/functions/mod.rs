@@ -15,6 +15,7 @@ mod frames;
 mod large_text;
 mod lossy_cast;
 mod ordered_doubles;
+mod ordered_texts;
 mod own_name;
 mod round_floats;
 mod rounding;
@@ -82,6 +83,7 @@ pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
     text::register(state)?;
     state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;
+    state.register_udaf(AggregateUDF::from(ordered_texts::OrderedTexts::new()).into())?;
     float_aggregates::register(state)?;
     Ok(())
 }

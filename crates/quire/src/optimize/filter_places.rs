@@ -67,6 +67,11 @@ impl FilterPlaces {
                 lifted.transformed,
             ));
         }
+        // Two filters are one, so that DataFusion's rule, which makes one of them, does not decide for both.
+        while let LogicalPlan::Filter(below) = filter.input.as_ref() {
+            let predicate = below.predicate.clone().and(filter.predicate);
+            filter = Filter::try_new(predicate, Arc::clone(&below.input))?;
+        }
         let predicates = split_conjunction(&filter.predicate).into_iter();
         let (moving, staying): (Vec<&Expr>, Vec<&Expr>) =
             predicates.partition(|predicate| may_pass(predicate, &filter.input));

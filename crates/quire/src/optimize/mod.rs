@@ -13,11 +13,15 @@ mod join_order;
 mod many_wildcards;
 mod own_names;
 mod promises;
+mod repeated_keys;
+mod settled_nodes;
 mod strict_types;
 mod times;
 mod typing_gaps;
+mod union_names;
 mod unique_names;
 mod unnesting;
+mod values_types;
 
 pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub(crate) use own_names::without_own_names;
@@ -46,6 +50,7 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(unnesting::Unnesting));
     rules.push(Arc::new(float_keys::FloatKeys));
+    rules.push(Arc::new(settled_nodes::SettledNodes));
     rules
 }
 

@@ -5,6 +5,7 @@
 //!
 //! - Grouping sets put NULL in place of values.
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
+//! - A window whose partition key is constant asks for no order of it, and relies on one.
 //!
 //! So their inputs get [`Unpromised`] above them, which passes the rows on and promises nothing.
 
@@ -15,12 +16,14 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
     PlanProperties, ReplaceChildrenOptions,
@@ -68,6 +71,9 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
         let has_promises = !aggregate.input().is::<Unpromised>();
         return vec![aggregate.group_expr().has_grouping_set() && has_promises];
     }
+    if is_partitioned_by_constant(node) {
+        return vec![true];
+    }
     let Some(kind) = join_type(node) else {
         return Vec::new();
     };
@@ -86,6 +92,28 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
     inputs
         .map(|(input, is_filled_up)| is_filled_up && is_broken(input))
         .collect()
+}
+
+/// Whether a window has a partition key that its input promises to be constant: it asks for no order of it, and relies on one.
+fn is_partitioned_by_constant(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let children = node.children();
+    let [input] = children.as_slice() else {
+        return false;
+    };
+    let mut keys = window_calls(node)
+        .iter()
+        .flat_map(|call| call.partition_by());
+    let properties = input.equivalence_properties();
+    keys.any(|key| properties.is_expr_constant(key).is_some())
+}
+
+/// The window functions that an operator computes; none if it is no window.
+fn window_calls(node: &Arc<dyn ExecutionPlan>) -> &[Arc<dyn WindowExpr>] {
+    if let Some(window) = node.downcast_ref::<BoundedWindowAggExec>() {
+        return window.window_expr();
+    }
+    let window = node.downcast_ref::<WindowAggExec>();
+    window.map_or(&[], WindowAggExec::window_expr)
 }
 
 fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {

@@ -1,7 +1,8 @@
 //! What the planner cannot give types to, written so that it can.
 //!
 //! It orders no `RANGE` frame by bytes or intervals. Without an offset such a frame ends between groups of equal rows, as `GROUPS` does.
-//! And `length(bytes)` would count the letters of their text. Runs before types are settled.
+//! `length(bytes)` would count the letters of their text, and `nullif` compare the digits of decimals of two scales. Runs before types are
+//! settled.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -10,6 +11,7 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Expr, ExprSchemable, LogicalPlan, ScalarUDF, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    when,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -43,6 +45,12 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         {
             Transformed::yes(ScalarUDF::from(OctetLength::new()).call(call.args))
         }
+        Expr::ScalarFunction(call) if call.name() == "nullif" => {
+            match nullif_of_scales(&call.args, schema) {
+                Some(chosen) => Transformed::yes(chosen),
+                None => Transformed::no(Expr::ScalarFunction(call)),
+            }
+        }
         Expr::WindowFunction(mut call) => {
             let mut keys = call.params.order_by.iter();
             let is_unordered = keys.any(|key| {
@@ -59,6 +67,24 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         }
         other => Transformed::no(other),
     }
+}
+
+/// `nullif(a, b)` of a decimal and what has not the same scale: `CASE WHEN a = b THEN NULL ELSE a END`.
+fn nullif_of_scales(arguments: &[Expr], schema: &DFSchema) -> Option<Expr> {
+    let [value, other] = arguments else {
+        return None;
+    };
+    let left = value.get_type(schema).ok()?;
+    // A call may get another type with those of its arguments.
+    let is_settled =
+        !matches!(other, Expr::ScalarFunction(_)) && !matches!(value, Expr::ScalarFunction(_));
+    let is_same = is_settled && other.get_type(schema).is_ok_and(|right| right == left);
+    if !left.is_decimal() || is_same || value.is_volatile() {
+        return None;
+    }
+    let null = Expr::Literal(ScalarValue::try_from(&left).ok()?, None);
+    let is_same = value.clone().eq(other.clone());
+    when(is_same, null).otherwise(value.clone()).ok()
 }
 
 fn has_no_range(data_type: &DataType) -> bool {

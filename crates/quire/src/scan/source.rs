@@ -6,6 +6,7 @@
 //! finds there), and read anew by the engine for every row group.
 
 use std::any::Any;
+use std::collections::HashSet;
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
@@ -282,7 +283,8 @@ impl DataSource for ColumnScan {
         self.metrics.clone()
     }
 
-    /// A projection that only picks, reorders and renames columns becomes part of the scan.
+    /// A projection that only picks, reorders and renames columns becomes part of the scan. One that has a column twice does not: it
+    /// says that both are equal, which sorts above rely on.
     fn try_swapping_with_projection(
         &self,
         projection: &ProjectionExprs,
@@ -294,6 +296,9 @@ impl DataSource for ColumnScan {
         let Some(picked) = picked.collect::<Option<Vec<usize>>>() else {
             return Ok(None);
         };
+        if picked.iter().collect::<HashSet<_>>().len() < picked.len() {
+            return Ok(None);
+        }
         let named = picked.iter().zip(projection.iter());
         let fields =
             named.map(|(index, item)| self.whole.field(*index).clone().with_name(&item.alias));

@@ -4,6 +4,10 @@
 //! with each set of the others. The planner takes `(a, b)` for one value, knows no sets of several columns inside `ROLLUP` and
 //! `CUBE`, and no `ROLLUP` inside `GROUPING SETS`. Here all of them become `GROUPING SETS ((…), (…), …)`.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use datafusion::functions_aggregate::all_default_aggregate_functions;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select,
 };
@@ -59,13 +63,33 @@ pub(super) fn rewrite(select: &mut Select) {
 
 /// Whether neither groups nor the call of an aggregate tell the planner that `HAVING` is about the group of all rows.
 fn groups_nothing(select: &Select) -> bool {
-    let mut has_calls = false;
-    let mut look = |expr: &Expr| has_calls |= matches!(expr, Expr::Function(_));
+    let mut has_aggregates = false;
+    let mut look = |expr: &Expr| has_aggregates |= is_aggregate(expr);
     for_each_expression(&select.projection, &mut look);
     for_each_expression(&select.having, &mut look);
     let has_groups =
         !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
-    !has_calls && !has_groups
+    !has_aggregates && !has_groups
+}
+
+/// The names of the planner's aggregates.
+static AGGREGATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let functions = all_default_aggregate_functions();
+    let names = functions.iter().flat_map(|function| {
+        let name = function.name().to_owned();
+        function.aliases().iter().cloned().chain([name])
+    });
+    names.collect()
+});
+
+fn is_aggregate(expr: &Expr) -> bool {
+    match expr {
+        Expr::Function(function) => {
+            let name = last_part(&function.name);
+            function.over.is_none() && name.is_some_and(|name| AGGREGATES.contains(&name))
+        }
+        _ => false,
+    }
 }
 
 /// Whether there is more than the one set of all columns.

@@ -2,8 +2,8 @@
 //! anything else is a mistake that the planner would take for a key of its own.
 
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, UnaryOperator,
-    Value,
+    Distinct, Expr, FunctionArgumentClause, FunctionArguments, GroupByExpr, OrderByExpr,
+    OrderByKind, Query, Select, SelectItem, SetExpr, UnaryOperator, Value,
 };
 
 use crate::error::Error;
@@ -47,6 +47,28 @@ pub(super) fn rewrite(select: &mut Select) {
                 *key = item.clone();
             }
         }
+    }
+}
+
+/// Keeps numbers that the rows of a call are ordered by, which are no places there, from being taken for such.
+pub(super) fn constants_in_call(expr: &mut Expr) {
+    let Expr::Function(function) = expr else {
+        return;
+    };
+    if let FunctionArguments::List(list) = &mut function.args {
+        for clause in &mut list.clauses {
+            if let FunctionArgumentClause::OrderBy(keys) = clause {
+                keys.iter_mut().for_each(in_parentheses);
+            }
+        }
+    }
+    function.within_group.iter_mut().for_each(in_parentheses);
+}
+
+fn in_parentheses(key: &mut OrderByExpr) {
+    if let Expr::Value(_) = key.expr {
+        let value = std::mem::replace(&mut key.expr, Expr::Value(Value::Null.into()));
+        key.expr = Expr::Nested(Box::new(value));
     }
 }
 

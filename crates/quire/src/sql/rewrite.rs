@@ -12,7 +12,8 @@
 //! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
 //! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
-//! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]).
+//! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]); `DISTINCT ON (1)` and `array_agg(a ORDER BY 1)` are told apart
+//!     ([`super::positions`]).
 //! 11. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
@@ -81,6 +82,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        positions::constants_in_call(expr);
         row_comparison::rewrite(expr);
         arrays::rewrite(expr);
         rows_in_subqueries::rewrite(expr);

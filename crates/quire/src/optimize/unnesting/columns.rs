@@ -120,7 +120,7 @@ impl Known {
 }
 
 /// The columns of a plan as expressions.
-pub(super) fn columns_of(plan: &LogicalPlan) -> Vec<Expr> {
+pub(in super::super) fn columns_of(plan: &LogicalPlan) -> Vec<Expr> {
     let columns = plan.schema().columns();
     columns.into_iter().map(Expr::Column).collect()
 }
@@ -179,7 +179,7 @@ pub(super) fn computed(
 }
 
 /// `plan` with its columns `outputs` under the names that `schema` has.
-pub(super) fn named_as(
+pub(in super::super) fn named_as(
     plan: LogicalPlan,
     outputs: Vec<Expr>,
     schema: &DFSchema,
@@ -199,7 +199,7 @@ pub(super) fn named_as(
 }
 
 /// A key that comes again decides nothing, and DataFusion does not always take it.
-pub(super) fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
+pub(in super::super) fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
     let mut keys: Vec<SortExpr> = Vec::with_capacity(order.len());
     for key in order {
         if !keys.iter().any(|known| known.expr == key.expr) {

@@ -100,15 +100,17 @@ impl Rows<'_> {
         let plan = plan_of(found.subquery.clone());
         let is_correlated = reads_outer(&plan);
         let pulled = self.pull(&plan)?;
-        // A constant would make a filter of the join's condition, and NULLs would not be seen any more.
-        let is_of_no_row = found.expr.column_refs().is_empty();
-        if pulled.having.is_some()
-            || pulled.is_outer_row_alone()
-            || found.negated && !is_correlated && is_of_no_row
-        {
+        if pulled.having.is_some() || pulled.is_outer_row_alone() {
             return self.membership(found, true).map(Some);
         }
-        let looked_for = self.replace(*found.expr, false)?;
+        let mut looked_for = self.replace(*found.expr, false)?;
+        if found.negated && !is_correlated && !matches!(looked_for, Expr::Column(_)) {
+            // What turns out to be constant would make a filter of the join's condition, and NULLs would not be seen any more.
+            let rows = std::mem::take(&mut self.plan);
+            let (rows, mut columns) = columns::computed(rows, vec![looked_for], self.names)?;
+            self.plan = rows;
+            looked_for = Expr::Column(columns.swap_remove(0));
+        }
         let (members, comparison) = self.compared(looked_for, pulled)?;
         let mut conditions = members.conditions;
         if !found.negated {

@@ -37,6 +37,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use datafusion::optimizer::AnalyzerRule;
 
 use columns::Names;
+pub(super) use columns::{columns_of, each_once, named_as};
 
 /// The rule.
 #[derive(Debug)]

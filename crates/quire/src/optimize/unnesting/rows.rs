@@ -166,6 +166,20 @@ impl<'n> Rows<'n> {
         Ok(pulled)
     }
 
+    /// Where there may be no row, and an output does not become NULL with its column: a column that says whether there is one.
+    fn with_mark(&self, mut pulled: Pulled) -> Result<Pulled> {
+        let mut outputs = pulled.outputs.iter();
+        let are_columns = outputs.all(|output| matches!(output, Expr::Column(_)));
+        if are_columns || pulled.having.is_some() || pulled.has_a_row() {
+            return Ok(pulled);
+        }
+        let plan = std::mem::take(&mut pulled.plan);
+        let (plan, mut marks) = columns::computed(plan, vec![lit(true)], self.names)?;
+        pulled.plan = plan;
+        pulled.having = Some(vec![Expr::Column(marks.swap_remove(0)).is_not_null()]);
+        Ok(pulled)
+    }
+
     /// Joins a subquery of one row at most, and gives its columns and the condition under which it has a row. Without a row, the
     /// columns say nothing.
     pub(super) fn join_one_row(&mut self, pulled: Pulled) -> Result<(Vec<Expr>, Option<Expr>)> {
@@ -177,6 +191,7 @@ impl<'n> Rows<'n> {
             }
             false => {
                 let pulled = self.with_plain_arithmetic(pulled)?;
+                let pulled = self.with_mark(pulled)?;
                 let pulled = pulled.renamed(self.plan.schema(), self.names)?;
                 let conditions = self.resolve_all(pulled.conditions.clone())?;
                 self.join(pulled.plan.clone(), JoinType::Left, conditions)?;

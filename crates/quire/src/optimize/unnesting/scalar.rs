@@ -82,7 +82,7 @@ fn is_nullable_in_table(plan: &LogicalPlan, index: usize) -> bool {
 }
 
 /// Whether there is a row in any case: aggregates without groups make one of all, `SELECT` without tables has one.
-fn always_has_a_row(plan: &LogicalPlan) -> bool {
+pub(super) fn always_has_a_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,

@@ -1,6 +1,7 @@
 //! The leaf of a physical plan: a scan of a row table, each partition with a range of keys of its own.
 
 use std::any::Any;
+use std::collections::HashSet;
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
@@ -243,7 +244,8 @@ impl DataSource for RowScanSource {
         self.metrics.clone()
     }
 
-    /// A projection that only picks, reorders and renames columns becomes part of the scan.
+    /// A projection that only picks, reorders and renames columns becomes part of the scan. One that has a column twice does not: it
+    /// says that both are equal, which sorts above rely on.
     fn try_swapping_with_projection(
         &self,
         projection: &ProjectionExprs,
@@ -255,6 +257,9 @@ impl DataSource for RowScanSource {
         let Some(outputs) = outputs.collect::<Option<Vec<usize>>>() else {
             return Ok(None);
         };
+        if outputs.iter().collect::<HashSet<_>>().len() < outputs.len() {
+            return Ok(None);
+        }
         let named = outputs.iter().zip(projection.iter());
         let fields =
             named.map(|(index, item)| self.schema.field(*index).clone().with_name(&item.alias));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::compute::{cast, filter_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub(super) struct Returned {
 impl Returned {
     /// Says what is returned; nothing without `RETURNING`.
     pub(super) fn set_schema(&mut self, schema: Option<SchemaRef>) {
-        // What a plan promises and what it delivers may differ in nullability.
+        // What a plan promises and what it delivers may differ in nullability, and where constants decide a CASE in type.
         let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
         self.schema = schema.map(|schema| {
             Arc::new(Schema::new(
@@ -49,10 +49,12 @@ impl Returned {
         let Some(schema) = &self.schema else {
             return Ok(());
         };
-        let returned = RecordBatch::try_new(
-            Arc::clone(schema),
-            batch.columns()[columns.clone()].to_vec(),
-        )?;
+        let found = batch.columns()[columns.clone()].iter();
+        let arrays = found
+            .zip(schema.fields())
+            .map(|(array, field)| cast(array, field.data_type()));
+        let arrays = arrays.collect::<Result<_, _>>()?;
+        let returned = RecordBatch::try_new(Arc::clone(schema), arrays)?;
         let returned = filter_record_batch(&returned, changed)?;
         if returned.num_rows() > 0 {
             self.batches.push(returned);

@@ -19,6 +19,7 @@ use datafusion::logical_expr::{
 };
 
 use super::columns::{self, Known, Names, columns_of};
+use super::scalar::always_has_a_row;
 
 /// A subquery's rows for an outer row: those of `plan` that meet the conditions.
 #[derive(Debug)]
@@ -54,6 +55,11 @@ impl Pulled {
     pub(super) fn is_outer_row_alone(&self) -> bool {
         let one_row = |empty: &EmptyRelation| empty.produce_one_row;
         matches!(&self.plan, LogicalPlan::EmptyRelation(empty) if one_row(empty))
+    }
+
+    /// Whether `plan` has a row for each outer row.
+    pub(super) fn has_a_row(&self) -> bool {
+        self.conditions.is_empty() && always_has_a_row(&self.plan)
     }
 
     /// The same with names that none of the rows `beside` it have, and without the columns that nothing reads.

@@ -1,0 +1,34 @@
+//! What single operators need once types are settled, in one walk: [`super::repeated_keys`], [`super::union_names`],
+//! [`super::values_types`].
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::{Distinct, LogicalPlan};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::{repeated_keys, union_names, values_types};
+
+/// The rule.
+#[derive(Debug)]
+pub(super) struct SettledNodes;
+
+impl AnalyzerRule for SettledNodes {
+    fn name(&self) -> &str {
+        "settled_nodes"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        Ok(plan.transform_up_with_subqueries(settle)?.data)
+    }
+}
+
+fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => repeated_keys::of_aggregates(aggregate),
+        LogicalPlan::Distinct(Distinct::On(distinct)) => Ok(repeated_keys::of_distinct(distinct)),
+        LogicalPlan::Union(union) => union_names::rename_branches(union),
+        LogicalPlan::Values(values) => values_types::settle(values),
+        other => Ok(Transformed::no(other)),
+    }
+}

@@ -1,0 +1,35 @@
+//! The branches of a union have the names of its columns.
+//!
+//! A union takes its columns by their places. DataFusion's rules that take a union away, or put what stands above it into its branches,
+//! find them by name. So a branch whose columns are called otherwise gets a projection that renames them. Runs once types are settled.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::{LogicalPlan, Union};
+
+use super::unnesting::{columns_of, named_as};
+
+pub(super) fn rename_branches(union: Union) -> Result<Transformed<LogicalPlan>> {
+    let Union { inputs, schema } = union;
+    let names = schema.columns();
+    let mut is_changed = false;
+    let mut renamed = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        if input.schema().columns() == names {
+            renamed.push(input);
+            continue;
+        }
+        let outputs = columns_of(&input);
+        let input = named_as(Arc::unwrap_or_clone(input), outputs, &schema)?;
+        renamed.push(Arc::new(input));
+        is_changed = true;
+    }
+    let inputs = renamed;
+    let union = LogicalPlan::Union(Union { inputs, schema });
+    Ok(match is_changed {
+        true => Transformed::yes(union),
+        false => Transformed::no(union),
+    })
+}
