@@ -116,7 +116,7 @@ class Scenario:
 
 
 SETTINGS = [
-    "SET batch_rows = 3", "SET threads = 1", "SET threads = 4", "SET quire.join_order = off", "SET quire.filter_pushdown = off",
+    "SET batch_rows = 17", "SET threads = 1", "SET threads = 4", "SET quire.join_order = off", "SET quire.filter_pushdown = off",
     "SET quire.native_code = off", "SET quire.zone_pruning = off", "SET quire.statement_path = off",
 ]
 

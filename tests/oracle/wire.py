@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 
-from psycopg import pq
+from psycopg import OperationalError, pq
 from psycopg.pq.abc import PGresult
 
 ROWS_MAX = 20_000
@@ -37,13 +38,16 @@ class Wire:
 
     def send(self, sql: str, is_extended: bool = False) -> None:
         """Asks without waiting. The extended form prepares the statement first, as drivers do."""
-        if is_extended:
-            self.connection.send_query_params(sql.encode(), None)
-        else:
-            self.connection.send_query(sql.encode())
+        # That the connection is lost is what the answer says.
+        with contextlib.suppress(OperationalError):
+            if is_extended:
+                self.connection.send_query_params(sql.encode(), None)
+            else:
+                self.connection.send_query(sql.encode())
 
     def send_values(self, sql: str, values: list[bytes | None], types: list[int]) -> None:
-        self.connection.send_query_params(sql.encode(), values, types)
+        with contextlib.suppress(OperationalError):
+            self.connection.send_query_params(sql.encode(), values, types)
 
     def receive(self) -> Answer:
         """The answer to the last statement of what was sent."""

@@ -8,13 +8,17 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, lit};
 
 use super::own_names::keeping_names;
+use super::union_names::nullable_as_branches;
 
 /// The plan without such tests.
 pub(super) fn spelled_out(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| {
         let node = keeping_names(node, &|part| Ok(comparison(part)))?;
         // Also where an input has changed.
-        node.map_data(LogicalPlan::recompute_schema)
+        node.map_data(|node| match node {
+            LogicalPlan::Union(union) => Ok(nullable_as_branches(union)?.data),
+            node => node.recompute_schema(),
+        })
     })?;
     Ok(plan.data)
 }

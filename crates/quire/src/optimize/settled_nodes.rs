@@ -19,7 +19,17 @@ impl AnalyzerRule for SettledNodes {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(settle)?.data)
+        let mut is_changed = false;
+        let settled = plan.transform_up_with_subqueries(|node| {
+            let node = settle(node)?;
+            is_changed |= node.transformed;
+            match (is_changed, &node.data) {
+                // What is above must know; a union has looked.
+                (false, _) | (_, LogicalPlan::Union(_)) => Ok(node),
+                (true, _) => node.map_data(LogicalPlan::recompute_schema),
+            }
+        })?;
+        Ok(settled.data)
     }
 }
 

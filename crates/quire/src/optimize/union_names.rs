@@ -2,6 +2,8 @@
 //!
 //! A union takes its columns by their places. DataFusion's rules that take a union away, or put what stands above it into its branches,
 //! find them by name. So a branch whose columns are called otherwise gets a projection that renames them. Runs once types are settled.
+//!
+//! And a union's column may be NULL where that of a branch may, also if the branch has changed since: DataFusion does not look again.
 
 use std::sync::Arc;
 
@@ -27,9 +29,22 @@ pub(super) fn rename_branches(union: Union) -> Result<Transformed<LogicalPlan>> 
         is_changed = true;
     }
     let inputs = renamed;
-    let union = LogicalPlan::Union(Union { inputs, schema });
-    Ok(match is_changed {
-        true => Transformed::yes(union),
-        false => Transformed::no(union),
-    })
+    let mut union = nullable_as_branches(Union { inputs, schema })?;
+    union.transformed |= is_changed;
+    Ok(union)
+}
+
+/// The union with columns that may be NULL where those of its branches may.
+pub(super) fn nullable_as_branches(union: Union) -> Result<Transformed<LogicalPlan>> {
+    let mut branches = union.inputs.iter();
+    let is_stale = branches.any(|branch| {
+        let fields = branch.schema().fields().iter();
+        let mut pairs = fields.zip(union.schema.fields());
+        pairs.any(|(field, own)| field.is_nullable() && !own.is_nullable())
+    });
+    if !is_stale {
+        return Ok(Transformed::no(LogicalPlan::Union(union)));
+    }
+    let union = Union::try_new_with_loose_types(union.inputs)?;
+    Ok(Transformed::yes(LogicalPlan::Union(union)))
 }
