@@ -1,10 +1,11 @@
 //! What holds of rows does not hold once NULL takes the place of their values.
 //!
 //! DataFusion's aggregates and joins promise of their output what their input promises of its columns: that two are equal, that one is
-//! constant, that rows with the same value are in the same partition. A sort that relies on such a promise is left out. Two operators break it:
+//! constant, that rows with the same value are in the same partition. A sort that relies on such a promise is left out. Four operators break it:
 //!
 //! - Grouping sets put NULL in place of values.
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
+//! - A union has a constant column, or two that are equal, in one branch and other values in the next.
 //! - A window whose partition key is constant asks for no order of it, and relies on one.
 //!
 //! So their inputs get [`Unpromised`] above them, which passes the rows on and promises nothing.
@@ -23,6 +24,7 @@ use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
@@ -73,6 +75,14 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
     }
     if is_partitioned_by_constant(node) {
         return vec![true];
+    }
+    if node.is::<UnionExec>() {
+        let inputs = node.children().into_iter();
+        let is_broken = |input: &Arc<dyn ExecutionPlan>| {
+            let values = input.equivalence_properties().eq_group();
+            !values.is_empty()
+        };
+        return inputs.map(is_broken).collect();
     }
     let Some(kind) = join_type(node) else {
         return Vec::new();
