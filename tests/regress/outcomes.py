@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-AGREES, NAMES, WRONG, REFUSED, ACCEPTED, OTHER_ERROR = "agrees", "names differ", "wrong answer", "refused", "accepted", "another error"
+AGREES, NAMES, ORDER, WRONG = "agrees", "names differ", "another order", "wrong answer"
+REFUSED, ACCEPTED, OTHER_ERROR = "refused", "accepted", "another error"
 ERROR = re.compile(r"^(?:psql:\S+ )?(?:ERROR|FATAL|PANIC):  (\w{5})(?:: )?(.*)", re.MULTILINE)
 NOTICE = re.compile(
     r"^(?:psql:\S+ )?(?:NOTICE|WARNING|INFO|DEBUG|LOG):.*$\n?|^(?:DETAIL|HINT|CONTEXT|LOCATION|LINE \d+):.*$\n?|^\s*\^\s*$\n?", re.MULTILINE,
@@ -35,7 +36,7 @@ def compare(expected: str, got: str, statement: str) -> Outcome:
         return Outcome(AGREES)
     is_ordered = re.search(r"\bORDER\s+BY\b", outermost(statement), re.IGNORECASE) is not None
     if not same_rows(left[1:], right[1:], is_ordered):
-        return Outcome(WRONG)
+        return Outcome(ORDER if is_ordered and same_rows(left[1:], right[1:], False) else WRONG)
     return Outcome(AGREES) if left[0] == right[0] else Outcome(NAMES, f"{right[0]} for {left[0]}")
 
 

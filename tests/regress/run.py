@@ -10,7 +10,7 @@ import subprocess
 from regress.statements import is_command
 
 MARK = "@@statement "
-TEST_SECONDS_MAX = 120
+TEST_SECONDS_MAX = 300
 # A form of values that both sides have.
 PREAMBLE = "\\set VERBOSITY verbose\n\\pset format unaligned\n\\pset null ''\nSET statement_timeout = '20s';\n"
 

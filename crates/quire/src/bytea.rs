@@ -29,7 +29,8 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-fn parse_escapes(mut text: &[u8], out: &mut Vec<u8>) -> Result<(), NotBytes> {
+/// Appends the bytes of the form where `\\\\` is a backslash and `\ooo` an octal byte.
+pub(crate) fn parse_escapes(mut text: &[u8], out: &mut Vec<u8>) -> Result<(), NotBytes> {
     while let Some((&byte, rest)) = text.split_first() {
         if byte != b'\\' {
             out.push(byte);

@@ -6,14 +6,23 @@
 mod abbreviations;
 mod civil;
 mod fields;
+mod free_text;
+mod free_text_fields;
 mod interval;
+mod interval_fields;
 mod interval_text;
+mod pattern;
+mod pattern_reading;
 mod truncate;
 mod zone;
 
 pub(crate) use fields::{Field, Part};
+pub(crate) use free_text::{DateOrder, FreeText, read_free_text};
 pub(crate) use interval::Interval;
-pub(crate) use interval_text::parse_interval;
+pub(crate) use interval_fields::{DIGITS_MAX, IntervalFields};
+pub(crate) use interval_text::{parse_interval, parse_interval_in};
+pub(crate) use pattern::{PatternError, Written, write_by_pattern};
+pub(crate) use pattern_reading::read_by_pattern;
 pub(crate) use truncate::{bin, truncate, truncate_instant, truncate_interval};
 pub use zone::Zone;
 pub(crate) use zone::{DAY, SECOND};

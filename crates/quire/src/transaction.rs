@@ -18,7 +18,7 @@ use tokio::task::block_in_place;
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::merging::ChangedRows;
-use crate::session::Session;
+use crate::session::{Session, SettingsThen};
 
 pub(crate) use spare::SpareTransaction;
 
@@ -44,7 +44,7 @@ pub(crate) enum Transaction {
 pub(crate) struct OpenTransaction {
     engine: EngineTransaction,
     /// The oldest first.
-    savepoints: Vec<(String, Savepoint)>,
+    savepoints: Vec<(String, Savepoint, SettingsThen)>,
     is_read_only: bool,
     /// Rows of column tables that have been changed, rolled back ones among them.
     changed: ChangedRows,
@@ -207,7 +207,8 @@ impl Transaction {
         match self {
             Transaction::Open(open) => {
                 let savepoint = open.engine.savepoint();
-                open.savepoints.push((name, savepoint));
+                let settings = session.settings_then();
+                open.savepoints.push((name, savepoint, settings));
                 Ok(())
             }
             Transaction::Aborted(_) => Err(aborted()),
@@ -220,7 +221,7 @@ impl Transaction {
         match self {
             Transaction::Open(open) => {
                 let index = open.find(name)?;
-                if let Some((_, savepoint)) = open.savepoints.drain(index..).next() {
+                if let Some((_, savepoint, _)) = open.savepoints.drain(index..).next() {
                     open.engine.release(&savepoint);
                 }
                 Ok(())
@@ -231,16 +232,18 @@ impl Transaction {
     }
 
     /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays.
-    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<(), Error> {
+    pub(crate) fn roll_back_to(&mut self, session: &Session, name: &str) -> Result<(), Error> {
         match mem::take(self) {
             Transaction::Open(mut open) | Transaction::Aborted(Some(mut open)) => {
                 let found = open.find(name).map(|index| {
                     open.savepoints.truncate(index + 1);
-                    open.savepoints[index].1.clone()
+                    let (_, savepoint, settings) = &open.savepoints[index];
+                    (savepoint.clone(), settings.clone())
                 });
                 match found {
-                    Ok(savepoint) => {
+                    Ok((savepoint, settings)) => {
                         block_in_place(|| open.engine.roll_back_to(&savepoint));
+                        session.restore_settings(settings);
                         *self = Transaction::Open(open);
                         Ok(())
                     }
@@ -295,7 +298,7 @@ impl OpenTransaction {
 
     /// What is left when a statement has failed. Others go on at once that waited for what is undone.
     fn after_failure(mut self: Box<Self>) -> Transaction {
-        let newest = self.savepoints.last().map(|(_, point)| point.clone());
+        let newest = self.savepoints.last().map(|(_, point, _)| point.clone());
         let Some(savepoint) = newest else {
             return Transaction::Aborted(None);
         };
@@ -311,7 +314,10 @@ impl OpenTransaction {
     }
 
     fn find(&self, name: &str) -> Result<usize, Error> {
-        let found = self.savepoints.iter().rposition(|(known, _)| known == name);
+        let found = self
+            .savepoints
+            .iter()
+            .rposition(|(known, ..)| known == name);
         found.ok_or_else(|| unknown_savepoint(name))
     }
 }

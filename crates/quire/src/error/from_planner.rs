@@ -299,6 +299,7 @@ pub(super) fn from_message(text: &str) -> Error {
     .any(|part| lower.contains(part));
     let is_text = [
         "cannot cast string",
+        "cannot cast value '",
         "error parsing",
         "parse error",
         "invalid input",

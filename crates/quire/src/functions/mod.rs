@@ -1,6 +1,7 @@
 //! SQL functions of our own: those that check what DataFusion's let wrap around, and those that
 //! show what is stored.
 
+mod array_changes;
 mod average;
 mod bytes;
 mod characters;
@@ -8,10 +9,14 @@ mod checked_arithmetic;
 mod costs;
 mod decimal_casts;
 mod decimal_digits;
+mod encodings;
 mod file;
 mod float_aggregates;
+mod float_casts;
+mod float_domains;
 mod float_key;
 mod frames;
+mod joined_bytes;
 mod large_text;
 mod lossy_cast;
 mod ordered_doubles;
@@ -34,7 +39,9 @@ pub(crate) use costs::CostsFunction;
 pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
+pub(crate) use float_casts::FloatCast;
 pub(crate) use float_key::FloatKey;
+pub(crate) use joined_bytes::JoinedBytes;
 pub(crate) use large_text::LargeText;
 pub(crate) use lossy_cast::LossyCast;
 pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
@@ -59,7 +66,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use quire_engine::Snapshot;
 
-use crate::optimize::TimePlanner;
+use crate::optimize::{BooleanTexts, TimePlanner};
 
 /// The functions that depend on the connection, or on what a statement sees.
 pub(crate) fn register(
@@ -74,6 +81,7 @@ pub(crate) fn register(
 
 /// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
+    state.register_expr_planner(Arc::new(BooleanTexts))?;
     state.register_expr_planner(Arc::new(TimePlanner))?;
     time::register(state)?;
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
@@ -82,6 +90,9 @@ pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
     text::register(state)?;
+    array_changes::register(state)?;
+    encodings::register(state)?;
+    float_domains::register(state)?;
     state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;
     state.register_udaf(AggregateUDF::from(ordered_texts::OrderedTexts::new()).into())?;
     float_aggregates::register(state)?;

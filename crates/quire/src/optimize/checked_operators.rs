@@ -3,7 +3,8 @@
 //! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
 //! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, a cast of a float
 //! or decimal to an integer rounds its argument first, one between text and bytes goes by
-//! their hexadecimal form, and casts of text to decimals and of decimals to floats round once. `a || b` on
+//! their hexadecimal form, casts of text to decimals and of decimals to floats round once,
+//! and casts to floats and from them to decimals keep their bounds. `a || b` on
 //! texts becomes `concatenate(a, b)`, which refuses what would be too long. Decimals are checked by Arrow already.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
@@ -21,7 +22,7 @@ use super::float_keys::compares;
 use super::own_names::keeping_names;
 use crate::functions::{
     BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, DecimalToFloat,
-    LossyCast, OrderedDoubles, RoundToInteger, TextToBytes, TextToDecimal, in_order,
+    FloatCast, LossyCast, OrderedDoubles, RoundToInteger, TextToBytes, TextToDecimal, in_order,
 };
 
 /// The rule.
@@ -195,6 +196,10 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     if let Some(function) = DecimalToFloat::needed_for(&from, to) {
         let float = ScalarUDF::from(function).call(vec![*cast.expr]);
         return Ok(Transformed::yes(float));
+    }
+    if let Some(function) = FloatCast::needed_for(&from, to) {
+        let value = ScalarUDF::from(function).call(vec![*cast.expr]);
+        return Ok(Transformed::yes(value));
     }
     if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
         let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));

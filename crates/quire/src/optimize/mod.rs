@@ -1,5 +1,6 @@
 //! Planning steps of our own, beside DataFusion's.
 
+mod aggregate_orders;
 mod boolean_tests;
 mod bounded;
 mod cancellation;
@@ -26,6 +27,7 @@ mod values_types;
 pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub(crate) use own_names::without_own_names;
 pub(crate) use times::TimePlanner;
+pub(crate) use typing_gaps::BooleanTexts;
 pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
@@ -46,6 +48,7 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(2, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
     rules.insert(3, Arc::new(times::TimeOperators));
     rules.insert(4, Arc::new(typing_gaps::TypingGaps));
+    rules.insert(5, Arc::new(aggregate_orders::AggregateOrders));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(unnesting::Unnesting));

@@ -1,22 +1,28 @@
 //! What the planner cannot give types to, written so that it can.
 //!
 //! It orders no `RANGE` frame by bytes or intervals. Without an offset such a frame ends between groups of equal rows, as `GROUPS` does.
-//! `length(bytes)` would count the letters of their text, and `nullif` compare the digits of decimals of two scales. Runs before types are
-//! settled.
+//! `length(bytes)` would count the letters of their text, `nullif` compare the digits of decimals of two scales, `string_agg` make text of bytes,
+//! `concat` write booleans out, and `lead` and `lag` cut a default to the type of the values. Runs before types are settled.
+
+use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, LogicalPlan, ScalarUDF, WindowFrame, WindowFrameBound, WindowFrameUnits,
-    when,
+    AggregateUDF, Case, Expr, ExprSchemable, LogicalPlan, ScalarUDF, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, cast, lit, when,
 };
 use datafusion::optimizer::AnalyzerRule;
+use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::own_names::keeping_names;
-use crate::functions::OctetLength;
+use crate::functions::{JoinedBytes, OctetLength};
 
 /// The rule.
 #[derive(Debug)]
@@ -51,7 +57,24 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
                 None => Transformed::no(Expr::ScalarFunction(call)),
             }
         }
+        Expr::ScalarFunction(mut call) if ["concat", "concat_ws"].contains(&call.name()) => {
+            let is_boolean = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Boolean));
+            let is_changed = call.args.iter().any(is_boolean);
+            for argument in call.args.iter_mut().filter(|argument| is_boolean(argument)) {
+                *argument = letter(std::mem::take(argument));
+            }
+            let call = Expr::ScalarFunction(call);
+            Transformed::new_transformed(call, is_changed)
+        }
+        Expr::AggregateFunction(mut call)
+            if call.func.name() == "string_agg"
+                && call.params.args.first().is_some_and(is_bytes) =>
+        {
+            call.func = Arc::new(AggregateUDF::from(JoinedBytes::new()));
+            Transformed::yes(Expr::AggregateFunction(call))
+        }
         Expr::WindowFunction(mut call) => {
+            let is_widened = widen_default(&mut call, schema);
             let mut keys = call.params.order_by.iter();
             let is_unordered = keys.any(|key| {
                 let key_type = key.expr.get_type(schema);
@@ -62,7 +85,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
                     call.params.window_frame = frame;
                     Transformed::yes(Expr::WindowFunction(call))
                 }
-                None => Transformed::no(Expr::WindowFunction(call)),
+                None => Transformed::new_transformed(Expr::WindowFunction(call), is_widened),
             }
         }
         other => Transformed::no(other),
@@ -85,6 +108,41 @@ fn nullif_of_scales(arguments: &[Expr], schema: &DFSchema) -> Option<Expr> {
     let null = Expr::Literal(ScalarValue::try_from(&left).ok()?, None);
     let is_same = value.clone().eq(other.clone());
     when(is_same, null).otherwise(value.clone()).ok()
+}
+
+/// A boolean as `t` or `f`.
+fn letter(expr: Expr) -> Expr {
+    Expr::Case(Case {
+        expr: Some(Box::new(expr)),
+        when_then_expr: [(true, "t"), (false, "f")]
+            .map(|(value, letter)| (Box::new(lit(value)), Box::new(lit(letter))))
+            .into(),
+        else_expr: None,
+    })
+}
+
+/// Gives the values and the default of `lead` and `lag` the type that both fit.
+fn widen_default(call: &mut WindowFunction, schema: &DFSchema) -> bool {
+    let is_moved = ["lead", "lag"].contains(&call.fun.name());
+    let [value, _, default] = call.params.args.as_mut_slice() else {
+        return false;
+    };
+    let (Ok(value_type), Ok(default_type)) = (value.get_type(schema), default.get_type(schema))
+    else {
+        return false;
+    };
+    let is_fraction = |data_type: &DataType| data_type.is_numeric() && !data_type.is_integer();
+    let are_numbers = value_type.is_numeric() && is_fraction(&default_type);
+    if !is_moved || !are_numbers || value_type == default_type {
+        return false;
+    }
+    let Some(common) = type_union_resolution(&[value_type, default_type]) else {
+        return false;
+    };
+    for side in [value, default] {
+        *side = cast(std::mem::take(side), common.clone());
+    }
+    true
 }
 
 fn has_no_range(data_type: &DataType) -> bool {
@@ -113,4 +171,37 @@ fn in_groups(frame: &WindowFrame) -> Option<WindowFrame> {
         start,
         end,
     ))
+}
+
+/// `flag = 'true'`: a text in quotes beside a boolean is one. The planner refuses the comparison while a statement is read.
+#[derive(Debug)]
+pub(crate) struct BooleanTexts;
+
+impl ExprPlanner for BooleanTexts {
+    fn plan_binary_op(
+        &self,
+        mut raw: RawBinaryExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        let compares = matches!(
+            raw.op,
+            BinaryOperator::Eq
+                | BinaryOperator::NotEq
+                | BinaryOperator::Lt
+                | BinaryOperator::LtEq
+                | BinaryOperator::Gt
+                | BinaryOperator::GtEq
+                | BinaryOperator::And
+                | BinaryOperator::Or
+        );
+        let is_boolean = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Boolean));
+        let is_text =
+            |expr: &Expr| matches!(expr, Expr::Literal(value, _) if value.data_type().is_string());
+        if compares && is_boolean(&raw.left) && is_text(&raw.right) {
+            raw.right = cast(raw.right, DataType::Boolean);
+        } else if compares && is_text(&raw.left) && is_boolean(&raw.right) {
+            raw.left = cast(raw.left, DataType::Boolean);
+        }
+        Ok(PlannerResult::Original(raw))
+    }
 }

@@ -11,7 +11,7 @@ use super::{
     PG_CATALOG, PgCatalog, SERVER_VERSION, backends, relations, sizes, surroundings, types,
 };
 use crate::error::Error;
-use crate::sql::names::quoted;
+use crate::sql::names::{quoted, quoted_literal};
 
 const fn function(name: &'static str, returns: Kind, answer: Answer) -> Function {
     Function {
@@ -179,8 +179,9 @@ pub(super) const FUNCTIONS: [Function; 103] = [
         Ok(optional(string(args, 0).map(|name| quoted(&name))))
     }),
     function("quote_literal", Kind::Text, |_, args| {
-        let quote = |value: String| format!("'{}'", value.replace('\'', "''"));
-        Ok(optional(string(args, 0).map(quote)))
+        Ok(optional(
+            string(args, 0).map(|value| quoted_literal(&value)),
+        ))
     }),
     function("regclass", Kind::Oid, |catalog, args| {
         let found = relation(catalog, args)?.map(|relation| relation.oid);

@@ -15,11 +15,11 @@ use quire_engine::{Isolation, TransactionOptions};
 use super::context::Session;
 use super::costs::{COSTS, CostSettings};
 use super::formats;
+use super::kept;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
-use crate::pg_catalog::SERVER_VERSION;
 
 /// Build sides of joins up to this size are not partitioned but shared between threads.
 const SHARED_BUILD_BYTES: usize = 64 << 20;
@@ -41,6 +41,8 @@ extensions_options! {
         pub native_code: bool, default = true
         /// Where the session is: what clocks show at an instant.
         pub time_zone: String, default = "UTC".to_owned()
+        /// In which order the numbers of a date stand: `MDY`, `DMY` or `YMD`.
+        pub date_order: String, default = "MDY".to_owned()
         /// Which machine runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
         pub engine: String, default = "auto".to_owned()
     }
@@ -64,6 +66,9 @@ const ENGINES: [&str; 3] = ["auto", "tuple", "batch"];
 
 /// The setting that says where the session is.
 const TIME_ZONE: &str = "quire.time_zone";
+
+/// What `DateStyle` says for the planner's functions.
+const DATE_ORDER: &str = "quire.date_order";
 
 impl QuireOptions {
     /// Which machine queries are for.
@@ -94,34 +99,6 @@ const OWN_PREFIX: &str = "quire.";
 
 /// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
-
-/// Settings of PostgreSQL that clients set by habit. They are kept and shown, and change nothing here; the server heeds the
-/// timeouts of silence.
-const KEPT: [(&str, &str); 23] = [
-    (ACCESS_METHOD, "auto"),
-    ("application_name", ""),
-    ("bytea_output", "hex"),
-    ("check_function_bodies", "on"),
-    ("client_encoding", "UTF8"),
-    ("client_min_messages", "notice"),
-    ("datestyle", "ISO, MDY"),
-    ("extra_float_digits", "1"),
-    ("idle_in_transaction_session_timeout", "0"),
-    ("idle_session_timeout", "0"),
-    ("integer_datetimes", "on"),
-    ("jit", "off"),
-    ("lc_collate", "C"),
-    ("lc_ctype", "C.UTF-8"),
-    ("max_identifier_length", "255"),
-    ("intervalstyle", "postgres"),
-    ("password_encryption", "scram-sha-256"),
-    ("search_path", "public"),
-    ("row_security", "off"),
-    ("server_encoding", "UTF8"),
-    ("server_version", SERVER_VERSION),
-    ("server_version_num", "150000"),
-    ("standard_conforming_strings", "on"),
-];
 
 /// Names of ours for settings of the planner.
 const ALIASES: [(&str, &str); 4] = [
@@ -167,13 +144,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(options: &DatabaseOptions) -> Self {
-        let kept = KEPT
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()))
-            .collect();
         Self {
             config: default_config(options),
-            kept,
+            kept: kept::defaults(),
             transactions: TransactionSettings::default(),
             costs: CostSettings::default(),
             identity: Identity::default(),
@@ -202,7 +175,17 @@ impl Settings {
             return Err(Error::new("22023", text).with_hint("Say auto, column or row."));
         }
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
-            *kept = formats::accepted(&name, value)?;
+            *kept = match kept::is_switch(&name) {
+                true if boolean_text(&name, value)? == "true" => "on".to_owned(),
+                true => "off".to_owned(),
+                false => formats::accepted(&name, value)?,
+            };
+            if name == "datestyle"
+                && let Some((_, order)) = kept.rsplit_once(' ')
+            {
+                self.config.options_mut().set(DATE_ORDER, order)?;
+                self.note_planner_settings();
+            }
             return Ok(());
         }
         if self.transactions.set(&name, value)? {
@@ -334,7 +317,7 @@ impl Settings {
             .own_entries()
             .into_iter()
             .map(|(name, value)| (format!("{OWN_PREFIX}{name}"), value))
-            .filter(|(name, _)| name != TIME_ZONE);
+            .filter(|(name, _)| name != TIME_ZONE && name != DATE_ORDER);
         let transactions = TransactionSettings::NAMES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.transactions.show(name)?)));
@@ -353,8 +336,8 @@ fn planner_key(name: &str) -> Result<&str, Error> {
     if let Some((_, key)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
         return Ok(key);
     }
-    // The planner's zone is that of the type of instants.
-    if name == "datafusion.execution.time_zone" {
+    // The planner's zone is that of the type of instants; the order of dates is set by `DateStyle`.
+    if ["datafusion.execution.time_zone", DATE_ORDER].contains(&name) {
         return Err(unknown(name));
     }
     if name.starts_with(OWN_PREFIX) || name.starts_with("datafusion.") {
@@ -401,6 +384,8 @@ fn default_config(options: &DatabaseOptions) -> SessionConfig {
     planner.sql_parser.parse_float_as_decimal = true;
     planner.sql_parser.default_null_ordering = "nulls_max".to_owned();
     planner.sql_parser.collect_spans = true;
+    // `array_agg` and LIMIT take rows in the order of the subquery that gives them.
+    planner.sql_parser.enable_subquery_sort_elimination = false;
     planner.execution.time_zone = Some("+00:00".to_owned());
     planner.optimizer.hash_join_single_partition_threshold = SHARED_BUILD_BYTES;
     planner.optimizer.hash_join_single_partition_threshold_rows = SHARED_BUILD_ROWS;

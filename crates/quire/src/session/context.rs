@@ -59,10 +59,18 @@ pub(crate) struct Session {
 }
 
 /// Settings around a transaction that has changed some.
+#[derive(Clone)]
 struct ChangedSettings {
     before: Settings,
     /// Without what is local to the transaction.
     after: Settings,
+}
+
+/// What a savepoint keeps of them.
+#[derive(Clone)]
+pub(crate) struct SettingsThen {
+    now: Settings,
+    changed: Option<ChangedSettings>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -162,6 +170,20 @@ impl Session {
             true => Ok(()),
             false => change(&mut changed.after),
         }
+    }
+
+    /// The settings as a savepoint finds them.
+    pub(crate) fn settings_then(&self) -> SettingsThen {
+        SettingsThen {
+            now: self.settings().clone(),
+            changed: locked(&self.changed_settings).clone(),
+        }
+    }
+
+    /// Takes back what has been set since a savepoint.
+    pub(crate) fn restore_settings(&self, then: SettingsThen) {
+        *self.settings() = then.now;
+        *locked(&self.changed_settings) = then.changed;
     }
 
     /// The transaction of several statements has ended; its settings are kept or taken back.

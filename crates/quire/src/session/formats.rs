@@ -32,6 +32,7 @@ pub(super) fn accepted(name: &str, value: &str) -> Result<String, Error> {
         "client_encoding" => client_encoding(value),
         "datestyle" => date_style(value),
         "intervalstyle" => interval_style(value),
+        "bytea_output" => bytes_style(value),
         _ => Ok(value.to_owned()),
     }
 }
@@ -93,6 +94,18 @@ fn date_style(value: &str) -> Result<String, Error> {
         }
     }
     Ok(format!("ISO, {order}"))
+}
+
+fn bytes_style(value: &str) -> Result<String, Error> {
+    match value.trim().to_lowercase().as_str() {
+        "hex" => Ok("hex".to_owned()),
+        "escape" => Err(not_supported(
+            "bytea_output",
+            value,
+            "Bytes are written as hexadecimal digits.",
+        )),
+        _ => Err(invalid("bytea_output", value).with_hint("Available values: escape, hex.")),
+    }
 }
 
 fn interval_style(value: &str) -> Result<String, Error> {

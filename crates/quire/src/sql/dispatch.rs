@@ -196,7 +196,7 @@ async fn roll_back(session: &Session, savepoint: Option<Ident>) -> Result<Outcom
             transaction.roll_back();
             session.note_transaction_end(false);
         }
-        Some(name) => transaction.roll_back_to(&folded(&name))?,
+        Some(name) => transaction.roll_back_to(session, &folded(&name))?,
     }
     Ok(done("ROLLBACK"))
 }

@@ -2,7 +2,8 @@
 //!
 //! The planner takes the merged column for that of the left side, which is NULL for rows that only the right side of a `RIGHT` or
 //! `FULL` join has, and leaves it in its place in `*`. In SQL it is the right side's in a `RIGHT` join, and the first that is not
-//! NULL in a `FULL` join, and `*` begins with it. Here such joins get an `ON`, and their columns are written out.
+//! NULL in a `FULL` join, and `*` begins with it. Within a subquery the planner takes the name of a merged column for one of the query around
+//! it. Here such joins get an `ON`, and their columns are written out.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -42,7 +43,7 @@ pub(super) async fn resolve(
         }
     }
     if !columns.is_empty() {
-        let _ = walk_mut(statement, &mut Writer { columns });
+        let _ = walk_mut(statement, &mut Writer { columns, depth: 0 });
     }
     Ok(())
 }
@@ -71,7 +72,7 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        if !concerns(select) {
+        if !concerns(select, self.withs.len() > 1) {
             return ControlFlow::Continue(());
         }
         for from in &select.from {
@@ -118,12 +119,12 @@ fn merges(from: &TableWithJoins) -> bool {
 }
 
 /// Whether it matters to a `SELECT` what merged columns are and where they stand.
-fn concerns(select: &Select) -> bool {
+fn concerns(select: &Select, is_subquery: bool) -> bool {
     let mut joins = select.from.iter().flat_map(|from| &from.joins);
     let is_outer = joins.any(|join| keeps_right(&join.join_operator));
     let mut items = select.projection.iter();
     let has_wildcard = items.any(|item| matches!(item, SelectItem::Wildcard(_)));
-    (is_outer || has_wildcard) && select.from.iter().any(merges)
+    (is_outer || has_wildcard || is_subquery) && select.from.iter().any(merges)
 }
 
 /// Whether rows of the right side come out without one of the left.
@@ -164,12 +165,15 @@ fn constraint_of_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint>
 /// Changes the joins.
 struct Writer {
     columns: Columns,
+    /// How many queries the place of the walk is in.
+    depth: usize,
 }
 
 impl VisitorMut for Writer {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
         let SetExpr::Select(select) = query.body.as_mut() else {
             return ControlFlow::Continue(());
         };
@@ -189,6 +193,11 @@ impl VisitorMut for Writer {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         self.write(select);
         ControlFlow::Continue(())
@@ -205,7 +214,7 @@ struct Column {
 impl Writer {
     /// Changes the joins of a `SELECT`; gives the columns that they merge.
     fn write(&self, select: &mut Select) -> Vec<Column> {
-        if !concerns(select) {
+        if !concerns(select, self.depth > 1) {
             return Vec::new();
         }
         let mut joined = Vec::with_capacity(select.from.len());
@@ -215,7 +224,7 @@ impl Writer {
                 None => return Vec::new(),
             }
         }
-        let changed = joined.iter().filter(|one| one.keeps_right);
+        let changed = joined.iter().filter(|one| one.is_written_out);
         let merged: Vec<Column> = changed.flat_map(|one| one.merged.clone()).collect();
         let all: Vec<Column> = joined.iter().flat_map(|one| one.all.clone()).collect();
         let places = joined.into_iter().map(|one| one.conditions);
@@ -239,7 +248,7 @@ impl Writer {
             all: self.columns_of(&from.relation)?,
             merged: Vec::new(),
             conditions: Vec::with_capacity(from.joins.len()),
-            keeps_right: false,
+            is_written_out: self.depth > 1,
         };
         for join in &from.joins {
             let right = self.columns_of(&join.relation)?;
@@ -271,13 +280,13 @@ struct Joined {
     merged: Vec<Column>,
     /// For each join what is to be its `ON`, if it merges columns.
     conditions: Vec<Option<Expr>>,
-    /// Whether a merged column may be another than that of the left side.
-    keeps_right: bool,
+    /// Whether merged columns need other names: one may be another than that of the left side, or would be one of the query around.
+    is_written_out: bool,
 }
 
 impl Joined {
     fn add(&mut self, join: &Join, mut right: Vec<Column>) -> Option<()> {
-        self.keeps_right |= keeps_right(&join.join_operator);
+        self.is_written_out |= keeps_right(&join.join_operator);
         let common: Vec<String> = match constraint_of(&join.join_operator)? {
             JoinConstraint::Using(names) => names.iter().map(last_part).collect::<Option<_>>()?,
             JoinConstraint::Natural => {
@@ -315,7 +324,9 @@ impl Joined {
         merged.append(&mut right);
         self.all = merged;
         let always = || Expr::Value(Value::Boolean(true).into());
-        let condition = self.keeps_right.then(|| condition.unwrap_or_else(always));
+        let condition = self
+            .is_written_out
+            .then(|| condition.unwrap_or_else(always));
         self.conditions.push(condition);
         Some(())
     }

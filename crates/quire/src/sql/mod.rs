@@ -19,6 +19,7 @@ mod large_literals;
 pub(crate) mod load;
 mod maintenance;
 mod merged_columns;
+mod named_windows;
 pub(crate) mod names;
 mod output_columns;
 pub(crate) mod parse;

@@ -1,7 +1,8 @@
 //! Names of output columns, as PostgreSQL would choose them.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
+    ArrayElemTypeDef, DataType, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
+    SetExpr, TimezoneInfo,
 };
 
 /// Separates a name from the number that makes it unique inside a plan. A control character, so
@@ -52,6 +53,15 @@ pub(crate) fn quoted(name: &str) -> String {
         name.to_owned()
     } else {
         format!("\"{}\"", name.replace('"', "\"\""))
+    }
+}
+
+/// A text as a literal.
+pub(crate) fn quoted_literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    match text.contains('\\') {
+        true => format!("E'{}'", doubled.replace('\\', "\\\\")),
+        false => format!("'{doubled}'"),
     }
 }
 
@@ -113,35 +123,84 @@ fn of_item(item: &SelectItem) -> Option<Option<String>> {
     }
 }
 
-/// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts.
+/// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts; of a cast of anything else that of its type.
 pub(crate) fn of_expression(expr: &Expr) -> String {
+    let own = own_name_of(expr);
+    own.or_else(|| type_name_of(expr))
+        .unwrap_or(UNNAMED.to_owned())
+}
+
+fn own_name_of(expr: &Expr) -> Option<String> {
     match expr {
-        Expr::Identifier(ident) => folded(ident),
-        Expr::CompoundIdentifier(parts) => parts.last().map_or(UNNAMED.to_owned(), folded),
-        Expr::Nested(inner) => of_expression(inner),
-        Expr::Function(function) => last_part(&function.name).unwrap_or(UNNAMED.to_owned()),
-        Expr::Cast {
-            expr, data_type, ..
-        } => match of_expression(expr) {
-            name if name == UNNAMED => data_type.to_string().to_lowercase(),
-            name => name,
-        },
-        Expr::Case { .. } => "case".to_owned(),
-        Expr::Exists { .. } => "exists".to_owned(),
-        Expr::Extract { .. } => "extract".to_owned(),
-        Expr::Substring { .. } => "substring".to_owned(),
-        Expr::Trim { .. } => "trim".to_owned(),
-        Expr::Position { .. } => "position".to_owned(),
-        Expr::Ceil { .. } => "ceil".to_owned(),
-        Expr::Floor { .. } => "floor".to_owned(),
-        Expr::Array(_) => "array".to_owned(),
-        Expr::Subquery(query) => of_query(query)
-            .into_iter()
-            .flatten()
-            .next()
-            .unwrap_or(UNNAMED.to_owned()),
-        _ => UNNAMED.to_owned(),
+        Expr::Identifier(ident) => Some(folded(ident)),
+        Expr::CompoundIdentifier(parts) => parts.last().map(folded),
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => own_name_of(inner),
+        Expr::Function(function) => last_part(&function.name),
+        Expr::Subquery(query) => of_query(query).into_iter().flatten().next(),
+        other => syntax_name_of(other).map(str::to_owned),
     }
+}
+
+/// The name of what has a syntax of its own.
+fn syntax_name_of(expr: &Expr) -> Option<&'static str> {
+    Some(match expr {
+        Expr::Exists { .. } => "exists",
+        Expr::Extract { .. } => "extract",
+        Expr::AtTimeZone { .. } => "timezone",
+        Expr::Substring { .. } => "substring",
+        Expr::Trim { .. } => "trim",
+        Expr::Position { .. } => "position",
+        Expr::Ceil { .. } => "ceil",
+        Expr::Floor { .. } => "floor",
+        Expr::Array(_) => "array",
+        _ => return None,
+    })
+}
+
+/// The name of the outermost type that an expression is cast to, and of CASE.
+fn type_name_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Nested(inner) => type_name_of(inner),
+        Expr::Cast { data_type, .. } => Some(internal_type_name(data_type)),
+        Expr::TypedString(typed) => Some(internal_type_name(&typed.data_type)),
+        Expr::Interval(_) => Some("interval".to_owned()),
+        Expr::Case { .. } => Some("case".to_owned()),
+        _ => None,
+    }
+}
+
+/// What PostgreSQL's catalog calls a type.
+fn internal_type_name(data_type: &DataType) -> String {
+    let name = match data_type {
+        DataType::Array(
+            ArrayElemTypeDef::SquareBracket(element, _)
+            | ArrayElemTypeDef::AngleBracket(element)
+            | ArrayElemTypeDef::Parenthesis(element),
+        ) => return internal_type_name(element),
+        DataType::SmallInt(_) | DataType::Int2(_) => "int2",
+        DataType::Int(_) | DataType::Integer(_) | DataType::Int4(_) => "int4",
+        DataType::BigInt(_) | DataType::Int8(_) => "int8",
+        DataType::Real | DataType::Float4 => "float4",
+        DataType::Double(_) | DataType::DoublePrecision | DataType::Float8 => "float8",
+        DataType::Numeric(_) | DataType::Decimal(_) | DataType::Dec(_) => "numeric",
+        DataType::Boolean | DataType::Bool => "bool",
+        DataType::Char(_) | DataType::Character(_) => "bpchar",
+        DataType::Varchar(_) | DataType::CharacterVarying(_) | DataType::CharVarying(_) => {
+            "varchar"
+        }
+        DataType::Interval { .. } => "interval",
+        DataType::Timestamp(_, zone) if is_with_zone(*zone) => "timestamptz",
+        DataType::Timestamp(..) => "timestamp",
+        DataType::Time(_, zone) if is_with_zone(*zone) => "timetz",
+        DataType::Time(..) => "time",
+        DataType::Custom(name, _) => return last_part(name).unwrap_or_default(),
+        other => return other.to_string().to_lowercase(),
+    };
+    name.to_owned()
+}
+
+fn is_with_zone(zone: TimezoneInfo) -> bool {
+    matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone)
 }
 
 #[cfg(test)]

@@ -7,13 +7,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Join, JoinConstraint,
-    JoinOperator, ObjectName, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement,
-    TableFactor, Value, Visitor,
+    Expr, Join, JoinConstraint, JoinOperator, ObjectName, Query, Select, SetExpr, SetOperator,
+    SetQuantifier, Statement, TableFactor, Value, Visitor,
 };
 
 use super::grouping_sets;
-use super::last_part;
+use super::named_windows;
 use super::positions;
 use super::row_comparison;
 use super::walk::{for_each_expression, walk};
@@ -104,38 +103,12 @@ fn check_expression(expr: &Expr) -> Result<(), Error> {
                 .with_hint("Use ~ with a regular expression."))
         }
         Expr::RLike { .. } => Err(not_supported("RLIKE").with_hint("Use ~ instead.")),
-        Expr::Function(function) => check_pattern(function),
         other => row_comparison::check(other),
     }
 }
 
 fn is_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
-}
-
-/// Patterns of times are those of `strftime`; one of PostgreSQL's would be given back as it is.
-fn check_pattern(function: &Function) -> Result<(), Error> {
-    let name = last_part(&function.name).unwrap_or_default();
-    if !["to_char", "to_date", "to_timestamp"].contains(&name.as_str()) {
-        return Ok(());
-    }
-    let FunctionArguments::List(list) = &function.args else {
-        return Ok(());
-    };
-    if let [
-        _,
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(pattern))),
-    ] = list.args.as_slice()
-        && let Value::SingleQuotedString(pattern) = &pattern.value
-        && !pattern.contains('%')
-    {
-        return Err(
-            not_supported(format!("the pattern '{pattern}' of {name}")).with_hint(
-                "Patterns are those of strftime: '%Y-%m-%d %H:%M:%S' for 'YYYY-MM-DD HH24:MI:SS'.",
-            ),
-        );
-    }
-    Ok(())
 }
 
 fn refuse_if(condition: bool, what: &str) -> Result<(), Error> {
@@ -179,6 +152,7 @@ fn check_select(select: &Select) -> Result<(), Error> {
         from.joins.iter().try_for_each(check_join)?;
     }
     positions::check_select(select)?;
+    named_windows::check(select)?;
     grouping_sets::check(select)
 }
 

@@ -10,13 +10,12 @@ use super::names::last_part;
 use super::rewrite::call;
 
 /// PostgreSQL's name, and the planner's.
-const OTHER_NAMES: [(&str, &str); 7] = [
+const OTHER_NAMES: [(&str, &str); 6] = [
     ("sign", "signum"),
     ("ceiling", "ceil"),
     ("gen_random_uuid", "uuid"),
     ("variance", "var_samp"),
     ("every", "bool_and"),
-    ("array_remove", "array_remove_all"),
     ("ifnull", "coalesce"),
 ];
 
@@ -46,6 +45,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     let replaced = match name.as_str() {
         "div" => quotient(function),
         "percentile_disc" => discrete_percentile(function),
+        "to_char" | "to_timestamp" | "to_date" => by_pattern(&name, function),
         "localtimestamp" | "localtime" | "current_date" | "current_time" => local_time(&name),
         _ => None,
     };
@@ -69,21 +69,63 @@ fn time_expression(expr: &Expr) -> Option<Expr> {
             let arguments = vec![time_zone.as_ref().clone(), timestamp.as_ref().clone()];
             Some(call("timezone", arguments))
         }
-        Expr::Interval(interval) => interval_text(interval).map(|written| {
-            let fields = None;
-            let precision = None;
-            cast(text(written), DataType::Interval { fields, precision })
-        }),
+        Expr::Interval(interval) => interval_value(interval),
+        Expr::TypedString(typed) => {
+            let written = Expr::Value(typed.value.clone());
+            clock_time(&written, &typed.data_type).or_else(|| in_fields(written, &typed.data_type))
+        }
+        Expr::Cast {
+            kind: CastKind::Cast | CastKind::DoubleColon,
+            expr,
+            data_type,
+            ..
+        } => clock_time(expr, data_type).or_else(|| in_fields(expr.as_ref().clone(), data_type)),
         _ => None,
     }
+}
+
+/// `TIMESTAMP 'now'`, `DATE 'today'`, `'tomorrow'::DATE`: what clocks show when the transaction begins.
+fn clock_time(written: &Expr, data_type: &DataType) -> Option<Expr> {
+    let Expr::Value(value) = written else {
+        return None;
+    };
+    let Value::SingleQuotedString(written) = &value.value else {
+        return None;
+    };
+    let is_time = matches!(
+        data_type,
+        DataType::Date
+            | DataType::Timestamp(..)
+            | DataType::TimestampNtz(_)
+            | DataType::Time(..)
+            | DataType::Datetime(_)
+    );
+    let now = call("now", Vec::new());
+    let days = match written.trim().to_lowercase().as_str() {
+        "now" if is_time => return Some(cast(now, data_type.clone())),
+        "today" => 0,
+        "tomorrow" => 1,
+        "yesterday" => -1,
+        _ => return None,
+    };
+    let is_day = is_time && !matches!(data_type, DataType::Time(..));
+    let today = Box::new(cast(now, DataType::Date));
+    let days = Box::new(Expr::Value(Value::Number(days.to_string(), false).into()));
+    let day = Expr::BinaryOp {
+        left: today,
+        op: BinaryOperator::Plus,
+        right: days,
+    };
+    let day = Expr::Nested(Box::new(day));
+    is_day.then(|| cast(day, data_type.clone()))
 }
 
 fn text(text: String) -> Expr {
     Expr::Value(Value::SingleQuotedString(text).into())
 }
 
-/// An interval as one text: a number alone takes the unit that is named behind it.
-fn interval_text(interval: &Interval) -> Option<String> {
+/// `INTERVAL '1' DAY` is an interval of that text; others with fields or a precision are read by a function of ours.
+fn interval_value(interval: &Interval) -> Option<Expr> {
     let Expr::Value(value) = interval.value.as_ref() else {
         return None;
     };
@@ -92,12 +134,52 @@ fn interval_text(interval: &Interval) -> Option<String> {
         Value::Number(digits, _) => digits.as_str(),
         _ => return None,
     };
-    let unit = interval.leading_field.as_ref();
-    let unit = unit.filter(|_| interval.last_field.is_none() && written.parse::<f64>().is_ok());
-    Some(match unit {
-        Some(unit) => format!("{written} {unit}"),
-        None => written.to_owned(),
+    let precision = interval
+        .fractional_seconds_precision
+        .or(interval.leading_precision);
+    let first = interval.leading_field.as_ref();
+    let (Some(first), None, None) = (first, &interval.last_field, precision) else {
+        let fields = [first, interval.last_field.as_ref()];
+        let fields: Vec<String> = fields.iter().flatten().map(ToString::to_string).collect();
+        return Some(match (fields.is_empty(), precision) {
+            (true, None) => plain_interval(written.to_owned()),
+            _ => fields_call(text(written.to_owned()), &fields.join(" TO "), precision),
+        });
+    };
+    Some(match written.parse::<i32>() {
+        Ok(_) => plain_interval(format!("{written} {first}")),
+        Err(_) => fields_call(text(written.to_owned()), &first.to_string(), None),
     })
+}
+
+fn plain_interval(written: String) -> Expr {
+    let fields = None;
+    let precision = None;
+    cast(text(written), DataType::Interval { fields, precision })
+}
+
+/// A cast to an interval of certain fields, or with so many digits of a second.
+fn in_fields(expr: Expr, data_type: &DataType) -> Option<Expr> {
+    match data_type {
+        DataType::Interval {
+            fields: None,
+            precision: None,
+        } => None,
+        DataType::Interval { fields, precision } => {
+            let fields = fields.as_ref().map(ToString::to_string);
+            Some(fields_call(expr, &fields.unwrap_or_default(), *precision))
+        }
+        _ => None,
+    }
+}
+
+fn fields_call(expr: Expr, fields: &str, precision: Option<u64>) -> Expr {
+    let digits = precision.unwrap_or(6).to_string();
+    let digits = Expr::Value(Value::Number(digits, false).into());
+    call(
+        "interval_in_fields",
+        vec![expr, text(fields.to_owned()), digits],
+    )
 }
 
 /// `localtimestamp`, `localtime`, `current_date`: what clocks show where the session is.
@@ -109,6 +191,19 @@ fn local_time(name: &str) -> Option<Expr> {
         _ => return None,
     };
     Some(cast(call("now", Vec::new()), data_type))
+}
+
+/// `to_char(x, 'YYYY-MM-DD')`; a pattern with `%` is one of `strftime`, which the planner's function takes.
+fn by_pattern(name: &str, function: &Function) -> Option<Expr> {
+    let [moment, pattern] = arguments(function)?.try_into().ok()?;
+    let is_other = match &pattern {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => text.contains('%'),
+            _ => false,
+        },
+        _ => false,
+    };
+    (!is_other).then(|| call(&format!("{name}_by_pattern"), vec![moment, pattern]))
 }
 
 /// `div(a, b)` → the quotient without its fraction, as a number without one.

@@ -14,22 +14,24 @@
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
 //! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]); `DISTINCT ON (1)` and `array_agg(a ORDER BY 1)` are told apart
 //!     ([`super::positions`]).
-//! 11. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 11. Windows that build on others are written out ([`super::named_windows`]).
+//! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
+//! 13. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, CharacterLength, DataType, Expr, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName,
-    ObjectNamePart, Query, Select, SelectItem, Statement, TableFactor, UnaryOperator, Value,
-    VisitorMut,
+    ObjectNamePart, Query, Select, SelectItem, Statement, TableAliasColumnDef, TableFactor,
+    UnaryOperator, Value, VisitorMut,
 };
 
 use super::last_part;
 use super::walk::walk_mut;
 use super::{
-    arrays, grouping_sets, names, output_columns, positions, renamed_functions, row_comparison,
-    rows_in_subqueries, similar, time_series,
+    arrays, grouping_sets, named_windows, names, output_columns, positions, renamed_functions,
+    row_comparison, rows_in_subqueries, similar, time_series,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -55,11 +57,16 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        named_windows::rewrite_query(query);
         output_columns::order_by_position(query);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        named_windows::rewrite(select);
+        for condition in [&mut select.selection, &mut select.having] {
+            condition.iter_mut().for_each(condition_to_boolean);
+        }
         select.projection.iter_mut().for_each(series_to_rows);
         output_columns::rewrite(&mut select.projection);
         grouping_sets::rewrite(select);
@@ -78,6 +85,7 @@ impl VisitorMut for Rewriter {
             self.files.push(ident.value.clone());
         }
         time_series::as_rows(factor);
+        series_column(factor);
         ControlFlow::Continue(())
     }
 
@@ -97,6 +105,21 @@ impl VisitorMut for Rewriter {
         plain_text(expr);
         starts_with(expr);
         ControlFlow::Continue(())
+    }
+}
+
+/// `WHERE 'true'` → `WHERE CAST('true' AS BOOLEAN)`
+fn condition_to_boolean(condition: &mut Expr) {
+    if let Expr::Value(value) = condition
+        && matches!(value.value, Value::SingleQuotedString(_))
+    {
+        *condition = Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(Expr::Value(value.clone())),
+            data_type: DataType::Boolean,
+            array: false,
+            format: None,
+        };
     }
 }
 
@@ -121,6 +144,37 @@ fn series_to_rows(item: &mut SelectItem) {
             *expr = call("unnest", vec![series]);
         }
         _ => {}
+    }
+}
+
+/// `generate_series(1, 3) AS g` → `generate_series(1, 3) AS g(g)`, and so for `unnest`.
+fn series_column(factor: &mut TableFactor) {
+    let alias = match factor {
+        TableFactor::Table {
+            name,
+            alias: Some(alias),
+            args: Some(_),
+            ..
+        }
+        | TableFactor::Function {
+            name,
+            alias: Some(alias),
+            ..
+        } if last_part(name).is_some_and(|name| name == "generate_series") => alias,
+        TableFactor::UNNEST {
+            alias: Some(alias),
+            array_exprs,
+            with_offset: false,
+            with_ordinality: false,
+            ..
+        } if array_exprs.len() == 1 => alias,
+        _ => return,
+    };
+    if alias.columns.is_empty() {
+        alias.columns.push(TableAliasColumnDef {
+            name: alias.name.clone(),
+            data_type: None,
+        });
     }
 }
 

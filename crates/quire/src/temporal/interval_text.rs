@@ -2,12 +2,21 @@
 
 use super::Reason;
 use super::interval::{Interval, in_i64};
+use super::interval_fields::IntervalFields;
 use super::zone::{DAY, SECOND};
 
 /// The interval that a text names.
 pub(crate) fn parse_interval(text: &str) -> Result<Interval, Reason> {
+    parse_interval_in(text, IntervalFields::default())
+}
+
+/// The same where the type says which fields are meant: a number without a unit is of the last one.
+pub(crate) fn parse_interval_in(text: &str, fields: IntervalFields) -> Result<Interval, Reason> {
     let text = text.trim();
-    let mut sum = Sum::default();
+    let mut sum = Sum {
+        fields,
+        ..Sum::default()
+    };
     match text.strip_prefix(['P', 'p']) {
         Some(iso) => iso_8601(iso, &mut sum)?,
         None => traditional(text, &mut sum)?,
@@ -21,9 +30,21 @@ struct Sum {
     months: i128,
     days: i128,
     micros: i128,
+    fields: IntervalFields,
+    /// The units that have been named, each a bit.
+    seen: u32,
 }
 
 impl Sum {
+    /// Notes units that a text may name once.
+    fn see(&mut self, units: u32) -> Result<(), Reason> {
+        if self.seen & units != 0 {
+            return Err(Reason::Invalid);
+        }
+        self.seen |= units;
+        Ok(())
+    }
+
     fn interval(&self) -> Result<Interval, Reason> {
         let micros = i64::try_from(self.micros).map_err(|_| Reason::OutOfRange)?;
         Ok(Interval {
@@ -74,10 +95,36 @@ impl Sum {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Unit {
+pub(super) enum Unit {
     Months(i128),
     Days(i128),
     Micros(i128),
+}
+
+/// Bits of [`Sum::seen`]. A number of seconds with a fraction has milliseconds and microseconds, too.
+const TIME: u32 = 0b1_1111;
+const SECONDS: u32 = 0b111;
+const YEARS: u32 = 1 << 8;
+const MONTHS: u32 = 1 << 9;
+
+fn bits_of(unit: Unit, number: &Number) -> u32 {
+    const SECOND_MICROS: i128 = SECOND as i128;
+    match unit {
+        Unit::Micros(1) => 1,
+        Unit::Micros(1_000) => 1 << 1,
+        Unit::Micros(SECOND_MICROS) if number.fraction != 0.0 => SECONDS,
+        Unit::Micros(SECOND_MICROS) => 1 << 2,
+        Unit::Micros(count) if count == 60 * SECOND_MICROS => 1 << 3,
+        Unit::Micros(_) => 1 << 4,
+        Unit::Days(1) => 1 << 5,
+        Unit::Days(_) => 1 << 6,
+        Unit::Months(1) => MONTHS,
+        Unit::Months(3) => 1 << 7,
+        Unit::Months(12) => YEARS,
+        Unit::Months(120) => 1 << 10,
+        Unit::Months(1_200) => 1 << 11,
+        Unit::Months(_) => 1 << 12,
+    }
 }
 
 fn unit_of(word: &str) -> Option<Unit> {
@@ -190,15 +237,18 @@ fn add_with_unit(value: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), R
         }
         let unit = match is_day {
             true => Unit::Days(1),
-            false => Unit::Micros(i128::from(SECOND)),
+            false => sum.fields.last_unit(),
         };
+        sum.see(bits_of(unit, value))?;
         return sum.add(value, unit);
     }
     if word.eq_ignore_ascii_case("ago") {
-        return sum.add(value, Unit::Micros(i128::from(SECOND)));
+        return sum.add(value, sum.fields.last_unit());
     }
     *rest = after;
-    sum.add(value, unit_of(word).ok_or(Reason::Invalid)?)
+    let unit = unit_of(word).ok_or(Reason::Invalid)?;
+    sum.see(bits_of(unit, value))?;
+    sum.add(value, unit)
 }
 
 /// `2:30`, `2:30:15.5` behind its first number.
@@ -219,9 +269,10 @@ fn add_time(hours: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason
     if !rest.is_empty() && !rest.starts_with(' ') {
         return Err(Reason::Invalid);
     }
+    sum.see(TIME)?;
     let [mut minutes, mut seconds] = parts;
     let mut hours_whole = hours.whole.abs();
-    if count == 1 && fraction != 0.0 {
+    if count == 1 && (fraction != 0.0 || sum.fields.are_minutes_and_seconds()) {
         // `1:30.5` is minutes and seconds.
         (hours_whole, minutes, seconds) = (0, hours_whole, minutes);
     }
@@ -240,6 +291,7 @@ fn add_years_and_months(years: &Number, rest: &mut &str, sum: &mut Sum) -> Resul
     if months.whole > 11 || months.fraction != 0.0 {
         return Err(Reason::OutOfRange);
     }
+    sum.see(YEARS | MONTHS)?;
     let total = years.whole.abs() * 12 + months.whole;
     sum.months += if years.is_negative { -total } else { total };
     Ok(())

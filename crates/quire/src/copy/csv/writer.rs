@@ -19,6 +19,7 @@ use super::format::{
     write_date, write_decimal, write_f32, write_f64, write_integer, write_timestamp,
 };
 use crate::bytea;
+use crate::temporal::{Zone, write_instant};
 
 /// Text is handed to the output in pieces of about this size.
 const FLUSH_BYTES: usize = 1 << 20;
@@ -36,6 +37,8 @@ pub struct CsvWriteOptions {
     pub header: bool,
     /// Text for NULL. Default: nothing.
     pub null_string: String,
+    /// Where clocks show the instants of TIMESTAMPTZ. Default UTC.
+    pub zone: Zone,
 }
 
 impl Default for CsvWriteOptions {
@@ -46,6 +49,7 @@ impl Default for CsvWriteOptions {
             escape: None,
             header: true,
             null_string: String::new(),
+            zone: Zone::default(),
         }
     }
 }
@@ -263,6 +267,11 @@ impl<'a> Column<'a> {
             Values::Float64(values) => write_f64(values[row], out),
             Values::Decimal(values, scale) => write_decimal(values[row], *scale, out),
             Values::Date(values) => write_date(values[row].into(), out),
+            Values::Timestamp(values, true) if options.zone != Zone::default() => {
+                let mut text = String::new();
+                write_instant(values[row], &options.zone, &mut text);
+                out.extend_from_slice(text.as_bytes());
+            }
             Values::Timestamp(values, zoned) => write_timestamp(values[row], *zoned, out),
             Values::Utf8(array) => return write_text(array.value(row).as_bytes(), options, out),
             Values::LargeUtf8(array) => {

@@ -71,6 +71,7 @@ impl AggregateUDFImpl for ExactAverage {
             | DataType::Float64
             | DataType::Decimal128(..)
             | DataType::Decimal256(..)
+            | DataType::Interval(_)
             | DataType::Duration(_) => argument.clone(),
             other => return plan_err!("No function matches avg({other})"),
         };
@@ -78,7 +79,11 @@ impl AggregateUDFImpl for ExactAverage {
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inexact.return_type(arg_types)
+        match arg_types {
+            // Another aggregate takes its place when types are settled.
+            [interval @ DataType::Interval(_)] => Ok(interval.clone()),
+            _ => self.inexact.return_type(arg_types),
+        }
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {

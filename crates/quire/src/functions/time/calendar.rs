@@ -1,4 +1,4 @@
-//! Functions of the calendar: `age`, `date_trunc`, `date_bin`, `timezone`, `make_…`, `justify_…`, `to_timestamp`.
+//! Functions of the calendar: `age`, `date_trunc`, `date_bin`, `timezone`, `justify_…`, `to_timestamp`.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
@@ -128,7 +128,7 @@ fn text<'v>(values: &'v [Value<'_>], place: usize) -> &'v str {
     }
 }
 
-fn zone_called(name: &str) -> Result<Zone> {
+pub(super) fn zone_called(name: &str) -> Result<Zone> {
     let unknown = || error("22023", format!("time zone \"{name}\" not recognized"));
     Zone::named(name).ok_or_else(unknown)
 }

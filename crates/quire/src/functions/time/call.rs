@@ -13,12 +13,14 @@ use datafusion::logical_expr::{
 
 use super::value::{Collector, Value, Values};
 use crate::session::QuireOptions;
-use crate::temporal::Zone;
+use crate::temporal::{DateOrder, Zone};
 
 /// What a row's code sees beside its arguments.
 pub(super) struct Context {
     /// Where the session is.
     pub(super) zone: Zone,
+    /// How the session writes dates in numbers.
+    pub(super) order: DateOrder,
 }
 
 /// The code for one row, of which no argument is NULL.
@@ -123,6 +125,7 @@ impl ScalarUDFImpl for TimeFunction {
         let overload = (self.resolve)(&types, &known)?;
         let context = Context {
             zone: zone_of(&args.config_options),
+            order: order_of(&args.config_options),
         };
         let is_single = known.iter().all(Option::is_some);
         let rows = if is_single { 1 } else { args.number_rows };
@@ -191,4 +194,11 @@ pub(crate) fn zone_of(options: &ConfigOptions) -> Zone {
     let ours = options.extensions.get::<QuireOptions>();
     ours.and_then(|ours| Zone::of_setting(&ours.time_zone))
         .unwrap_or_default()
+}
+
+fn order_of(options: &ConfigOptions) -> DateOrder {
+    let ours = options.extensions.get::<QuireOptions>();
+    ours.map_or_else(DateOrder::default, |ours| {
+        DateOrder::named(&ours.date_order)
+    })
 }

@@ -5,10 +5,11 @@ use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::logical_expr::Expr;
 
 use super::call::{Context, Overload, Run, TimeFunction};
+use super::clock::micros_now;
 use super::value::{Kind, Value};
 use super::{invalid_text, out_of_range, wrong_arguments};
 use crate::copy;
-use crate::temporal::{self, DAY, Interval, SECOND};
+use crate::temporal::{self, DAY, FreeText, Interval, SECOND};
 
 /// The cast of an expression of one type to another, if it is one of these.
 pub(crate) fn time_cast(expr: Expr, from: &DataType, to: &DataType) -> Option<Expr> {
@@ -103,45 +104,71 @@ fn to_kind(types: &[DataType], to: Kind) -> Result<Overload> {
 
 fn text_reader(to: Kind) -> Run {
     match to {
-        Kind::Date => |values, _| {
-            read(values, Kind::Date, |text| {
-                copy::parse_date(text.as_bytes()).map(|days| Value::Integer(days.into()))
-            })
-        },
-        Kind::Timestamp => |values, _| {
-            read(values, Kind::Timestamp, |text| {
-                copy::parse_timestamp(text.as_bytes(), None).map(Value::Integer)
-            })
-        },
-        Kind::Instant => |values, context| {
-            read(values, Kind::Instant, |text| {
-                copy::parse_timestamp(text.as_bytes(), Some(&context.zone)).map(Value::Integer)
-            })
-        },
-        Kind::Time => |values, _| {
-            read(values, Kind::Time, |text| {
-                copy::parse_time(text.as_bytes()).map(Value::Integer)
-            })
-        },
-        Kind::Interval => |values, _| {
-            read(values, Kind::Interval, |text| {
-                temporal::parse_interval(text).map(Value::Interval)
-            })
-        },
+        Kind::Date => |values, context| read(values, Kind::Date, context),
+        Kind::Timestamp => |values, context| read(values, Kind::Timestamp, context),
+        Kind::Instant => |values, context| read(values, Kind::Instant, context),
+        Kind::Time => |values, context| read(values, Kind::Time, context),
+        Kind::Interval => |values, context| read(values, Kind::Interval, context),
     }
 }
 
-fn read(
-    values: &[Value<'_>],
-    kind: Kind,
-    parse: impl Fn(&str) -> Result<Value<'static>, copy::Reason>,
-) -> Result<Value<'static>> {
+fn read(values: &[Value<'_>], kind: Kind, context: &Context) -> Result<Value<'static>> {
     let text = match values {
         [Value::Text(text)] => *text,
         _ => "",
     };
-    parse(text)
-        .map_err(|reason| DataFusionError::External(Box::new(invalid_text(reason, kind, text))))
+    let bytes = text.as_bytes();
+    let read = match kind {
+        Kind::Date => copy::parse_date(bytes).map(|days| Value::Integer(days.into())),
+        Kind::Timestamp => copy::parse_timestamp(bytes, None).map(Value::Integer),
+        Kind::Instant => copy::parse_timestamp(bytes, Some(&context.zone)).map(Value::Integer),
+        Kind::Time => copy::parse_time(bytes).map(Value::Integer),
+        Kind::Interval => temporal::parse_interval(text).map(Value::Interval),
+    };
+    let read = match read {
+        // The common forms are tried first.
+        Err(copy::Reason::Invalid) if kind != Kind::Interval => {
+            read_freely(text, kind, context).map(Value::Integer)
+        }
+        read => read,
+    };
+    read.map_err(|reason| DataFusionError::External(Box::new(invalid_text(reason, kind, text))))
+}
+
+/// Reads one of the other forms of dates and times.
+fn read_freely(text: &str, kind: Kind, context: &Context) -> Result<i64, copy::Reason> {
+    let out_of_range = copy::Reason::OutOfRange;
+    let local_now = || context.zone.to_local(micros_now()).ok_or(out_of_range);
+    // Of a time alone digits are hours, minutes and seconds.
+    let is_number = kind == Kind::Time && !text.contains(|letter: char| ":/-".contains(letter));
+    let marked = match is_number && text.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("T {text}"),
+        false => text.to_owned(),
+    };
+    let (day, time, zone) = match temporal::read_free_text(&marked, context.order)? {
+        FreeText::Moment { day, time, zone } => (day, time, zone),
+        FreeText::Now => {
+            let now = local_now()?;
+            (Some(now.div_euclid(DAY)), Some(now.rem_euclid(DAY)), None)
+        }
+        FreeText::Today(days) => (Some(local_now()?.div_euclid(DAY) + days), None, None),
+    };
+    if kind == Kind::Time {
+        return time.ok_or(copy::Reason::Invalid);
+    }
+    let day = day.ok_or(copy::Reason::Invalid)?;
+    let local = day.checked_mul(DAY);
+    let local = local.and_then(|start| start.checked_add(time.unwrap_or(0)));
+    match kind {
+        Kind::Date => Ok(day),
+        Kind::Instant => {
+            let zone = zone.as_ref().unwrap_or(&context.zone);
+            local
+                .and_then(|local| zone.to_instant(local))
+                .ok_or(out_of_range)
+        }
+        _ => local.ok_or(out_of_range),
+    }
 }
 
 fn to_text(types: &[DataType], _: &[Option<&datafusion::common::ScalarValue>]) -> Result<Overload> {

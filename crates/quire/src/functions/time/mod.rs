@@ -7,7 +7,9 @@ mod calendar;
 mod call;
 mod cast;
 mod clock;
+mod make;
 mod parts;
+mod patterns;
 mod series;
 mod sums;
 mod value;
@@ -32,7 +34,9 @@ use crate::error::Error;
 
 /// Replaces the planner's functions of time.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
-    let functions = calendar::functions().into_iter().chain(parts::functions());
+    let functions = calendar::functions().into_iter();
+    let functions = functions.chain(make::functions()).chain(parts::functions());
+    let functions = functions.chain(patterns::functions());
     for function in functions {
         state.register_udf(ScalarUDF::from(function).into())?;
     }

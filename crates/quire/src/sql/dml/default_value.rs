@@ -65,12 +65,21 @@ pub(super) fn replace_default(
     definition: &TableDefinition,
     column: &str,
 ) -> Result<(), Error> {
-    if is_default(value)
-        && let Some(place) = definition.column_index(column)
-    {
+    let Some(place) = definition.column_index(column) else {
+        return Ok(());
+    };
+    if is_default(value) {
         *value = default_of(definition, place)?;
+        return Ok(());
     }
-    Ok(())
+    match is_generated_always(definition, place) {
+        true => Err(generated(
+            definition,
+            place,
+            format!("column \"{column}\" can only be updated to DEFAULT"),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// `DEFAULT` in rows of VALUES; `targets` are the places of the columns.
@@ -102,20 +111,25 @@ pub(super) fn refuse_generated(
     definition: &TableDefinition,
     mut given: impl Iterator<Item = usize>,
 ) -> Result<(), Error> {
-    let is_generated = |place: &usize| {
-        let sequence = &definition.columns[*place].sequence;
-        sequence
-            .as_ref()
-            .is_some_and(|sequence| sequence.kind == GeneratedKind::Always)
-    };
-    match given.find(is_generated) {
+    match given.find(|place| is_generated_always(definition, *place)) {
         None => Ok(()),
         Some(place) => {
             let name = &definition.columns[place].name;
             let text = format!("cannot insert a non-DEFAULT value into column \"{name}\"");
-            let detail =
-                format!("Column \"{name}\" is an identity column defined as GENERATED ALWAYS.");
-            Err(Error::new("428C9", text).with_detail(detail))
+            Err(generated(definition, place, text))
         }
     }
+}
+
+fn is_generated_always(definition: &TableDefinition, place: usize) -> bool {
+    let sequence = &definition.columns[place].sequence;
+    sequence
+        .as_ref()
+        .is_some_and(|sequence| sequence.kind == GeneratedKind::Always)
+}
+
+fn generated(definition: &TableDefinition, place: usize, text: String) -> Error {
+    let name = &definition.columns[place].name;
+    let detail = format!("Column \"{name}\" is an identity column defined as GENERATED ALWAYS.");
+    Error::new("428C9", text).with_detail(detail)
 }

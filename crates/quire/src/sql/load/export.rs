@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::progress::Phase;
 use crate::session::{Session, next_of};
+use crate::temporal::Zone;
 
 /// Writes the rows of a table or query; the file appears when it is complete.
 pub(super) async fn run(
@@ -42,7 +43,8 @@ pub(super) async fn run(
     token.work().begin(Phase::Exporting, None);
     let mut stream = planned.context.start(&planned.plan).await?;
     let control = control(token);
-    let mut output = Output::create(path, format, &copy.options, &schema, control)?;
+    let place = (path, session.zone());
+    let mut output = Output::create(place, format, &copy.options, &schema, control)?;
     while let Some(batch) = next_of(&mut stream, token).await? {
         tokio::task::block_in_place(|| output.write(&batch))?;
     }
@@ -80,7 +82,7 @@ enum Output {
 
 impl Output {
     fn create(
-        path: &Path,
+        (path, zone): (&Path, Zone),
         format: Format,
         spelled: &[(String, Option<String>)],
         schema: &SchemaRef,
@@ -89,7 +91,10 @@ impl Output {
         let name = path.to_string_lossy();
         match format {
             Format::Csv => {
-                let options: CsvWriteOptions = options::csv_writing(spelled)?;
+                let options = CsvWriteOptions {
+                    zone,
+                    ..options::csv_writing(spelled)?
+                };
                 let file = AtomicFile::create(path)?;
                 let writer = CsvWriter::new(file, &name, schema, options, control)?;
                 Ok(Output::Csv(Box::new(writer)))

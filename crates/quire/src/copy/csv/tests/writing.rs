@@ -41,6 +41,7 @@ fn quotes_only_where_needed() {
         escape: Some(b'\\'),
         header: false,
         null_string: "NULL".to_owned(),
+        ..CsvWriteOptions::default()
     };
     let values = [
         Some("a;b"),

@@ -1,0 +1,91 @@
+//! Settings of PostgreSQL that are kept and shown, and change nothing here.
+
+use std::collections::BTreeMap;
+
+use super::configuration::ACCESS_METHOD;
+use crate::pg_catalog::SERVER_VERSION;
+
+/// What clients set by habit. The server heeds the timeouts of silence.
+const OF_CLIENTS: [(&str, &str); 23] = [
+    (ACCESS_METHOD, "auto"),
+    ("application_name", ""),
+    ("bytea_output", "hex"),
+    ("check_function_bodies", "on"),
+    ("client_encoding", "UTF8"),
+    ("client_min_messages", "notice"),
+    ("datestyle", "ISO, MDY"),
+    ("extra_float_digits", "1"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("integer_datetimes", "on"),
+    ("jit", "off"),
+    ("lc_collate", "C"),
+    ("lc_ctype", "C.UTF-8"),
+    ("max_identifier_length", "255"),
+    ("intervalstyle", "postgres"),
+    ("password_encryption", "scram-sha-256"),
+    ("search_path", "public"),
+    ("row_security", "off"),
+    ("server_encoding", "UTF8"),
+    ("server_version", SERVER_VERSION),
+    ("server_version_num", "150000"),
+    ("standard_conforming_strings", "on"),
+];
+
+/// What directs PostgreSQL's planner and executor, with its defaults. Statements that turn a plan off for a while give the same rows here.
+const OF_PLANNERS: [(&str, &str); 41] = [
+    ("constraint_exclusion", "partition"),
+    ("cpu_index_tuple_cost", "0.005"),
+    ("cpu_operator_cost", "0.0025"),
+    ("cpu_tuple_cost", "0.01"),
+    ("cursor_tuple_fraction", "0.1"),
+    ("default_statistics_target", "100"),
+    ("effective_cache_size", "4GB"),
+    ("enable_async_append", "on"),
+    ("enable_bitmapscan", "on"),
+    ("enable_gathermerge", "on"),
+    ("enable_hashagg", "on"),
+    ("enable_hashjoin", "on"),
+    ("enable_incremental_sort", "on"),
+    ("enable_indexonlyscan", "on"),
+    ("enable_indexscan", "on"),
+    ("enable_material", "on"),
+    ("enable_memoize", "on"),
+    ("enable_mergejoin", "on"),
+    ("enable_nestloop", "on"),
+    ("enable_parallel_append", "on"),
+    ("enable_parallel_hash", "on"),
+    ("enable_partition_pruning", "on"),
+    ("enable_partitionwise_aggregate", "off"),
+    ("enable_partitionwise_join", "off"),
+    ("enable_seqscan", "on"),
+    ("enable_sort", "on"),
+    ("enable_tidscan", "on"),
+    ("from_collapse_limit", "8"),
+    ("geqo", "on"),
+    ("geqo_threshold", "12"),
+    ("hash_mem_multiplier", "2"),
+    ("jit_above_cost", "100000"),
+    ("join_collapse_limit", "8"),
+    ("maintenance_work_mem", "64MB"),
+    ("max_parallel_workers_per_gather", "2"),
+    ("min_parallel_index_scan_size", "512kB"),
+    ("min_parallel_table_scan_size", "8MB"),
+    ("parallel_setup_cost", "1000"),
+    ("parallel_tuple_cost", "0.1"),
+    ("random_page_cost", "4"),
+    ("work_mem", "4MB"),
+];
+
+/// Their values at the beginning.
+pub(super) fn defaults() -> BTreeMap<&'static str, String> {
+    let all = OF_CLIENTS.iter().chain(&OF_PLANNERS);
+    all.map(|(name, value)| (*name, (*value).to_owned()))
+        .collect()
+}
+
+/// Whether a setting is on or off.
+pub(super) fn is_switch(name: &str) -> bool {
+    let default = OF_PLANNERS.iter().find(|(known, _)| *known == name);
+    default.is_some_and(|(_, value)| ["on", "off"].contains(value))
+}
