@@ -12,7 +12,7 @@ from regress.statements import is_command
 MARK = "@@statement "
 TEST_SECONDS_MAX = 300
 # A form of values that both sides have.
-PREAMBLE = "\\set VERBOSITY verbose\n\\pset format unaligned\n\\pset null ''\nSET statement_timeout = '20s';\n"
+PREAMBLE = "\\set VERBOSITY verbose\n\\pset format unaligned\n\\pset null ''\nSET statement_timeout = '10s';\n"
 
 
 def script(statements: list[str]) -> str:
