@@ -275,9 +275,7 @@ impl Opened {
         };
         wait(runtime.spawn(work)).unwrap_or_else(|error| {
             let error = match error.try_into_panic() {
-                Ok(panic) => {
-                    Error::new("XX000", format!("internal error: {}", panic_text(&*panic)))
-                }
+                Ok(panic) => of_panic(&*panic),
                 Err(_) => Error::cancelled(),
             };
             Err(error)
@@ -330,6 +328,11 @@ impl Opened {
             None => Err(Error::new("57P01", "the database is closing")),
         }
     }
+}
+
+/// What is said of a statement that has panicked.
+pub(crate) fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
+    Error::new("XX000", format!("internal error: {}", panic_text(panic)))
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {

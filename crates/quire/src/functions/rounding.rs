@@ -92,7 +92,8 @@ fn round_half_away(value: i128, unit: i128) -> i128 {
     let rest = value % unit;
     let down = value - rest;
     if rest.abs() >= unit - rest.abs() {
-        down + unit * value.signum()
+        // What stands in place of a NULL is any number.
+        down.wrapping_add(unit * value.signum())
     } else {
         down
     }

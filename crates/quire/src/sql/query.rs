@@ -1,6 +1,7 @@
 //! Statements that return rows.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -10,6 +11,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::{FunctionRegistry, SendableRecordBatchStream};
 use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::sql::sqlparser::ast::{Query, Statement};
+use futures::FutureExt;
 use quire_engine::Snapshot;
 use tokio::sync::mpsc;
 
@@ -20,6 +22,7 @@ use super::reject;
 use super::tuple_engine::{self, Tried};
 use super::{large_literals, rewrite, scopes, views};
 use crate::cancel::CancelToken;
+use crate::database::of_panic;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
@@ -279,7 +282,10 @@ pub(super) fn rows_of(
     let asking = Arc::downgrade(session);
     let produce = async move {
         loop {
-            let next = next_of(&mut stream, &token).await;
+            // A panic would close the channel, as the end of the rows does.
+            let next = AssertUnwindSafe(next_of(&mut stream, &token));
+            let next = next.catch_unwind().await;
+            let next = next.unwrap_or_else(|panic| Err(of_panic(&*panic)));
             if next.is_err()
                 && let Some(session) = asking.upgrade()
             {
@@ -321,4 +327,27 @@ pub(super) fn nullable(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter();
     let nullable = fields.map(|field| field.as_ref().clone().with_nullable(true));
     Arc::new(Schema::new(nullable.collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+
+    use super::*;
+    use crate::Database;
+    use crate::cancel::CancelHandle;
+
+    #[test]
+    fn a_panic_is_no_end_of_the_rows() {
+        let connection = Database::in_memory().unwrap().connect();
+        let schema: SchemaRef = Arc::new(Schema::empty());
+        let rows = futures::stream::poll_fn(|_| panic!("a step has failed"));
+        let stream = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows));
+        let token = CancelHandle::default().begin("SELECT", None);
+        let mut rows = rows_of(&connection.session, stream, schema, &token).unwrap();
+        let error = rows.next_batch().unwrap_err();
+        assert_eq!(error.sqlstate(), "XX000");
+        assert!(error.message().contains("a step has failed"), "{error}");
+    }
 }

@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;
 use crate::cancel::CancelToken;
+use crate::database::of_panic;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
@@ -228,6 +229,7 @@ fn rows_of(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
+    let last = sender.clone();
     let (shown, own_token) = (super::query::nullable(&schema), token.clone());
     // The task must not keep the database open.
     let asking = Arc::downgrade(session);
@@ -255,9 +257,15 @@ fn rows_of(
         }
     };
     let task = session.database.spawn(async move {
-        let has_panicked = tokio::task::spawn_blocking(produce).await.is_err();
-        if has_panicked && let Some(session) = asking.upgrade() {
+        let Err(error) = tokio::task::spawn_blocking(produce).await else {
+            return;
+        };
+        if let Some(session) = asking.upgrade() {
             session.transaction.lock().await.fail();
+        }
+        // Without it the rows would seem to be all.
+        if let Ok(panic) = error.try_into_panic() {
+            let _ = last.send(Err(of_panic(&*panic))).await;
         }
     })?;
     let database = Arc::clone(&session.database);
