@@ -269,7 +269,11 @@ impl Reader {
             self.named_month(month)?;
         }
         let numbers = parts.into_iter().filter(|part| !is_word(part));
-        numbers.into_iter().try_for_each(|part| self.part(part))
+        numbers.into_iter().try_for_each(|part| self.part(part))?;
+        match self.has_date() {
+            true => Ok(()),
+            false => Err(Reason::Invalid),
+        }
     }
 
     fn has_date(&self) -> bool {

@@ -409,12 +409,9 @@ impl Parts {
                 let name = DAYS[self.civil()?.weekday() as usize % 7];
                 self.name(name, is_long, case, &filled)
             }
-            Field::RomanMonth(case) => match self.month {
-                0 => String::new(),
-                month => filled(
-                    &cased(ROMAN[(month - 1).rem_euclid(12) as usize].to_owned(), case),
-                    4,
-                ),
+            Field::RomanMonth(case) => match self.roman_month() {
+                None => String::new(),
+                Some(name) => filled(&cased(name.to_owned(), case), 4),
             },
             Field::Year(5) => format!("{},{:03}", self.year / 1_000, self.year % 1_000),
             Field::Offset | Field::OffsetHours | Field::OffsetMinutes => {
@@ -502,6 +499,18 @@ impl Parts {
             Field::Julian => (self.civil()?.days() + 2_440_588, 0),
             _ => return Ok(None),
         }))
+    }
+
+    /// Of a negative interval the months count back from the end of the year.
+    fn roman_month(&self) -> Option<&'static str> {
+        let month = match (self.month, self.year) {
+            (0, 0) => return None,
+            (0, 1..) => 12,
+            (0, _) => 1,
+            (month @ 1.., _) => month,
+            (month, _) => 13 + month,
+        };
+        ROMAN.get(usize::try_from(month - 1).ok()?).copied()
     }
 
     fn century(&self) -> i64 {

@@ -12,6 +12,7 @@ pub(crate) type Unreadable = (&'static str, String);
 pub(crate) fn read_by_pattern(pattern: &str, text: &str) -> Result<(i64, Option<i32>), Unreadable> {
     let nodes = nodes(pattern);
     let mut reader = Reader {
+        text,
         rest: text,
         skipped: 0,
         found: Found::default(),
@@ -33,6 +34,7 @@ pub(crate) fn read_by_pattern(pattern: &str, text: &str) -> Result<(i64, Option<
 }
 
 struct Reader<'t> {
+    text: &'t str,
     rest: &'t str,
     /// Blanks that were skipped beyond what the pattern has.
     skipped: i32,
@@ -65,6 +67,8 @@ struct Found {
     offset_minutes: i64,
     has_offset: bool,
     is_iso: Option<bool>,
+    /// Digits of the second that `FF` asks for.
+    fraction_digits: Option<u32>,
 }
 
 fn invalid<T>(text: impl Into<String>) -> Result<T, Unreadable> {
@@ -219,7 +223,12 @@ impl Reader<'_> {
             }
             Field::OffsetHours => {
                 self.found.has_offset = true;
-                self.found.offset_sign = if self.rest.starts_with('-') { -1 } else { 1 };
+                // The sign may have been taken for one between fields.
+                let before = self.text.get(..self.text.len() - self.rest.len());
+                let is_behind_sign = self.skipped > 0 && before.is_some_and(|t| t.ends_with('-'));
+                let is_signed = self.rest.starts_with(['+', '-', ' ']);
+                let is_west = self.rest.starts_with('-') || (!is_signed && is_behind_sign);
+                self.found.offset_sign = if is_west { -1 } else { 1 };
                 self.rest = self.rest.trim_start_matches(['+', '-', ' ']);
                 self.found.offset_hours = self.number(2, is_open)?.0;
                 return Ok(());
@@ -263,11 +272,16 @@ impl Reader<'_> {
             Field::Minute => set(&mut found.minute, value),
             Field::Second => set(&mut found.second, value),
             Field::SecondOfDay => set(&mut found.second_of_day, value),
-            Field::Fraction(_) => {
+            Field::Fraction(digits) => {
+                // `FF3`, unlike `MS`, says to how many digits the second is rounded.
+                found.fraction_digits = (letters == 3).then_some(digits);
                 found.micros += value * 10_i64.pow(6_u32.saturating_sub(length as u32));
                 Ok(())
             }
             Field::OffsetMinutes => {
+                if !found.has_offset {
+                    (found.has_offset, found.offset_sign) = (true, 1);
+                }
                 found.offset_minutes = value;
                 Ok(())
             }
@@ -367,6 +381,7 @@ impl Found {
         };
         let time = self.time()?;
         let days = self.days()?;
+        let time = self.rounded(time);
         let local = days
             .checked_mul(DAY)
             .and_then(|start| start.checked_add(time));
@@ -376,6 +391,11 @@ impl Found {
         }
         let offset = self.has_offset.then(|| self.offset_sign * seconds as i32);
         Ok((local.ok_or_else(out_of_range)?, offset))
+    }
+
+    fn rounded(&self, time: i64) -> i64 {
+        let unit = 10_i64.pow(6 - self.fraction_digits.unwrap_or(6).min(6));
+        (time + unit / 2) / unit * unit
     }
 
     fn time(&self) -> Result<i64, Unreadable> {
@@ -458,6 +478,13 @@ impl Found {
         ) {
             if self.year.is_none() && self.century.is_none() {
                 return invalid("cannot calculate day of year without year information");
+            }
+            let last = match is_iso {
+                true => 371,
+                false => days_from_civil(year + 1, 1, 1) - days_from_civil(year, 1, 1),
+            };
+            if !(1..=last).contains(&day_of_year) {
+                return Err(("22008", "date/time field value out of range".to_owned()));
             }
             let first = if is_iso {
                 monday()

@@ -11,7 +11,7 @@ use super::cast::{is_text, local_to_instant, text_type};
 use super::value::{Kind, Value};
 use super::{error, invalid_text, out_of_range, wrong_arguments};
 use crate::copy::{days_from_civil, month_days};
-use crate::temporal::{DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, parse_interval_in};
+use crate::temporal::{DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, Zone, parse_interval_in};
 
 /// All of them.
 pub(super) fn functions() -> Vec<TimeFunction> {
@@ -63,7 +63,7 @@ fn make_instant(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overlo
     let run: Run = |values, context| {
         let local = moment(values)?;
         let instant = match values.get(6) {
-            Some(Value::Text(name)) => zone_called(name)?.to_instant(local),
+            Some(Value::Text(name)) => zone_of(name)?.to_instant(local),
             _ => Some(local_to_instant(local, context)?),
         };
         let instant = instant.map(Value::Integer);
@@ -72,6 +72,33 @@ fn make_instant(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overlo
     let mut overload = made("make_timestamptz", numbers, 6, Kind::Instant, run)?;
     overload.arguments.extend(zone.map(text_type));
     Ok(overload)
+}
+
+/// A zone by its name, or hours and minutes east of Greenwich with a sign.
+fn zone_of(name: &str) -> Result<Zone> {
+    let Some(east) = name.strip_prefix(['+', '-']) else {
+        let is_number = name.starts_with(|letter: char| letter.is_ascii_digit());
+        return match is_number {
+            true => Err(error(
+                "22023",
+                format!("invalid input syntax for type numeric time zone: \"{name}\""),
+            )),
+            false => zone_called(name),
+        };
+    };
+    let (hours, minutes) = east.split_once(':').unwrap_or((east, "0"));
+    let (Ok(hours), Ok(minutes)) = (hours.parse::<i32>(), minutes.parse::<i32>()) else {
+        return zone_called(name);
+    };
+    if hours > 15 || minutes > 59 {
+        let text = format!("numeric time zone \"{name}\" out of range");
+        return Err(error("22023", text));
+    }
+    let seconds = hours * 3_600 + minutes * 60;
+    Ok(Zone::east(match name.starts_with('-') {
+        true => -seconds,
+        false => seconds,
+    }))
 }
 
 fn whole(values: &[Value<'_>], place: usize) -> i64 {
