@@ -2,8 +2,9 @@
 //!
 //! This room turns keys, scripts and options into calls of `quire` and its answers into text. It
 //! knows no SQL beyond where a statement ends; see its README for the commands and modes.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod allocator;
 mod arguments;
 mod bare_words;
 mod check;
@@ -29,9 +30,6 @@ use quire_server::ServerOptions;
 
 use arguments::{Action, Arguments, Source};
 use shell::{Diagnostic, Flow, INTERRUPTED_EXIT_CODE, Shell, describe};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A statement or command failed.
 const FAILURE_EXIT_CODE: u8 = 1;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use quire::{Database, DatabaseOptions};
 use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
 
+use crate::allocator;
 use crate::arguments::{AuthenticationMode, LogTarget, Security, TlsMode};
 
 const FAILURE_EXIT_CODE: u8 = 1;
@@ -45,6 +46,7 @@ pub fn run(
     options.cache_bytes = cache_bytes.unwrap_or(options.cache_bytes);
     options.memory_bytes = memory_bytes.unwrap_or(options.memory_bytes);
     options.threads = threads.unwrap_or(options.threads);
+    allocator::suit(&options);
     match serve(file, server, options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

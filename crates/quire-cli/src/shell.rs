@@ -16,6 +16,7 @@ use quire::arrow::array::RecordBatch;
 use quire::{Completion, Connection, Database, DatabaseOptions, Outcome, Rows};
 use quire_server::copy::CopyFailure;
 
+use crate::allocator;
 use crate::commands;
 use crate::render::{Format, escape_controls, in_zone, renderer};
 use crate::rows_behind::{ProcessInput, RowLines, RowTypist, TypedLines, TypedScript};
@@ -483,6 +484,7 @@ fn connect(
         threads: resources.threads.unwrap_or(defaults.threads),
         ..defaults
     };
+    allocator::suit(&options);
     let database = match &location.path {
         Some(path) => Database::open_with(path, options)?,
         None => Database::in_memory_with(options)?,
