@@ -149,6 +149,42 @@ class Waits(ServerTest):
         self.waiter.execute("ROLLBACK")
 
 
+class LongStatements(ServerTest):
+    """Statements that would take hours, of every kind of operator: each ends with its time, and leaves no work that the next waits for."""
+
+    STATEMENTS = [
+        "SELECT sum(a.i + b.i) FROM a, a AS b",
+        "SELECT count(*) FROM a JOIN a AS b ON a.i < b.i",
+        "SELECT count(*) FROM a JOIN a AS b ON a.t || b.t LIKE '%zz%'",
+        "SELECT count(*) FROM a LEFT JOIN a AS b ON a.i + b.i = 7 AND a.i > b.i",
+        "SELECT count(*) FROM a JOIN a AS b ON a.k = b.k WHERE a.t || b.t = 'none'",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
+        "SELECT count(*) FROM generate_series(1, 1000000000000)",
+        "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY x % 1009) AS r FROM generate_series(1, 300000000) AS g(x)) AS s",
+        "SELECT count(*) FROM a WHERE regexp_replace(repeat(t, 50000), '(a|b)+c', 'x', 'g') = 'q'",
+        "SELECT length(string_agg(t, ',')) FROM generate_series(1, 100000), a",
+        "SELECT count(*) FROM a WHERE i NOT IN (SELECT b.i + 1 FROM a AS b, generate_series(1, 100000))",
+        "SELECT count(*) FROM a WHERE repeat(t, 300000) LIKE '%q%z%q%z%q'",
+        "SELECT count(DISTINCT (a.i, b.i)) FROM a, a AS b",
+        "INSERT INTO a SELECT a.i, b.k, a.t FROM a, a AS b",
+        "UPDATE a SET t = (SELECT max(b.t) FROM a AS b WHERE b.i <> a.i)",
+        "CREATE TABLE z AS SELECT a.i FROM a, a AS b",
+    ]
+
+    def test_each_ends_with_its_time_and_leaves_nothing(self):
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute("CREATE TABLE a AS SELECT i, i % 10 AS k, 'text ' || i AS t FROM generate_series(1, 200000) AS g(i)")
+            for sql in self.STATEMENTS:
+                with self.subTest(sql):
+                    connection.execute(f"SET statement_timeout = '{SECONDS_MAX}s'")
+                    connection.execute("BEGIN")
+                    connection.execute("SET LOCAL statement_timeout = '200ms'")
+                    with self.assertRaises(psycopg.errors.QueryCanceled):
+                        connection.execute(sql)
+                    connection.execute("ROLLBACK")
+                    self.assertEqual(connection.execute("SELECT count(*) FROM a").fetchone(), (200000,))
+
+
 class Permissions(ServerTest):
     @classmethod
     def setUpClass(cls):

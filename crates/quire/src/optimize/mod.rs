@@ -25,6 +25,7 @@ mod unnesting;
 mod values_types;
 
 pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
+pub(crate) use cancellation::yielding_joins;
 pub(crate) use own_names::without_own_names;
 pub(crate) use times::TimePlanner;
 pub(crate) use typing_gaps::BooleanTexts;

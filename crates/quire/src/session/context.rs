@@ -399,7 +399,7 @@ impl StatementContext {
             announce(&physical, &work);
         }
         let may_not_fit = optimize::has_hash_joins(&physical)?;
-        let stream = execute_stream(physical, self.state.task_ctx())?;
+        let stream = stream_of(physical, &self.state)?;
         if !may_not_fit {
             return Ok(stream);
         }
@@ -459,6 +459,15 @@ async fn spilling(
         .with_physical_optimizer_rules(optimize::physical_rules(Holding::Nothing))
         .build();
     let physical = physical_plan(&state, &plan).await?;
+    stream_of(physical, &state)
+}
+
+/// The rows of a plan, which stops in time when its statement is cancelled.
+fn stream_of(
+    physical: Arc<dyn ExecutionPlan>,
+    state: &SessionState,
+) -> Result<SendableRecordBatchStream, DataFusionError> {
+    let physical = optimize::yielding_joins(physical, state.config().options())?;
     execute_stream(physical, state.task_ctx())
 }
 

@@ -9,7 +9,7 @@ use crate::interruption::Interruption;
 
 /// A rule that changes nothing, and fails when the statement is cancelled.
 #[derive(Debug)]
-pub(super) struct StopWhenCancelled;
+pub(in crate::optimize) struct StopWhenCancelled;
 
 impl OptimizerRule for StopWhenCancelled {
     fn name(&self) -> &str {
