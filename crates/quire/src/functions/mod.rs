@@ -6,6 +6,7 @@ mod average;
 mod bytes;
 mod characters;
 mod checked_arithmetic;
+mod collected_rows;
 mod costs;
 mod decimal_casts;
 mod decimal_digits;
@@ -21,7 +22,9 @@ mod large_text;
 mod lossy_cast;
 mod ordered_doubles;
 mod ordered_texts;
+mod outer_aggregate;
 mod own_name;
+mod ranks;
 mod round_floats;
 mod rounding;
 mod sequences;
@@ -35,16 +38,19 @@ mod waits;
 use average::ExactAverage;
 pub(crate) use bytes::{BytesToText, OctetLength, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
+pub(crate) use collected_rows::CollectedRows;
 pub(crate) use costs::CostsFunction;
 pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
 pub(crate) use file::FileFunction;
+pub(crate) use float_aggregates::STATISTICS;
 pub(crate) use float_casts::FloatCast;
 pub(crate) use float_key::FloatKey;
 pub(crate) use joined_bytes::JoinedBytes;
 pub(crate) use large_text::LargeText;
 pub(crate) use lossy_cast::LossyCast;
 pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
+pub(crate) use outer_aggregate::OuterAggregate;
 pub(crate) use own_name::OwnName;
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
@@ -53,8 +59,9 @@ pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFu
 pub(crate) use sum::CheckedSum;
 pub(crate) use text::{Concatenation, TextIsLike, value_too_large};
 pub(crate) use time::{
-    IntervalAggregate, Kind, StatementClock, as_planner_part, interval_length, interval_negative,
-    invalid_text, micros_now, seconds_to_instant, time_cast, time_operator, zone_of,
+    IntervalAggregate, Kind, StatementClock, as_planner_part, chosen_interval, interval_length,
+    interval_negative, invalid_text, micros_now, seconds_to_instant, time_cast, time_operator,
+    zone_of,
 };
 pub(crate) use waits::WaitsFunction;
 
@@ -96,5 +103,7 @@ pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;
     state.register_udaf(AggregateUDF::from(ordered_texts::OrderedTexts::new()).into())?;
     float_aggregates::register(state)?;
+    ranks::register(state)?;
+    outer_aggregate::register(state)?;
     Ok(())
 }

@@ -5,13 +5,18 @@ mod boolean_tests;
 mod bounded;
 mod cancellation;
 mod checked_operators;
+mod collected_aggregates;
 mod decimals_beside_floats;
+mod exclusive_or;
 mod filter_places;
 mod float_keys;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod late_values;
 mod many_wildcards;
+mod open_literals;
+mod outer_aggregates;
 mod own_names;
 mod promises;
 mod repeated_keys;
@@ -26,7 +31,9 @@ mod values_types;
 
 pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub(crate) use cancellation::yielding_joins;
+pub(crate) use outer_aggregates::hoist_outer_aggregates;
 pub(crate) use own_names::without_own_names;
+pub(crate) use strict_types::{check_assignment, is_assignable};
 pub(crate) use times::TimePlanner;
 pub(crate) use typing_gaps::BooleanTexts;
 pub(crate) use unique_names::UniqueNamesPlanner;
@@ -44,22 +51,28 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(strict_types::StrictTypes));
-    rules.insert(1, Arc::new(integer_sums::IntegerSums));
-    rules.insert(2, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(3, Arc::new(times::TimeOperators));
-    rules.insert(4, Arc::new(typing_gaps::TypingGaps));
-    rules.insert(5, Arc::new(aggregate_orders::AggregateOrders));
+    rules.insert(0, Arc::new(open_literals::OpenLiterals));
+    rules.insert(1, Arc::new(strict_types::StrictTypes));
+    rules.insert(2, Arc::new(integer_sums::IntegerSums));
+    rules.insert(3, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(4, Arc::new(times::TimeOperators));
+    rules.insert(5, Arc::new(typing_gaps::TypingGaps));
+    rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
+    rules.push(Arc::new(exclusive_or::ExclusiveOr));
     rules.push(Arc::new(unnesting::Unnesting));
     rules.push(Arc::new(float_keys::FloatKeys));
     rules.push(Arc::new(settled_nodes::SettledNodes));
+    rules.push(Arc::new(collected_aggregates::CollectedAggregates));
+    rules.push(Arc::new(late_values::LateValues));
     rules
 }
 
 /// Settles the types of one expression as the analyzer rules do those of a plan.
 pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    let open = |part| Ok(open_literals::settle(part, schema));
+    let expr = expr.transform_up(open)?.data;
     strict_types::check_parts(&expr, schema)?;
     let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
     let widen = |part| decimals_beside_floats::widen_expression(part, schema);
@@ -73,6 +86,7 @@ pub(crate) fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let expr = expr.data.transform_up(settle)?;
     let check = |part| checked_operators::check_expression(part, schema);
     let expr = expr.data.transform_up(check)?;
+    let expr = expr.data.transform_up(exclusive_or::guard)?;
     let compare = |part| float_keys::compare_by_keys(part, schema);
     Ok(expr.data.transform_up(compare)?.data)
 }

@@ -7,8 +7,11 @@
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
 //! - A union has a constant column, or two that are equal, in one branch and other values in the next.
 //! - A window whose partition key is constant asks for no order of it, and relies on one.
+//! - A window promises that the aggregates of its frames only grow, or only shrink. A frame without values is NULL, or a count
+//!   that is smaller again.
 //!
-//! So their inputs get [`Unpromised`] above them, which passes the rows on and promises nothing.
+//! So the inputs of these get [`Unpromised`] above them, which passes the rows on and promises nothing. Above a window it promises what
+//! the input of the window does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +20,11 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::window::WindowExpr;
+use datafusion::logical_expr::SetMonotonicity;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::window::{
+    PlainAggregateWindowExpr, SlidingAggregateWindowExpr, WindowExpr,
+};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -46,18 +53,13 @@ impl PhysicalOptimizerRule for Promises {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = plan.transform_up(|node| {
-            let broken = broken_inputs(&node);
-            if !broken.contains(&true) {
-                return Ok(Transformed::no(node));
+            let node = without_broken_promises(node)?;
+            match promises_growth(&node.data) {
+                true => Ok(Transformed::yes(Arc::new(Unpromised::above_window(
+                    node.data,
+                )?))),
+                false => Ok(node),
             }
-            let inputs = node.children().into_iter().zip(broken);
-            let inputs = inputs.map(|(input, is_broken)| match is_broken {
-                true => Arc::new(Unpromised::above(Arc::clone(input))),
-                false => Arc::clone(input),
-            });
-            let inputs = inputs.collect();
-            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            Ok(Transformed::yes(node.replace_children(inputs, options)?))
         })?;
         Ok(optimized.data)
     }
@@ -65,6 +67,24 @@ impl PhysicalOptimizerRule for Promises {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// The operator over inputs whose promises it keeps.
+fn without_broken_promises(
+    node: Arc<dyn ExecutionPlan>,
+) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let broken = broken_inputs(&node);
+    if !broken.contains(&true) {
+        return Ok(Transformed::no(node));
+    }
+    let inputs = node.children().into_iter().zip(broken);
+    let inputs = inputs.map(|(input, is_broken)| match is_broken {
+        true => Arc::new(Unpromised::above(Arc::clone(input))),
+        false => Arc::clone(input),
+    });
+    let inputs = inputs.collect();
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Ok(Transformed::yes(node.replace_children(inputs, options)?))
 }
 
 /// Of which inputs the operator breaks the promises, though it passes them on.
@@ -137,10 +157,28 @@ fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
     Some(join.join_type())
 }
 
-/// Rows of which nothing is known.
+/// Whether the operator computes windows of which it promises an order that they need not have.
+fn promises_growth(node: &Arc<dyn ExecutionPlan>) -> bool {
+    window_calls(node).iter().any(|call| {
+        if let Some(plain) = call.as_any().downcast_ref::<PlainAggregateWindowExpr>() {
+            // A count of more and more rows.
+            let aggregate = plain.get_aggregate_expr();
+            return aggregate.fun().name() != "count" && is_monotone(aggregate);
+        }
+        let sliding = call.as_any().downcast_ref::<SlidingAggregateWindowExpr>();
+        sliding.is_some_and(|sliding| is_monotone(sliding.get_aggregate_expr()))
+    })
+}
+
+fn is_monotone(aggregate: &AggregateFunctionExpr) -> bool {
+    aggregate.set_monotonicity() != SetMonotonicity::NotMonotonic
+}
+
+/// Rows of which nothing is known, or what the input of a window promises.
 #[derive(Debug)]
 struct Unpromised {
     input: Arc<dyn ExecutionPlan>,
+    is_above_window: bool,
     properties: Arc<PlanProperties>,
 }
 
@@ -155,7 +193,40 @@ impl Unpromised {
         );
         Self {
             input,
+            is_above_window: false,
             properties: Arc::new(properties),
+        }
+    }
+
+    /// The columns of a window's input are its first ones.
+    fn above_window(window: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let mut known = EquivalenceProperties::new(window.schema());
+        if let [input] = window.children().as_slice() {
+            let promised = input.equivalence_properties();
+            known.add_equivalence_group(promised.eq_group().clone())?;
+            known.add_orderings(promised.oeq_class().clone());
+        }
+        let properties = PlanProperties::new(
+            known,
+            window.output_partitioning().clone(),
+            window.pipeline_behavior(),
+            window.boundedness(),
+        );
+        Ok(Self {
+            input: window,
+            is_above_window: true,
+            properties: Arc::new(properties),
+        })
+    }
+
+    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<Self>> {
+        match children.into_iter().next() {
+            // Other rules may have put something between, which passes on what the window promises.
+            Some(window) if self.is_above_window && promises_growth(&window) => {
+                Ok(Arc::new(Self::above_window(window)?))
+            }
+            Some(input) => Ok(Arc::new(Self::above(input))),
+            None => internal_err!("Unpromised has one input"),
         }
     }
 }
@@ -191,20 +262,14 @@ impl ExecutionPlan for Unpromised {
         children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.into_iter().next() {
-            Some(input) => Ok(Arc::new(Self::above(input))),
-            None => internal_err!("Unpromised has one input"),
-        }
+        Ok(self.with_input(children)?)
     }
 
     fn with_new_children(
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.into_iter().next() {
-            Some(input) => Ok(Arc::new(Self::above(input))),
-            None => internal_err!("Unpromised has one input"),
-        }
+        Ok(self.with_input(children)?)
     }
 
     fn execute(

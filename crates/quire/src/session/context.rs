@@ -34,7 +34,7 @@ use crate::pg_catalog::{self, PgCatalog};
 use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
 use crate::sql::rewrite::rewrite_expression;
-use crate::sql::{expression_names, relations_of};
+use crate::sql::{expression_names, outer_aggregates, relations_of};
 use crate::temporal::Zone;
 use crate::transaction::{SpareTransaction, Transaction};
 
@@ -347,11 +347,16 @@ pub(crate) struct StatementContext {
 impl StatementContext {
     /// The logical plan of a statement, types settled but not optimized.
     pub(crate) async fn plan(&self, mut statement: Statement) -> Result<LogicalPlan, Error> {
+        let has_outer_aggregates = outer_aggregates::mark(&mut statement);
         let has_own_names = expression_names::mark(&mut statement);
         let statement = PlannedStatement::Statement(Box::new(statement));
         let plan = self.state.statement_to_plan(statement).await;
         let plan = plan.and_then(|plan| match has_own_names {
             true => optimize::without_own_names(plan),
+            false => Ok(plan),
+        });
+        let plan = plan.and_then(|plan| match has_outer_aggregates {
+            true => optimize::hoist_outer_aggregates(plan),
             false => Ok(plan),
         });
         plan.map_err(|error| self.explain(error.into()))

@@ -1,5 +1,6 @@
 //! From the text of a statement to what it does.
 
+mod alias_scopes;
 mod arrays;
 mod chains;
 mod copy_statement;
@@ -21,6 +22,7 @@ mod maintenance;
 mod merged_columns;
 mod named_windows;
 pub(crate) mod names;
+pub(crate) mod outer_aggregates;
 mod output_columns;
 pub(crate) mod parse;
 mod positions;
@@ -34,6 +36,7 @@ mod rows_in_subqueries;
 mod scopes;
 mod sequence_statement;
 mod settings;
+mod shared_queries;
 mod signature;
 mod similar;
 mod split;

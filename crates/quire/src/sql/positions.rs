@@ -3,9 +3,11 @@
 
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, FunctionArgumentClause, FunctionArguments, GroupByExpr, OrderByExpr,
-    OrderByKind, Query, Select, SelectItem, SetExpr, UnaryOperator, Value,
+    OrderByKind, Query, Select, SelectItem, SetExpr, SetQuantifier, UnaryOperator, Value,
 };
 
+use super::names::{folded, of_expression};
+use super::walk::for_each_expression;
 use crate::error::Error;
 
 /// Checks the keys of a query's `ORDER BY`.
@@ -17,8 +19,59 @@ pub(super) fn check_order(query: &Query) -> Result<(), Error> {
         return Ok(());
     };
     let items = items_of(&query.body);
-    keys.iter()
-        .try_for_each(|key| check(&key.expr, "ORDER BY", items))
+    let is_set = is_set_operation(&query.body);
+    keys.iter().try_for_each(|key| {
+        check(&key.expr, "ORDER BY", items)?;
+        match is_set {
+            true => check_set_key(&key.expr, items),
+            false => Ok(()),
+        }
+    })
+}
+
+fn is_set_operation(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::SetOperation { .. } => true,
+        SetExpr::Query(query) => is_set_operation(&query.body),
+        _ => false,
+    }
+}
+
+/// Behind a UNION there are its columns, and no tables; the planner would look for others in the first of its queries.
+fn check_set_key(key: &Expr, items: Option<&[SelectItem]>) -> Result<(), Error> {
+    let mut checked = Ok(());
+    for_each_expression(key, |part| {
+        if checked.is_ok() {
+            checked = check_set_name(part, items);
+        }
+    });
+    checked
+}
+
+fn check_set_name(part: &Expr, items: Option<&[SelectItem]>) -> Result<(), Error> {
+    match part {
+        Expr::CompoundIdentifier(parts) => {
+            let table = parts.first().map_or_else(String::new, folded);
+            let text = format!("missing FROM-clause entry for table \"{table}\"");
+            Err(Error::new("42P01", text).with_hint("ORDER BY names a column of the result."))
+        }
+        Expr::Identifier(ident) => {
+            let name = folded(ident);
+            let is_name = |item: &SelectItem| match item {
+                SelectItem::UnnamedExpr(expr) => of_expression(expr) == name,
+                SelectItem::ExprWithAlias { alias, .. } => folded(alias) == name,
+                _ => true,
+            };
+            match items.is_none_or(|items| items.iter().any(is_name)) {
+                true => Ok(()),
+                false => {
+                    let text = format!("column \"{name}\" does not exist");
+                    Err(Error::new("42703", text))
+                }
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the keys of `GROUP BY` and `DISTINCT ON`.
@@ -98,6 +151,11 @@ fn items_of(body: &SetExpr) -> Option<&[SelectItem]> {
     match body {
         SetExpr::Select(select) => Some(&select.projection),
         SetExpr::Query(query) => items_of(&query.body),
+        SetExpr::SetOperation {
+            set_quantifier:
+                SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName,
+            ..
+        } => None,
         SetExpr::SetOperation { left, .. } => items_of(left),
         _ => None,
     }

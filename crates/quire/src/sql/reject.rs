@@ -15,6 +15,7 @@ use super::grouping_sets;
 use super::named_windows;
 use super::positions;
 use super::row_comparison;
+use super::rows_in_subqueries;
 use super::walk::{for_each_expression, walk};
 use crate::error::Error;
 
@@ -103,7 +104,10 @@ fn check_expression(expr: &Expr) -> Result<(), Error> {
                 .with_hint("Use ~ with a regular expression."))
         }
         Expr::RLike { .. } => Err(not_supported("RLIKE").with_hint("Use ~ instead.")),
-        other => row_comparison::check(other),
+        other => {
+            rows_in_subqueries::check(other)?;
+            row_comparison::check(other)
+        }
     }
 }
 

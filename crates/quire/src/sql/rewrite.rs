@@ -1,7 +1,7 @@
 //! Changes to the syntax tree before planning, each closing a gap of the planner:
 //!
 //! 1. `FETCH FIRST n ROWS ONLY` becomes `LIMIT n`.
-//! 2. `CAST(x AS VARCHAR(n))` cuts to n characters, as PostgreSQL does; the planner drops the n.
+//! 2. `CAST(x AS VARCHAR(n))` cuts to n characters, as PostgreSQL does; the planner drops the n. Blanks behind a `CHAR(n)` mean nothing.
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
@@ -16,7 +16,8 @@
 //!     ([`super::positions`]).
 //! 11. Windows that build on others are written out ([`super::named_windows`]).
 //! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
-//! 13. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 13. Output columns are not what expressions in `ORDER BY` and `HAVING` mean ([`super::alias_scopes`]).
+//! 14. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
 
 use std::ops::ControlFlow;
 
@@ -30,8 +31,8 @@ use datafusion::sql::sqlparser::ast::{
 use super::last_part;
 use super::walk::walk_mut;
 use super::{
-    arrays, grouping_sets, named_windows, names, output_columns, positions, renamed_functions,
-    row_comparison, rows_in_subqueries, similar, time_series,
+    alias_scopes, arrays, grouping_sets, named_windows, names, output_columns, positions,
+    renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -50,6 +51,8 @@ pub(crate) fn rewrite_expression(expr: &mut Expr) {
 #[derive(Default)]
 struct Rewriter {
     files: Vec<String>,
+    /// Queries around the place.
+    depth: usize,
 }
 
 impl VisitorMut for Rewriter {
@@ -58,7 +61,14 @@ impl VisitorMut for Rewriter {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
         named_windows::rewrite_query(query);
+        alias_scopes::rewrite(query, self.depth > 0);
+        self.depth += 1;
         output_columns::order_by_position(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
         ControlFlow::Continue(())
     }
 
@@ -242,7 +252,7 @@ fn fetch_to_limit(query: &mut Query) {
     }
 }
 
-/// `CAST(x AS VARCHAR(n))` → `left(CAST(x AS TEXT), n)`.
+/// `CAST(x AS VARCHAR(n))` → `left(CAST(x AS TEXT), n)`, and of a `CHAR(n)` without the blanks behind it.
 fn cut_to_length(expr: &mut Expr) {
     let Expr::Cast {
         kind,
@@ -254,6 +264,7 @@ fn cut_to_length(expr: &mut Expr) {
     else {
         return;
     };
+    let has_blanks = matches!(data_type, DataType::Char(_) | DataType::Character(_));
     let length = match data_type {
         DataType::Varchar(Some(length))
         | DataType::CharacterVarying(Some(length))
@@ -270,7 +281,11 @@ fn cut_to_length(expr: &mut Expr) {
     *data_type = DataType::Text;
     let text = std::mem::replace(expr, Expr::Value(Value::Null.into()));
     let count = Expr::Value(Value::Number(length.to_string(), false).into());
-    *expr = call("left", vec![text, count]);
+    let cut = call("left", vec![text, count]);
+    *expr = match has_blanks {
+        true => call("rtrim", vec![cut]),
+        false => cut,
+    };
 }
 
 /// `1e300` → `CAST('1e300' AS DOUBLE PRECISION)`: the planner would make a decimal of it.

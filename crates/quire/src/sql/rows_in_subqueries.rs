@@ -3,14 +3,51 @@
 //! `(a, b) IN (SELECT c, d …)` is `TRUE IN (SELECT a = c AND b = d FROM (SELECT c, d …))`, also where something is NULL. The planner
 //! knows subqueries of one column only.
 
+use std::cmp::Ordering;
+
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value,
 };
 
 use super::parse::parse_query;
+use crate::error::Error;
 
 /// The members, as a table of the subquery.
 const MEMBERS: &str = "__members";
+
+/// Refuses a subquery that has fewer or more columns than the row, where its text says how many it has.
+pub(super) fn check(expr: &Expr) -> Result<(), Error> {
+    let Some((items, subquery, _)) = row_and_subquery(expr) else {
+        return Ok(());
+    };
+    let few_or_many = match width_of(&subquery.body).map(|width| width.cmp(&items.len())) {
+        Some(Ordering::Less) => "few",
+        Some(Ordering::Greater) => "many",
+        Some(Ordering::Equal) | None => return Ok(()),
+    };
+    let text = format!("subquery has too {few_or_many} columns");
+    Err(Error::new("42601", text))
+}
+
+/// How many columns a query has; nothing if a wildcard leaves that open.
+fn width_of(body: &SetExpr) -> Option<usize> {
+    match body {
+        SetExpr::Select(select) => {
+            let is_one = |item: &SelectItem| {
+                matches!(
+                    item,
+                    SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
+                )
+            };
+            let items = &select.projection;
+            items.iter().all(is_one).then_some(items.len())
+        }
+        SetExpr::Query(query) => width_of(&query.body),
+        SetExpr::SetOperation { left, .. } => width_of(left),
+        SetExpr::Values(values) => values.rows.first().map(|row| row.len()),
+        _ => None,
+    }
+}
 
 /// Compares rows field by field.
 pub(super) fn rewrite(expr: &mut Expr) {

@@ -32,13 +32,16 @@ pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
     true
 }
 
+/// Stands for a table whose name is not looked for, or for several in parentheses.
+const UNNAMED: &str = "";
+
 /// Names of one `SELECT`'s tables, each with the name it is to have.
-type Scope = HashMap<String, String>;
+pub(super) type Scope = HashMap<String, String>;
 
 /// The `SELECT`s around the place of a walk. The one that is a query's whole body is open until
 /// the query ends: `ORDER BY` belongs to it.
 #[derive(Default)]
-struct Scopes {
+pub(super) struct Scopes {
     open: Vec<(usize, Scope)>,
     select_count: usize,
     /// For each open query, whether its body is one `SELECT`.
@@ -46,25 +49,50 @@ struct Scopes {
 }
 
 impl Scopes {
-    fn open_query(&mut self, query: &Query) {
+    pub(super) fn open_query(&mut self, query: &Query) {
         self.query_is_select
             .push(matches!(query.body.as_ref(), SetExpr::Select(_)));
     }
 
-    fn close_query(&mut self) {
+    pub(super) fn close_query(&mut self) {
         if self.query_is_select.pop() == Some(true) {
             self.open.pop();
         }
     }
 
-    fn close_select(&mut self) {
+    pub(super) fn close_select(&mut self) {
         if self.query_is_select.last() == Some(&false) {
             self.open.pop();
         }
     }
 
+    pub(super) fn open_select(&mut self, select: &Select) {
+        let names = factors(select)
+            .map(|factor| name_of(factor).unwrap_or_else(|| UNNAMED.to_owned()))
+            .map(|name| (name.clone(), name));
+        let number = self.select_count;
+        self.select_count += 1;
+        self.open.push((number, names.collect()));
+    }
+
+    /// Whether names are known for all tables of the innermost `SELECT`.
+    pub(super) fn is_named(&self) -> bool {
+        let innermost = self.open.last();
+        innermost.is_some_and(|(_, scope)| !scope.contains_key(UNNAMED))
+    }
+
+    /// Whether the innermost `SELECT` has no tables, and one around it has.
+    pub(super) fn is_without_tables(&self) -> bool {
+        match self.open.as_slice() {
+            [around @ .., (_, innermost)] => {
+                innermost.is_empty() && around.iter().any(|(_, scope)| !scope.is_empty())
+            }
+            [] => false,
+        }
+    }
+
     /// The scope that a qualifier belongs to: its distance from the innermost, and itself.
-    fn find(&self, qualifier: &str) -> Option<(usize, &(usize, Scope))> {
+    pub(super) fn find(&self, qualifier: &str) -> Option<(usize, &(usize, Scope))> {
         self.open
             .iter()
             .rev()
@@ -111,12 +139,7 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        let names = factors(select)
-            .filter_map(name_of)
-            .map(|name| (name.clone(), name));
-        let number = self.scopes.select_count;
-        self.scopes.select_count += 1;
-        self.scopes.open.push((number, names.collect()));
+        self.scopes.open_select(select);
         ControlFlow::Continue(())
     }
 

@@ -29,8 +29,8 @@ use self::extremes::{Extreme, GroupedExtremes};
 use self::squared_correlation::SquaredCorrelation;
 use super::frames::MergedFrame;
 
-/// Functions of moving frames whose states are merged.
-const MERGED: [&str; 16] = [
+/// Functions of moving frames whose states are merged. None of them knows DISTINCT.
+pub(crate) const STATISTICS: [&str; 16] = [
     "corr",
     "covar_pop",
     "covar_samp",
@@ -56,7 +56,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
             "min" => Repair::Extreme(Extreme::Least),
             "max" => Repair::Extreme(Extreme::Greatest),
             "regr_r2" => Repair::SquaredCorrelation,
-            name if MERGED.contains(&name) => Repair::Frames,
+            name if STATISTICS.contains(&name) => Repair::Frames,
             _ => continue,
         };
         let repaired = FloatAggregate { function, repair };

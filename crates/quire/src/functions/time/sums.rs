@@ -109,9 +109,9 @@ impl Accumulated {
             };
             let combined = match (self.which, next.compare(known)) {
                 (Which::Sum | Which::Average, _) => known.plus(next),
-                (Which::Shortest, Ordering::Less) | (Which::Longest, Ordering::Greater) => {
-                    Some(next)
-                }
+                // Of equal ones it is the last.
+                (Which::Shortest, Ordering::Less | Ordering::Equal)
+                | (Which::Longest, Ordering::Greater | Ordering::Equal) => Some(next),
                 _ => Some(known),
             };
             self.value = Some(combined.ok_or_else(|| out_of_range(Kind::Interval))?);

@@ -4,6 +4,7 @@
 //! among numbers, from dates to timestamps, and texts in quotes, whose type is open. The check comes before types are settled,
 //! because afterwards a conversion that was written and one that was added look alike.
 
+mod assignments;
 mod calls;
 mod casts;
 mod kinds;
@@ -21,6 +22,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Union};
 use datafusion::optimizer::AnalyzerRule;
 
+pub(crate) use self::assignments::{check_assignment, is_assignable};
 use self::kinds::{Kind, sql_name, type_name};
 use crate::error::Error;
 

@@ -5,11 +5,13 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::utils::{grouping_set_to_exprlist, merge_schema};
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr, Join, LogicalPlan, LogicalPlanBuilder, Projection, Sort, col,
+    Aggregate, Distinct, Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection,
+    Sort, WindowFunctionDefinition, col,
 };
 
 use super::types::is_interval;
@@ -61,11 +63,23 @@ fn changed_if(is_changed: bool, plan: LogicalPlan) -> Transformed<LogicalPlan> {
 }
 
 /// Groups by lengths, and gives each group the first of its intervals; the columns stay what they were.
-fn grouped(aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
+fn grouped(mut aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
     let input = Arc::clone(aggregate.input.schema());
     let is_key = |expr: &Expr| is_interval(expr, &input);
-    let has_sets = matches!(aggregate.group_expr.as_slice(), [Expr::GroupingSet(_)]);
-    if has_sets || !aggregate.group_expr.iter().any(is_key) {
+    if matches!(aggregate.group_expr.as_slice(), [Expr::GroupingSet(_)]) {
+        let members = grouping_set_to_exprlist(&aggregate.group_expr)?;
+        let columns = members.into_iter().filter_map(|member| match member {
+            Expr::Column(column) if is_key(&Expr::Column(column.clone())) => Some(column.clone()),
+            _ => None,
+        });
+        let columns: Vec<Column> = columns.collect();
+        if columns.is_empty() {
+            return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
+        }
+        aggregate.input = Arc::new(one_of_each_length(aggregate.input, &columns)?);
+        return Ok(Transformed::yes(LogicalPlan::Aggregate(aggregate)));
+    }
+    if !aggregate.group_expr.iter().any(is_key) {
         return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
     }
     let shown = Arc::clone(&aggregate.schema);
@@ -101,6 +115,34 @@ fn grouped(aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Projection(
         Projection::try_new(columns, Arc::new(inner))?,
     )))
+}
+
+/// The rows of a plan, in which equal intervals of some columns look alike.
+fn one_of_each_length(input: Arc<LogicalPlan>, columns: &[Column]) -> Result<LogicalPlan> {
+    let shown: Vec<Column> = input.schema().columns();
+    let first_of = |column: &Column| {
+        let value = Expr::Column(column.clone());
+        let function = WindowFunctionDefinition::AggregateUDF(first_value_udaf());
+        let call = Expr::from(WindowFunction::new(function, vec![value.clone()]));
+        let first = call.partition_by(vec![interval_length(value)]).build();
+        Ok(first?.alias(format!("__first_{}", column.flat_name())))
+    };
+    let firsts = columns.iter().map(first_of).collect::<Result<Vec<_>>>()?;
+    let outputs = shown
+        .into_iter()
+        .map(|column| match columns.contains(&column) {
+            true => {
+                let name = format!("__first_{}", column.flat_name());
+                let first = Expr::Column(Column::new_unqualified(name));
+                first.alias_qualified(column.relation, column.name)
+            }
+            false => Expr::Column(column),
+        });
+    let outputs: Vec<Expr> = outputs.collect();
+    LogicalPlanBuilder::from(input)
+        .window(firsts)?
+        .project(outputs)?
+        .build()
 }
 
 /// `DISTINCT` is grouping by all columns.

@@ -17,6 +17,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
+use super::open_literals::settle_sides;
 use crate::functions::time_operator;
 
 pub(super) use types::settle_expression;
@@ -122,7 +123,7 @@ impl ExprPlanner for TimePlanner {
             BinaryOperator::Minus => Operator::Minus,
             BinaryOperator::Multiply => Operator::Multiply,
             BinaryOperator::Divide => Operator::Divide,
-            _ => return Ok(PlannerResult::Original(raw)),
+            _ => return Ok(PlannerResult::Original(beside_text(raw, schema))),
         };
         let types = (raw.left.get_type(schema), raw.right.get_type(schema));
         let (Ok(left_type), Ok(right_type)) = types else {
@@ -136,4 +137,13 @@ impl ExprPlanner for TimePlanner {
             },
         )
     }
+}
+
+/// A comparison with a text in quotes, which has the type of the other side.
+fn beside_text(mut raw: RawBinaryExpr, schema: &DFSchema) -> RawBinaryExpr {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    if matches!(raw.op, Eq | NotEq | Lt | LtEq | Gt | GtEq) {
+        settle_sides(&mut raw.left, &mut raw.right, schema);
+    }
+    raw
 }

@@ -6,15 +6,15 @@ use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, DFSchemaRef, Result, ScalarValue};
 use datafusion::logical_expr::expr::{
-    AggregateFunction, InList, InSubquery, ScalarFunction, WindowFunction,
+    AggregateFunction, InList, InSubquery, ScalarFunction, SetComparison, WindowFunction,
 };
 use datafusion::logical_expr::{
     AggregateUDF, Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, LogicalPlan, Projection,
-    Subquery, Union, Values, WindowFunctionDefinition, cast,
+    Subquery, Union, Values, WindowFunctionDefinition, cast, lit, when,
 };
 
 use crate::functions::{
-    IntervalAggregate, Kind, as_planner_part, interval_length, interval_negative,
+    IntervalAggregate, Kind, as_planner_part, chosen_interval, interval_length, interval_negative,
     seconds_to_instant, time_cast,
 };
 
@@ -35,7 +35,20 @@ pub(in crate::optimize) fn settle_expression(
             Transformed::yes(interval_negative(*inner))
         }
         Expr::AggregateFunction(call) => settle_aggregate(call, schema),
-        Expr::InSubquery(test) if is_interval(&test.expr, schema) => settle_membership(test)?,
+        Expr::InSubquery(test) if is_interval(&test.expr, schema) => {
+            Transformed::yes(Expr::InSubquery(InSubquery {
+                expr: length_of(test.expr),
+                subquery: lengths(test.subquery)?,
+                negated: test.negated,
+            }))
+        }
+        Expr::SetComparison(test) if is_interval(&test.expr, schema) => {
+            Transformed::yes(Expr::SetComparison(SetComparison {
+                expr: length_of(test.expr),
+                subquery: lengths(test.subquery)?,
+                ..test
+            }))
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right })
             if op.supports_propagation()
                 && is_interval(&left, schema)
@@ -115,6 +128,21 @@ fn settle_call(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Ex
     let is_instant = |data_type: &DataType| Kind::of(data_type) == Some(Kind::Instant);
     let local = Kind::Timestamp.data_type();
     match (call.name(), call.args.as_slice()) {
+        ("greatest" | "least", [choice, ..]) if is_interval(choice, schema) => {
+            let is_greatest = call.name() == "greatest";
+            return Ok(Transformed::yes(chosen_interval(is_greatest, call.args)));
+        }
+        ("nullif", [left, right]) if is_interval(left, schema) => {
+            let (length, other) = (
+                interval_length(left.clone()),
+                interval_length(right.clone()),
+            );
+            let mut value = when(
+                length.eq(other),
+                lit(ScalarValue::IntervalMonthDayNano(None)),
+            );
+            return Ok(Transformed::yes(value.otherwise(left.clone())?));
+        }
         ("extract" | "time_part", [_, moment]) => {
             if let Ok(data_type) = moment.get_type(schema)
                 && let Some(part) = as_planner_part(&call.args, &data_type)
@@ -210,20 +238,16 @@ pub(super) fn settle_window(mut call: Box<WindowFunction>, schema: &DFSchema) ->
     }
 }
 
-/// `interval IN (SELECT …)`
-fn settle_membership(test: InSubquery) -> Result<Transformed<Expr>> {
-    let rows = test.subquery.subquery;
+/// The lengths of the intervals that a subquery finds.
+fn lengths(subquery: Subquery) -> Result<Subquery> {
+    let rows = subquery.subquery;
     let column = Expr::from(rows.schema().qualified_field(0));
     let length = interval_length(column).alias("length");
     let lengths = LogicalPlan::Projection(Projection::try_new(vec![length], rows)?);
-    Ok(Transformed::yes(Expr::InSubquery(InSubquery {
-        expr: length_of(test.expr),
-        subquery: Subquery {
-            subquery: Arc::new(lengths),
-            ..test.subquery
-        },
-        negated: test.negated,
-    })))
+    Ok(Subquery {
+        subquery: Arc::new(lengths),
+        ..subquery
+    })
 }
 
 fn settle_case(case: Case, schema: &DFSchema) -> Transformed<Expr> {

@@ -29,6 +29,7 @@ use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::optimize;
 use crate::outcome::Outcome;
 use crate::scan::RowKeys;
 use crate::session::{Session, StatementContext, next_of};
@@ -181,6 +182,13 @@ async fn plan(
     let tables = [(TARGET_TABLE.to_owned(), table.provider(session, only)?)];
     let select = Box::new(changed.query(&columns));
     let planned = query::plan_with(session, snapshot, select, tables, token).await?;
+    for (at, (_, assigned_to)) in definition.visible_columns().enumerate() {
+        if let Some(position) = assigned.iter().position(|known| *known == at) {
+            let (name, data_type) = (&assigned_to.name, assigned_to.sql_type.arrow_type());
+            let place = 1 + columns.len() + position;
+            optimize::check_assignment(&planned.plan, place, name, &data_type)?;
+        }
+    }
     let sources: Vec<Column> = planned.plan.schema().columns();
     let column = |index: usize| Expr::Column(sources[index].clone());
     let before: Vec<Expr> = (1..=columns.len()).map(column).collect();

@@ -35,6 +35,7 @@ use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::optimize;
 use crate::outcome::Outcome;
 use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;
@@ -338,6 +339,7 @@ async fn plan(
             let planned = query::plan(session, snapshot, source, token).await?;
             let columns = planned.plan.schema().columns();
             let targets = targets_of(definition, &named, columns.len())?;
+            check_types(definition, &planned.plan, &targets)?;
             let columns = columns.into_iter().map(Expr::Column);
             let sources: Vec<(usize, Expr)> = targets.into_iter().zip(columns).collect();
             (planned.context, planned.plan, sources)
@@ -362,6 +364,21 @@ async fn plan(
         insert.returning.as_deref(),
     )?;
     Ok((context, plan))
+}
+
+/// Refuses values that their columns do not take.
+fn check_types(
+    definition: &TableDefinition,
+    rows: &LogicalPlan,
+    targets: &[usize],
+) -> Result<(), Error> {
+    for (at, place) in targets.iter().enumerate() {
+        if let Some(column) = definition.columns.get(*place) {
+            let data_type = column.sql_type.arrow_type();
+            optimize::check_assignment(rows, at, &column.name, &data_type)?;
+        }
+    }
+    Ok(())
 }
 
 /// The plan of rows for a table: `sources` are places of columns and their values.

@@ -114,6 +114,9 @@ impl<'a> Binder<'a> {
             None => self.planned(sql)?,
         };
         let found = expr.get_type(&self.schema).ok()?;
+        if !optimize::is_assignable(&expr, &self.schema, data_type) {
+            return None;
+        }
         let expr = match found == *data_type {
             true => expr,
             false => expr.cast_to(data_type, &self.schema).ok()?,

@@ -1,0 +1,73 @@
+//! Aggregates whose rows have to be collected first ([`CollectedRows`]): with an order that another one of the same node does not
+//! share, and statistics of distinct values.
+//!
+//! Runs once types are settled and floats are compared by their keys.
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, SortExpr};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::own_names::keeping_names;
+use crate::functions::{CollectedRows, STATISTICS};
+
+/// The rule.
+#[derive(Debug)]
+pub(super) struct CollectedAggregates;
+
+impl AnalyzerRule for CollectedAggregates {
+    fn name(&self) -> &str {
+        "collected_aggregates"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        Ok(plan.transform_up_with_subqueries(collect)?.data)
+    }
+}
+
+fn collect(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Aggregate(aggregate) = &plan else {
+        return Ok(Transformed::no(plan));
+    };
+    let others = orders_of_their_own(aggregate)?;
+    keeping_names(plan, &|part| {
+        Ok(match part {
+            Expr::AggregateFunction(call)
+                if (has_order(&call) && others.contains(&call.params.order_by))
+                    || (call.params.distinct && STATISTICS.contains(&call.func.name())) =>
+            {
+                Transformed::yes(Expr::AggregateFunction(CollectedRows::around(call)))
+            }
+            other => Transformed::no(other),
+        })
+    })
+}
+
+/// Whether rows must come in the order of the call.
+fn has_order(call: &AggregateFunction) -> bool {
+    call.func.order_sensitivity().hard_requires() && !call.params.order_by.is_empty()
+}
+
+/// The orders of aggregates that rows sorted for those before them do not have.
+fn orders_of_their_own(aggregate: &Aggregate) -> Result<Vec<Vec<SortExpr>>> {
+    let mut shared: Vec<SortExpr> = Vec::new();
+    let mut others = Vec::new();
+    for expr in &aggregate.aggr_expr {
+        expr.apply(|part| {
+            if let Expr::AggregateFunction(call) = part
+                && has_order(call)
+            {
+                let order = &call.params.order_by;
+                if order.starts_with(&shared) {
+                    shared.clone_from(order);
+                } else if !shared.starts_with(order) {
+                    others.push(order.clone());
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+    }
+    Ok(others)
+}
