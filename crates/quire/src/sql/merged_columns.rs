@@ -3,7 +3,8 @@
 //! The planner takes the merged column for that of the left side, which is NULL for rows that only the right side of a `RIGHT` or
 //! `FULL` join has, and leaves it in its place in `*`. In SQL it is the right side's in a `RIGHT` join, and the first that is not
 //! NULL in a `FULL` join, and `*` begins with it. Within a subquery the planner takes the name of a merged column for one of the query around
-//! it. Here such joins get an `ON`, and their columns are written out.
+//! it, and in `WHERE` it calls the name ambiguous. Here merged columns are written out, and joins where they are not the left side's get
+//! an `ON`.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -72,7 +73,7 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        if !concerns(select, self.withs.len() > 1) {
+        if !select.from.iter().any(merges) {
             return ControlFlow::Continue(());
         }
         for from in &select.from {
@@ -116,15 +117,6 @@ fn merges(from: &TableWithJoins) -> bool {
             Some(JoinConstraint::Using(_) | JoinConstraint::Natural)
         )
     })
-}
-
-/// Whether it matters to a `SELECT` what merged columns are and where they stand.
-fn concerns(select: &Select, is_subquery: bool) -> bool {
-    let mut joins = select.from.iter().flat_map(|from| &from.joins);
-    let is_outer = joins.any(|join| keeps_right(&join.join_operator));
-    let mut items = select.projection.iter();
-    let has_wildcard = items.any(|item| matches!(item, SelectItem::Wildcard(_)));
-    (is_outer || has_wildcard || is_subquery) && select.from.iter().any(merges)
 }
 
 /// Whether rows of the right side come out without one of the left.
@@ -214,7 +206,7 @@ struct Column {
 impl Writer {
     /// Changes the joins of a `SELECT`; gives the columns that they merge.
     fn write(&self, select: &mut Select) -> Vec<Column> {
-        if !concerns(select, self.depth > 1) {
+        if !select.from.iter().any(merges) {
             return Vec::new();
         }
         let mut joined = Vec::with_capacity(select.from.len());
@@ -224,8 +216,7 @@ impl Writer {
                 None => return Vec::new(),
             }
         }
-        let changed = joined.iter().filter(|one| one.is_written_out);
-        let merged: Vec<Column> = changed.flat_map(|one| one.merged.clone()).collect();
+        let merged: Vec<Column> = joined.iter().flat_map(|one| one.merged.clone()).collect();
         let all: Vec<Column> = joined.iter().flat_map(|one| one.all.clone()).collect();
         let places = joined.into_iter().map(|one| one.conditions);
         for (from, conditions) in select.from.iter_mut().zip(places) {
@@ -248,7 +239,7 @@ impl Writer {
             all: self.columns_of(&from.relation)?,
             merged: Vec::new(),
             conditions: Vec::with_capacity(from.joins.len()),
-            is_written_out: self.depth > 1,
+            needs_on: self.depth > 1,
         };
         for join in &from.joins {
             let right = self.columns_of(&join.relation)?;
@@ -280,13 +271,14 @@ struct Joined {
     merged: Vec<Column>,
     /// For each join what is to be its `ON`, if it merges columns.
     conditions: Vec<Option<Expr>>,
-    /// Whether merged columns need other names: one may be another than that of the left side, or would be one of the query around.
-    is_written_out: bool,
+    /// Whether the join gets an `ON`: a merged column may be another than that of the left side, or its name would be one of the query
+    /// around. Otherwise it keeps its `USING`, by which the planner knows the names within subqueries.
+    needs_on: bool,
 }
 
 impl Joined {
     fn add(&mut self, join: &Join, mut right: Vec<Column>) -> Option<()> {
-        self.is_written_out |= keeps_right(&join.join_operator);
+        self.needs_on |= keeps_right(&join.join_operator);
         let common: Vec<String> = match constraint_of(&join.join_operator)? {
             JoinConstraint::Using(names) => names.iter().map(last_part).collect::<Option<_>>()?,
             JoinConstraint::Natural => {
@@ -324,9 +316,7 @@ impl Joined {
         merged.append(&mut right);
         self.all = merged;
         let always = || Expr::Value(Value::Boolean(true).into());
-        let condition = self
-            .is_written_out
-            .then(|| condition.unwrap_or_else(always));
+        let condition = self.needs_on.then(|| condition.unwrap_or_else(always));
         self.conditions.push(condition);
         Some(())
     }
