@@ -17,7 +17,7 @@ NO_FUNCTIONS = set(
     "all and any array as by cast char character check column compression conflict copy cube decimal exists explain extract filter "
     "from generated group grouping in index insert intersect except union interval into is join key like limit not numeric on or order "
     "over partition primary references rollup select sets set some substring table timestamp trim unique using values varchar when "
-    "where with within row position overlay then else lateral dec time foreign default text identity view recursive".split()
+    "where with within row position overlay then else lateral dec time foreign default text identity view recursive second".split()
 )
 
 

@@ -30,7 +30,7 @@ thread_local! {
 ///
 /// let mut connection = quire::Database::in_memory()?.connect();
 /// let cancel = connection.cancel_handle();
-/// let sql = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a.value + b.value < 0";
+/// let sql = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a + b < 0";
 /// let outcome = quire::while_waiting(Rc::new(move || cancel.cancel()), || {
 ///     match connection.execute(sql)? {
 ///         quire::Outcome::Rows(mut rows) => rows.next_batch(),

@@ -162,7 +162,7 @@ fn a_long_statement_can_be_cancelled() {
             cancel.cancel();
         }
     });
-    let sql = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b WHERE a.value + b.value = 0";
+    let sql = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b WHERE a + b = 0";
     let error = error(&mut connection, sql);
     finished.store(1, Ordering::Relaxed);
     canceller.join().unwrap();
