@@ -73,7 +73,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use quire_engine::Snapshot;
 
-use crate::optimize::{BooleanTexts, TimePlanner};
+use crate::optimize::TimePlanner;
 
 /// The functions that depend on the connection, or on what a statement sees.
 pub(crate) fn register(
@@ -88,7 +88,6 @@ pub(crate) fn register(
 
 /// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
-    state.register_expr_planner(Arc::new(BooleanTexts))?;
     state.register_expr_planner(Arc::new(TimePlanner))?;
     time::register(state)?;
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;

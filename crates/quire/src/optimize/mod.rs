@@ -35,7 +35,6 @@ pub(crate) use outer_aggregates::hoist_outer_aggregates;
 pub(crate) use own_names::without_own_names;
 pub(crate) use strict_types::{check_assignment, is_assignable};
 pub(crate) use times::TimePlanner;
-pub(crate) use typing_gaps::BooleanTexts;
 pub(crate) use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;

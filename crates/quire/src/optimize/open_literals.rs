@@ -124,13 +124,14 @@ fn takes_text(data_type: &DataType) -> bool {
         || matches!(data_type, DataType::Interval(_))
 }
 
-/// The same of both sides of a comparison that the planner has no type for.
-pub(super) fn settle_sides(left: &mut Expr, right: &mut Expr, schema: &DFSchema) {
-    let needs_type = |other: &Expr| {
-        let found = other.get_type(schema);
-        found
-            .is_ok_and(|found| found == DataType::Boolean || matches!(found, DataType::Interval(_)))
-    };
+/// The same of both sides of an operator whose other side has one of the types that the planner compares with no text.
+pub(super) fn settle_sides(
+    left: &mut Expr,
+    right: &mut Expr,
+    schema: &DFSchema,
+    needs_text: fn(&DataType) -> bool,
+) {
+    let needs_type = |other: &Expr| other.get_type(schema).is_ok_and(|found| needs_text(&found));
     if is_open(right) && needs_type(left) {
         *right = beside(std::mem::take(right), left, schema);
     } else if is_open(left) && needs_type(right) {

@@ -11,7 +11,6 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::WindowFunction;
-use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -19,7 +18,6 @@ use datafusion::logical_expr::{
     WindowFrameUnits, cast, lit, when,
 };
 use datafusion::optimizer::AnalyzerRule;
-use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::own_names::keeping_names;
 use crate::functions::{JoinedBytes, OctetLength};
@@ -171,37 +169,4 @@ fn in_groups(frame: &WindowFrame) -> Option<WindowFrame> {
         start,
         end,
     ))
-}
-
-/// `flag = 'true'`: a text in quotes beside a boolean is one. The planner refuses the comparison while a statement is read.
-#[derive(Debug)]
-pub(crate) struct BooleanTexts;
-
-impl ExprPlanner for BooleanTexts {
-    fn plan_binary_op(
-        &self,
-        mut raw: RawBinaryExpr,
-        schema: &DFSchema,
-    ) -> Result<PlannerResult<RawBinaryExpr>> {
-        let compares = matches!(
-            raw.op,
-            BinaryOperator::Eq
-                | BinaryOperator::NotEq
-                | BinaryOperator::Lt
-                | BinaryOperator::LtEq
-                | BinaryOperator::Gt
-                | BinaryOperator::GtEq
-                | BinaryOperator::And
-                | BinaryOperator::Or
-        );
-        let is_boolean = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Boolean));
-        let is_text =
-            |expr: &Expr| matches!(expr, Expr::Literal(value, _) if value.data_type().is_string());
-        if compares && is_boolean(&raw.left) && is_text(&raw.right) {
-            raw.right = cast(raw.right, DataType::Boolean);
-        } else if compares && is_text(&raw.left) && is_boolean(&raw.right) {
-            raw.left = cast(raw.left, DataType::Boolean);
-        }
-        Ok(PlannerResult::Original(raw))
-    }
 }

@@ -8,12 +8,11 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, Value, Visit,
-    Visitor,
 };
 
 use super::names::{self, folded, with_suffix};
 use super::parse::parse_query;
-use super::walk::walk;
+use super::walk::look_at_own_expressions;
 
 /// Hides the names; `is_inner` says that a query around this one asks for its columns.
 pub(super) fn rewrite(query: &mut Query, is_inner: bool) {
@@ -88,32 +87,13 @@ fn plain_name(key: &Expr) -> Option<&Ident> {
 #[derive(Default)]
 struct Mentioned {
     names: Vec<String>,
-    depth: usize,
     /// There, a name with its table is no output column for the planner either.
     is_having: bool,
 }
 
 impl Mentioned {
     fn look_at(&mut self, tree: &impl Visit) {
-        let _ = walk(tree, self);
-    }
-}
-
-impl Visitor for Mentioned {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if self.depth == 0 {
+        let _ = look_at_own_expressions(tree, |expr| {
             match expr {
                 Expr::Identifier(ident) => self.names.push(folded(ident)),
                 Expr::CompoundIdentifier(parts) if !self.is_having => {
@@ -121,8 +101,8 @@ impl Visitor for Mentioned {
                 }
                 _ => {}
             }
-        }
-        ControlFlow::Continue(())
+            ControlFlow::Continue(())
+        });
     }
 }
 

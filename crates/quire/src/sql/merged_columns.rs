@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::names::{folded, last_part, quoted};
 use super::parse::parse_query;
 use super::rewrite::call;
-use super::walk::{walk, walk_mut};
+use super::walk::{change_own_expressions, walk, walk_mut};
 use crate::error::Error;
 use crate::session::StatementContext;
 
@@ -389,39 +389,14 @@ fn puts_out(select: &Select, name: &Ident) -> bool {
 
 /// Puts what they are worth in place of merged columns, but for subqueries, whose names may be their own.
 fn replace(tree: &mut impl VisitMut, merged: &[Column]) {
-    if !merged.is_empty() {
-        let _ = walk_mut(tree, &mut Replacer { merged, depth: 0 });
+    if merged.is_empty() {
+        return;
     }
-}
-
-struct Replacer<'m> {
-    merged: &'m [Column],
-    depth: usize,
-}
-
-impl VisitorMut for Replacer<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    change_own_expressions(tree, |expr| {
         if let Expr::Identifier(name) = expr
-            && self.depth == 0
-            && let Some(column) = self
-                .merged
-                .iter()
-                .find(|column| column.name == folded(name))
+            && let Some(column) = merged.iter().find(|column| column.name == folded(name))
         {
             *expr = column.value.clone();
         }
-        ControlFlow::Continue(())
-    }
+    });
 }

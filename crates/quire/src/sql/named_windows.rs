@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByKind, Query, Select, SetExpr,
-    VisitMut, Visitor, VisitorMut, WindowSpec, WindowType,
+    VisitMut, WindowSpec, WindowType,
 };
 
 use super::names::folded;
-use super::walk::{walk, walk_mut};
+use super::walk::{change_own_expressions, look_at_own_expressions};
 use crate::error::Error;
 
 /// Checks the windows of a `SELECT` that build on others.
@@ -20,45 +20,19 @@ pub(super) fn check(select: &Select) -> Result<(), Error> {
             check_spec(spec, select.named_window.get(..number).unwrap_or_default())?;
         }
     }
-    let mut checker = Checker {
-        known: &select.named_window,
-        depth: 0,
-        checked: Ok(()),
-    };
-    let _ = walk(&select.projection, &mut checker);
-    checker.checked
-}
-
-struct Checker<'w> {
-    known: &'w [NamedWindowDefinition],
-    /// Subqueries have windows of their own.
-    depth: usize,
-    checked: Result<(), Error>,
-}
-
-impl Visitor for Checker<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+    let mut checked = Ok(());
+    let _ = look_at_own_expressions(&select.projection, |expr| {
         if let Expr::Function(function) = expr
             && let Some(WindowType::WindowSpec(spec)) = &function.over
-            && self.depth == 0
-            && self.checked.is_ok()
         {
-            self.checked = check_spec(spec, self.known);
+            checked = check_spec(spec, &select.named_window);
         }
-        ControlFlow::Continue(())
-    }
+        match checked {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    });
+    checked
 }
 
 fn check_spec(spec: &WindowSpec, known: &[NamedWindowDefinition]) -> Result<(), Error> {
@@ -146,35 +120,11 @@ pub(super) fn rewrite(select: &mut Select) {
 }
 
 fn rewrite_in(tree: &mut impl VisitMut, known: &[NamedWindowDefinition]) {
-    let _ = walk_mut(tree, &mut Writer { known, depth: 0 });
-}
-
-struct Writer<'w> {
-    known: &'w [NamedWindowDefinition],
-    /// Subqueries have windows of their own.
-    depth: usize,
-}
-
-impl VisitorMut for Writer<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    change_own_expressions(tree, |expr| {
         if let Expr::Function(function) = expr
             && let Some(WindowType::WindowSpec(spec)) = &mut function.over
-            && self.depth == 0
         {
-            write_out(spec, self.known);
+            write_out(spec, known);
         }
-        ControlFlow::Continue(())
-    }
+    });
 }

@@ -28,6 +28,31 @@ pub(crate) fn for_each_expression(tree: &impl Visit, look: impl FnMut(&Expr)) {
     let _ = walk(tree, &mut Expressions(look));
 }
 
+/// Shows every expression but those of subqueries, which have tables, aggregates and windows of their own; breaks when `look` does.
+pub(crate) fn look_at_own_expressions(
+    tree: &impl Visit,
+    look: impl FnMut(&Expr) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    walk(
+        tree,
+        &mut OwnExpressions {
+            visit: look,
+            depth: 0,
+        },
+    )
+}
+
+/// Has every expression changed but those of subqueries.
+pub(crate) fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut Expr)) {
+    let _ = walk_mut(
+        tree,
+        &mut OwnExpressions {
+            visit: change,
+            depth: 0,
+        },
+    );
+}
+
 /// Shows every name of a relation.
 pub(crate) fn for_each_relation(tree: &impl Visit, look: impl FnMut(&ObjectName)) {
     let _ = walk(tree, &mut Relations(look));
@@ -76,6 +101,55 @@ impl<F: FnMut(&Expr)> Visitor for Expressions<F> {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         (self.0)(expr);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Expressions outside of subqueries.
+struct OwnExpressions<F> {
+    visit: F,
+    /// How many subqueries the place of the walk is in.
+    depth: usize,
+}
+
+impl<F: FnMut(&Expr) -> ControlFlow<()>> Visitor for OwnExpressions<F> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match self.depth {
+            0 => (self.visit)(expr),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl<F: FnMut(&mut Expr)> VisitorMut for OwnExpressions<F> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if self.depth == 0 {
+            (self.visit)(expr);
+        }
         ControlFlow::Continue(())
     }
 }

@@ -7,6 +7,7 @@
 mod keys;
 mod types;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
@@ -139,11 +140,17 @@ impl ExprPlanner for TimePlanner {
     }
 }
 
-/// A comparison with a text in quotes, which has the type of the other side.
+/// A comparison with a text in quotes, which has the type of the other side; and a condition beside one, `flag AND 'true'`.
 fn beside_text(mut raw: RawBinaryExpr, schema: &DFSchema) -> RawBinaryExpr {
-    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
-    if matches!(raw.op, Eq | NotEq | Lt | LtEq | Gt | GtEq) {
-        settle_sides(&mut raw.left, &mut raw.right, schema);
-    }
+    use BinaryOperator::{And, Eq, Gt, GtEq, Lt, LtEq, NotEq, Or};
+    let is_boolean = |found: &DataType| *found == DataType::Boolean;
+    let is_compared =
+        |found: &DataType| *found == DataType::Boolean || matches!(found, DataType::Interval(_));
+    let needs_text: fn(&DataType) -> bool = match raw.op {
+        Eq | NotEq | Lt | LtEq | Gt | GtEq => is_compared,
+        And | Or => is_boolean,
+        _ => return raw,
+    };
+    settle_sides(&mut raw.left, &mut raw.right, schema, needs_text);
     raw
 }

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     CaseWhen, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visitor, VisitorMut,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, VisitorMut,
 };
 
 use super::super::specification::Specification;
@@ -17,7 +17,7 @@ use super::table_of;
 use crate::sql::exists_to_count;
 use crate::sql::names::{folded, last_part, with_suffix};
 use crate::sql::parse::parse_query;
-use crate::sql::walk::{walk, walk_mut};
+use crate::sql::walk::{change_own_expressions, look_at_own_expressions, walk_mut};
 
 const AGGREGATES: [&str; 12] = [
     "array_agg",
@@ -36,38 +36,17 @@ const AGGREGATES: [&str; 12] = [
 
 /// Whether an expression computes something of several rows.
 pub(super) fn has_aggregate(expr: &Expr) -> bool {
-    let mut search = AggregateSearch { depth: 0 };
-    walk(expr, &mut search).is_break()
-}
-
-struct AggregateSearch {
-    /// Of subqueries, whose aggregates are their own.
-    depth: usize,
-}
-
-impl Visitor for AggregateSearch {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let (Expr::Function(function), 0) = (expr, self.depth)
-            && let Some(name) = last_part(&function.name)
-            && function.over.is_none()
-            && AGGREGATES.contains(&name.as_str())
+    let search = look_at_own_expressions(expr, |part| match part {
+        Expr::Function(function)
+            if function.over.is_none()
+                && last_part(&function.name)
+                    .is_some_and(|name| AGGREGATES.contains(&name.as_str())) =>
         {
-            return ControlFlow::Break(());
+            ControlFlow::Break(())
         }
-        ControlFlow::Continue(())
-    }
+        _ => ControlFlow::Continue(()),
+    });
+    search.is_break()
 }
 
 /// `CROSS JOIN LATERAL (SELECT e) AS o(n)` goes, and `o.n` is `e`.
@@ -160,22 +139,19 @@ impl Lookups {
         if select.from.is_empty() || is_grouped {
             return;
         }
-        let mut joiner = Joiner {
-            lookups: self,
-            depth: 0,
-            is_output: true,
-            joins: Vec::new(),
-        };
+        let mut joins = Vec::new();
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _ = walk_mut(expr, &mut joiner);
+                change_own_expressions(expr, |part| {
+                    // The planner knows no EXISTS in the select list.
+                    exists_to_count(part);
+                    self.look_up(part, &mut joins);
+                });
             }
         }
-        joiner.is_output = false;
         if let Some(condition) = &mut select.selection {
-            let _ = walk_mut(condition, &mut joiner);
+            change_own_expressions(condition, |part| self.look_up(part, &mut joins));
         }
-        let joins = joiner.joins;
         if joins.is_empty() {
             return;
         }
@@ -184,6 +160,18 @@ impl Lookups {
             from.joins.extend(joins);
         }
         select.from.extend(from);
+    }
+
+    /// A subquery becomes the value of a table that is joined.
+    fn look_up(&mut self, expr: &mut Expr, joins: &mut Vec<Join>) {
+        if let Expr::Subquery(query) = &*expr
+            && let Some((join, value)) = lookup(query, self.count)
+        {
+            self.count += 1;
+            joins.push(join);
+            // What is looked up inside of it is found when the walk goes on into it.
+            *expr = value;
+        }
     }
 }
 
@@ -200,43 +188,6 @@ fn chained(tables: Vec<TableWithJoins>) -> Option<TableWithJoins> {
         first.joins.extend(table.joins);
     }
     Some(first)
-}
-
-struct Joiner<'l> {
-    lookups: &'l mut Lookups,
-    depth: usize,
-    /// In the select list, where the planner knows no EXISTS.
-    is_output: bool,
-    joins: Vec<Join>,
-}
-
-impl VisitorMut for Joiner<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0 && self.is_output {
-            exists_to_count(expr);
-        }
-        if let (Expr::Subquery(query), 0) = (&*expr, self.depth)
-            && let Some((join, value)) = lookup(query, self.lookups.count)
-        {
-            self.lookups.count += 1;
-            self.joins.push(join);
-            // What is looked up inside of it is found when the walk goes on into it.
-            *expr = value;
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 /// The tables of a subquery: the name in it, the name to have, and what columns there are.
