@@ -155,31 +155,6 @@ class Passwords(SecureTest):
         # At once, then after 0.1 s, 0.2 s, 0.4 s and 0.8 s, some of them at the same time.
         self.assertGreater(time.monotonic() - began, 0.8)
 
-    def test_refused_logins_are_logged(self):
-        secret = "a password of which nothing is logged"
-        with self.assertRaises(psycopg.OperationalError):
-            psycopg.connect(self.conninfo(dbname="'my shop'"), user='eve\n"', password=secret, sslmode="disable")
-        self.refused('role "nobody" is not permitted to log in', user="nobody", password="x")
-        with socket.create_connection(("127.0.0.1", self.port)) as nonsense:
-            nonsense.sendall(b"GET / HTTP/1.1\r\n\r\n")
-            nonsense.recv(1000)
-        wanted = [
-            r'quire: listening on 127\.0\.0\.1:\d+$',
-            r'quire: login refused: password authentication failed for user .*; address=127\.0\.0\.1:\d+ user="eve\\n\\"" database="my shop"$',
-            r'quire: login refused: role \\"nobody\\" is not permitted to log in; address=127\.0\.0\.1:\d+ user="nobody" database="shop"$',
-            r'quire: login refused: invalid length of startup packet; address=127\.0\.0\.1:\d+ user="" database=""$',
-        ]
-        deadline = time.monotonic() + HANDSHAKE_SECONDS_MAX
-        missing = wanted
-        while missing and time.monotonic() < deadline:
-            lines = self.log.read_text().splitlines()
-            missing = [line for line in wanted if not any(re.search(line, found) for found in lines)]
-            time.sleep(0.01)
-        self.assertEqual(missing, [], "\n".join(lines))
-        self.assertNotIn(secret, self.log.read_text())
-        for line in lines:
-            self.assertRegex(line, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00 quire: ")
-
     def test_psql_changes_a_password(self):
         environment = {
             "PGUSER": "bob", "PGPASSWORD": "bob", "PGSSLMODE": "verify-full",
@@ -220,6 +195,35 @@ class Passwords(SecureTest):
             self.assertIn(role, printed)
         self.assertIn("Superuser", printed)
         self.assertIn("Cannot login", printed)
+
+
+class LogOfLogins(SecureTest):
+    """A server of its own: the log has only so many lines a second, and other tests have many passwords refused."""
+
+    def test_refused_logins_are_logged(self):
+        secret = "a password of which nothing is logged"
+        with self.assertRaises(psycopg.OperationalError):
+            psycopg.connect(self.conninfo(dbname="'my shop'"), user='eve\n"', password=secret, sslmode="disable")
+        self.refused('role "nobody" is not permitted to log in', user="nobody", password="x")
+        with socket.create_connection(("127.0.0.1", self.port)) as nonsense:
+            nonsense.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            nonsense.recv(1000)
+        wanted = [
+            r'quire: listening on 127\.0\.0\.1:\d+$',
+            r'quire: login refused: password authentication failed for user .*; address=127\.0\.0\.1:\d+ user="eve\\n\\"" database="my shop"$',
+            r'quire: login refused: role \\"nobody\\" is not permitted to log in; address=127\.0\.0\.1:\d+ user="nobody" database="shop"$',
+            r'quire: login refused: invalid length of startup packet; address=127\.0\.0\.1:\d+ user="" database=""$',
+        ]
+        deadline = time.monotonic() + HANDSHAKE_SECONDS_MAX
+        missing = wanted
+        while missing and time.monotonic() < deadline:
+            lines = self.log.read_text().splitlines()
+            missing = [line for line in wanted if not any(re.search(line, found) for found in lines)]
+            time.sleep(0.01)
+        self.assertEqual(missing, [], "\n".join(lines))
+        self.assertNotIn(secret, self.log.read_text())
+        for line in lines:
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00 quire: ")
 
 
 class Encrypted(SecureTest):
