@@ -22,9 +22,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--postgres", help="a running PostgreSQL 15 to use, as conninfo without a database")
     parser.add_argument("--findings", type=pathlib.Path, help="a folder for a script of each finding")
     parser.add_argument("--no-reduce", action="store_true", help="findings are not made small")
+    parser.add_argument("--every-engine", action="store_true", help="row tables are asked by all three engines, not by each in turn")
     parser.add_argument("--avoid", action="store_true", help="leave out the productions that known.txt names")
     parser.add_argument("--seconds", type=float, default=0, help="no new tables after that time")
-    return parser.parse_args()
+    options = parser.parse_args()
+    # One statement alone is asked of everything.
+    options.every_engine |= ":" in options.seed
+    return options
 
 
 def main() -> int:
@@ -38,7 +42,7 @@ def main() -> int:
         else:
             with servers.postgres() as peer:
                 report, failures = run(options, peer, folder)
-    print(printed(report, time.monotonic() - started))
+    print(printed(report, time.monotonic() - started, options.every_engine))
     if options.findings:
         options.findings.mkdir(parents=True, exist_ok=True)
         for finding in report.findings:

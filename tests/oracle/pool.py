@@ -28,14 +28,14 @@ def tasks(seed: str, count: int) -> list[Task]:
     return [(int(tables) + at // step, range(min(step, count - at))) for at in range(0, count, step)]
 
 
-def work(number: int, peer: str, folder: str, may_reduce: bool, avoided: frozenset[str], given: Queue[Task | None], taken: Queue[Report | str]) -> None:
+def work(number: int, peer: str, folder: str, may_reduce: bool, avoided: frozenset[str], is_thorough: bool, given: Queue[Task | None], taken: Queue[Report | str]) -> None:
     """A worker's life. What it says last is nothing, or how it failed."""
     try:
         place = pathlib.Path(folder) / f"worker{number}"
         place.mkdir()
         sides = Sides(peer, place, number)
         try:
-            worker = Worker(sides, may_reduce, avoided)
+            worker = Worker(sides, may_reduce, avoided, is_thorough)
             while (task := next_task(given)) is not None:
                 taken.put(worker.scenario(*task))
         finally:
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, peer: str, folder: str) -> tuple[Report, st
     for task in [waiting.pop(0) for _ in range(workers)]:
         given.put(task)
     avoided = known.avoided() if options.avoid else frozenset[str]()
-    arguments = [(number, peer, folder, not options.no_reduce, avoided, given, taken) for number in range(workers)]
+    arguments = [(number, peer, folder, not options.no_reduce, avoided, options.every_engine, given, taken) for number in range(workers)]
     processes = [context.Process(target=work, args=each) for each in arguments]
     for process in processes:
         process.start()

@@ -8,14 +8,15 @@ from oracle import places
 from oracle.worker import Report
 
 
-def printed(report: Report, seconds: float) -> str:
+def printed(report: Report, seconds: float, is_thorough: bool) -> str:
     made = report.productions
     unused = sorted({rule.name for rules in places.RULES.values() for rule in rules} - set(made))
     causes = Counter(finding.known_cause for finding in report.findings if finding.known_cause)
     unknown = Counter(finding.outcome for finding in report.findings if not finding.known_cause)
     rate = report.statements / max(seconds - report.reduction_seconds / 2, 0.001)
+    engines = "three engines" if is_thorough else "one of three engines"
     lines = [
-        f"oracle: {report.statements} statements in {seconds:.0f} s ({rate:.0f}/s without reductions), each on row tables by three engines and on column tables",
+        f"oracle: {report.statements} statements in {seconds:.0f} s ({rate:.0f}/s without reductions), each on row tables by {engines} and on column tables",
         f"kinds: {counts(report.kinds)}",
         f"outcomes: {counts(report.outcomes)}; {report.empty} answers without rows",
         f"deviations: {counts(report.deviations) or 'none'}",

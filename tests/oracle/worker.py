@@ -23,8 +23,6 @@ from oracle.wire import Answer
 STATEMENTS_OF_SCENARIO = 500
 # Findings of one signature that are made small; the others are counted.
 REDUCED_PER_SIGNATURE, REDUCED_WRONG = 2, 40
-# The engine `auto` runs a statement as `tuple` or as `batch` does, so that it and `tuple` take turns.
-TAKING_TURNS = ("row auto", "row tuple")
 # Of a hundred statements, how many plans are looked at.
 PLANS_SHARE = 0.02
 
@@ -78,8 +76,8 @@ def trial_of(seed: str, scenario: Scenario, avoided: frozenset[str] = frozenset(
 
 
 class Worker:
-    def __init__(self, sides: Sides, may_reduce: bool = True, avoided: frozenset[str] = frozenset()):
-        self.sides, self.causes, self.may_reduce, self.avoided = sides, known.read(), may_reduce, avoided
+    def __init__(self, sides: Sides, may_reduce: bool = True, avoided: frozenset[str] = frozenset(), is_thorough: bool = False):
+        self.sides, self.causes, self.may_reduce, self.avoided, self.is_thorough = sides, known.read(), may_reduce, avoided, is_thorough
         self.reduced: Counter[str] = Counter()
 
     def scenario(self, seed: int, numbers: range) -> Report:
@@ -93,7 +91,8 @@ class Worker:
             if number >= STATEMENTS_OF_SCENARIO // 2 and not scenario.changes:
                 scenario = scenario.changed()
                 self.note(self.sides.change(scenario), seed, report)
-            self.sides.leave_out(TAKING_TURNS[number % len(TAKING_TURNS)])
+            if not self.is_thorough:
+                self.sides.take_turn(number)
             self.trial(f"{seed}:{number}", scenario, report)
         return report
 
