@@ -34,6 +34,7 @@ mod sum;
 mod text;
 mod time;
 mod waits;
+mod whole_decimals;
 
 use average::ExactAverage;
 pub(crate) use bytes::{BytesToText, OctetLength, TextToBytes};
@@ -92,6 +93,7 @@ pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
     time::register(state)?;
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udf(ScalarUDF::from(round_floats::RoundFloats::new()).into())?;
+    whole_decimals::register(state)?;
     state.register_udf(ScalarUDF::from(OwnName::new()).into())?;
     state.register_udaf(AggregateUDF::from(CheckedSum::wide()).into())?;
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;

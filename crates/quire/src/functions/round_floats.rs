@@ -9,43 +9,75 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
-    ArrowPrimitiveType, DataType, FieldRef, Float32Type, Float64Type, Int64Type,
+    ArrowPrimitiveType, DataType, Field, FieldRef, Float32Type, Float64Type, Int64Type,
 };
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::functions::math::round::RoundFunc;
+use datafusion::functions::math::round;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 
 /// The function: DataFusion's, with results that it does not find.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct RoundFloats(RoundFunc);
+pub(super) struct RoundFloats {
+    inner: Arc<ScalarUDF>,
+    signature: Signature,
+}
 
 impl RoundFloats {
     pub(super) fn new() -> Self {
-        Self(RoundFunc::new())
+        Self {
+            inner: round(),
+            signature: Signature::user_defined(Volatility::Immutable),
+        }
     }
 }
 
 impl ScalarUDFImpl for RoundFloats {
     fn name(&self) -> &str {
-        self.0.name()
+        self.inner.name()
     }
 
     fn signature(&self) -> &Signature {
-        self.0.signature()
+        &self.signature
+    }
+
+    /// Places stay as they are. The type of a rounded decimal depends on them where they are a literal, and a cast of one is none: the
+    /// type would change as soon as the cast is folded.
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        let fields = arg_types.iter().enumerate();
+        let fields = fields.map(|(index, data_type)| {
+            Arc::new(Field::new(format!("{index}"), data_type.clone(), true))
+        });
+        let fields = fields.collect::<Vec<_>>();
+        let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
+        let mut types: Vec<DataType> = coerced
+            .iter()
+            .map(|field| field.data_type().clone())
+            .collect();
+        if let ([_, places], [_, coerced]) = (arg_types, types.as_mut_slice())
+            && places.is_integer()
+        {
+            coerced.clone_from(places);
+        }
+        Ok(types)
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.0.return_type(arg_types)
+        self.inner.return_type(arg_types)
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        self.0.return_field_from_args(args)
+        self.inner.return_field_from_args(args)
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        if let Some(places) = args.args.get_mut(1) {
+            *places = places.cast_to(&DataType::Int32, None)?;
+        }
         let is_scalar = (args.args.iter()).all(|value| matches!(value, ColumnarValue::Scalar(_)));
         let is_float = args.return_field.data_type().is_floating();
         let arguments = args.args.clone();
@@ -55,11 +87,11 @@ impl ScalarUDFImpl for RoundFloats {
                 round_to_even(&value.to_array(rows)?)?
             }
             [value, places] if is_float => {
-                let rounded = self.0.invoke_with_args(args)?;
+                let rounded = self.inner.invoke_with_args(args)?;
                 let all = [value.clone(), places.clone(), rounded];
                 repaired(&ColumnarValue::values_to_arrays(&all)?)?
             }
-            _ => return self.0.invoke_with_args(args),
+            _ => return self.inner.invoke_with_args(args),
         };
         Ok(match is_scalar {
             true => ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?),
@@ -68,7 +100,7 @@ impl ScalarUDFImpl for RoundFloats {
     }
 
     fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {
-        self.0.output_ordering(input)
+        self.inner.output_ordering(input)
     }
 }
 

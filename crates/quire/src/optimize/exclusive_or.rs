@@ -1,7 +1,8 @@
 //! `k # k` is NULL where `k` is.
 //!
 //! DataFusion's simplifier strikes out pairs of equal operands of `#`, and asks of none whether it is NULL. Here an expression in
-//! which an operand stands twice is asked for only where that operand is not NULL.
+//! which an operand stands twice is asked for only where that operand is not NULL. So is one whose operands may become equal when they
+//! are simplified.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -38,12 +39,21 @@ pub(super) fn guard(expr: Expr) -> Result<Transformed<Expr>> {
     };
     let others = operands(right);
     let both = operands(left).into_iter();
-    let both = both.filter(|operand| others.contains(operand) && !operand.is_volatile());
+    let is_struck = |operand: &&Expr| {
+        let mut pairs = others.iter();
+        pairs.any(|other| operand == other || !is_column(operand) || !is_column(other))
+    };
+    let both = both.filter(|operand| is_struck(operand) && !operand.is_volatile());
     let known = both.map(|operand| operand.clone().is_not_null());
     match known.reduce(Expr::and) {
         Some(known) => Ok(Transformed::yes(when(known, expr).end()?)),
         None => Ok(Transformed::no(expr)),
     }
+}
+
+/// Nothing else is left of it when it is simplified.
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..))
 }
 
 /// The operands of a chain, through conditions that were put around its parts.

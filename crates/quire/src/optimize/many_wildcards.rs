@@ -2,13 +2,13 @@
 //!
 //! It runs last, when patterns are as constant as they get. Filters of scans are left alone: scans have our function anyway.
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Like;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use super::own_names::keeping_names;
 use crate::functions::TextIsLike;
 
 /// Wildcards of a pattern that DataFusion is left with.
@@ -39,12 +39,7 @@ impl OptimizerRule for ManyWildcards {
         if matches!(plan, LogicalPlan::TableScan(_)) {
             return Ok(Transformed::no(plan));
         }
-        let names = NamePreserver::new(&plan);
-        plan.map_expressions(|expr| {
-            let name = names.save(&expr);
-            let replaced = expr.transform_up(|part| Ok(replace(part)))?;
-            Ok(replaced.update_data(|expr| name.restore(expr)))
-        })
+        keeping_names(plan, &|part| Ok(replace(part)))
     }
 }
 

@@ -10,6 +10,7 @@ mod decimals_beside_floats;
 mod exclusive_or;
 mod filter_places;
 mod float_keys;
+mod group_dependencies;
 mod integer_sums;
 mod join_keys;
 mod join_order;

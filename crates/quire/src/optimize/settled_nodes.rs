@@ -1,5 +1,5 @@
-//! What single operators need once types are settled, in one walk: [`super::repeated_keys`], [`super::union_names`],
-//! [`super::values_types`].
+//! What single operators need once types are settled, in one walk: [`super::repeated_keys`], [`super::group_dependencies`],
+//! [`super::union_names`], [`super::values_types`].
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -7,7 +7,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Distinct, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{repeated_keys, union_names, values_types};
+use super::{group_dependencies, repeated_keys, union_names, values_types};
 
 /// The rule.
 #[derive(Debug)]
@@ -35,8 +35,13 @@ impl AnalyzerRule for SettledNodes {
 
 fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
-        LogicalPlan::Aggregate(aggregate) => repeated_keys::of_aggregates(aggregate),
+        LogicalPlan::Aggregate(aggregate) => {
+            repeated_keys::of_aggregates(aggregate)?.transform_data(group_dependencies::of_keys)
+        }
         LogicalPlan::Distinct(Distinct::On(distinct)) => Ok(repeated_keys::of_distinct(distinct)),
+        LogicalPlan::Distinct(distinct) => {
+            group_dependencies::of_keys(LogicalPlan::Distinct(distinct))
+        }
         LogicalPlan::Union(union) => union_names::rename_branches(union),
         LogicalPlan::Values(values) => values_types::settle(values),
         other => Ok(Transformed::no(other)),

@@ -5,7 +5,9 @@
 //! 3. `a IN ((SELECT 1), 2)` is a list that begins with a scalar subquery.
 //! 4. `INTERVAL(2) '1.234'` keeps its precision.
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Interval, Query, Value};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Interval, Query, UnaryOperator, Value,
+};
 use datafusion::sql::sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -64,7 +66,7 @@ impl Dialect for QuireDialect {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Infix {
-        interval_of_precision(parser)
+        interval_of_precision(parser).or_else(|| minus_of_minus(self, parser))
     }
 
     fn parse_infix(&self, parser: &mut Parser, left: &Expr, _: u8) -> Infix {
@@ -139,6 +141,20 @@ fn interval_of_precision(parser: &mut Parser) -> Infix {
         last_field: None,
         fractional_seconds_precision: None,
     })))
+}
+
+/// `- -5` as `-(-5)`. Printed without parentheses, as in the text of a view, two signs would begin a comment.
+fn minus_of_minus(dialect: &impl Dialect, parser: &mut Parser) -> Infix {
+    let is_minus = |nth| parser.peek_nth_token_ref(nth).token == Token::Minus;
+    if !is_minus(0) || !is_minus(1) {
+        return None;
+    }
+    parser.advance_token();
+    let operand = parser.parse_subexpr(dialect.prec_value(Precedence::MulDivModOp));
+    Some(operand.map(|operand| Expr::UnaryOp {
+        op: UnaryOperator::Minus,
+        expr: Box::new(Expr::Nested(Box::new(operand))),
+    }))
 }
 
 /// Consumes `IS [NOT] DISTINCT FROM`; says whether it is negated.

@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, cast,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use super::own_names::keeping_names;
 
 /// Functions whose arguments, and their result, are of one type.
 const OF_ONE_TYPE: [&str; 6] = ["coalesce", "greatest", "ifnull", "least", "nullif", "nvl"];
@@ -39,15 +40,8 @@ impl AnalyzerRule for DecimalsBesideFloats {
 fn widen_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let plan = rows::widen(plan)?;
     let schema = merge_schema(&plan.data.inputs());
-    let names = NamePreserver::new(&plan.data);
-    let is_changed = plan.transformed;
-    let mut plan = plan.data.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let widened = expression.transform_up(|part| widen_expression(part, &schema))?;
-        Ok(widened.update_data(|expression| name.restore(expression)))
-    })?;
-    plan.transformed |= is_changed;
-    plan.map_data(|plan| plan.recompute_schema())
+    plan.transform_data(|plan| keeping_names(plan, &|part| widen_expression(part, &schema)))?
+        .map_data(LogicalPlan::recompute_schema)
 }
 
 pub(super) fn widen_expression(

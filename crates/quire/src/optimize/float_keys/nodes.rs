@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, DFSchema};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{grouping_set_to_exprlist, merge_schema};
 use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, Join, JoinConstraint, LogicalPlan, Projection, RecursiveQuery,
 };
 
 use super::expressions::{self, Keys, as_key, needs_key, with_keys};
+use crate::optimize::own_names::keeping_names;
 
 /// Puts keys into a node.
 pub(super) fn compare_by_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
@@ -23,12 +23,7 @@ pub(super) fn compare_by_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPl
             &scan.source.schema(),
         )?);
     }
-    let names = NamePreserver::new(&plan);
-    let plan = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let by_keys = expr.transform_up(|part| expressions::compare_by_keys(part, &schema))?;
-        Ok(by_keys.update_data(|expr| name.restore(expr)))
-    })?;
+    let plan = keeping_names(plan, &|part| expressions::compare_by_keys(part, &schema))?;
     plan.transform_data(|plan| key_node(plan, &schema))?
         .map_data(|plan| plan.recompute_schema())
 }

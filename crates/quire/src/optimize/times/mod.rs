@@ -9,9 +9,8 @@ mod types;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
@@ -19,6 +18,7 @@ use datafusion::optimizer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::open_literals::settle_sides;
+use super::own_names::keeping_names;
 use crate::functions::time_operator;
 
 pub(super) use types::settle_expression;
@@ -63,13 +63,7 @@ type Replace = dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>;
 /// Replaces parts of a node's expressions, from the innermost on; its columns keep their names.
 fn map_node(plan: LogicalPlan, replace: &Replace) -> Result<Transformed<LogicalPlan>> {
     let schema = schema_below(&plan)?;
-    let names = NamePreserver::new(&plan);
-    plan.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let replaced = expression.transform_up(|part| replace(part, &schema))?;
-        Ok(replaced.update_data(|expression| name.restore(expression)))
-    })?
-    .map_data(LogicalPlan::recompute_schema)
+    keeping_names(plan, &|part| replace(part, &schema))?.map_data(LogicalPlan::recompute_schema)
 }
 
 /// What the expressions of a node read.

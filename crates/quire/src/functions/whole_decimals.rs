@@ -1,0 +1,82 @@
+//! `ceil` and `floor` of decimals: integers, with a digit more than the argument has before its point.
+//!
+//! DataFusion's keep the argument's type, which may have no such digit: `ceil(0.5)` has the type `DECIMAL(1, 1)`, and 1 has not.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use datafusion::functions::math;
+use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+
+/// Registers both functions.
+pub(super) fn register(state: &mut SessionState) -> Result<()> {
+    for (inner, is_upwards) in [(math::ceil(), true), (math::floor(), false)] {
+        state.register_udf(ScalarUDF::from(WholeDecimal { inner, is_upwards }).into())?;
+    }
+    Ok(())
+}
+
+/// The function: DataFusion's, except for decimals with a fraction.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct WholeDecimal {
+    inner: Arc<ScalarUDF>,
+    is_upwards: bool,
+}
+
+impl WholeDecimal {
+    /// The next integer of values that are multiples of a `factor`th.
+    fn whole(&self, value: i128, factor: i128) -> i128 {
+        match self.is_upwards {
+            true => -(-value).div_euclid(factor),
+            false => value.div_euclid(factor),
+        }
+    }
+}
+
+impl ScalarUDFImpl for WholeDecimal {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        Ok(match arg_types {
+            [DataType::Decimal128(precision, scale)] if *scale > 0 => {
+                let before_point = precision.saturating_sub(scale.unsigned_abs());
+                DataType::Decimal128((before_point + 1).min(DECIMAL128_MAX_PRECISION), 0)
+            }
+            _ => self.inner.return_type(arg_types)?,
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let scale = match args.args.first().map(ColumnarValue::data_type) {
+            Some(DataType::Decimal128(_, scale)) if scale > 0 => scale,
+            _ => return self.inner.invoke_with_args(args),
+        };
+        let factor = 10_i128.pow(u32::from(scale.unsigned_abs()));
+        let is_scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
+        let values = args.args[0].to_array(if is_scalar { 1 } else { args.number_rows })?;
+        let decimals = values.as_primitive::<Decimal128Type>();
+        let whole = decimals.unary::<_, Decimal128Type>(|value| self.whole(value, factor));
+        let whole: ArrayRef = Arc::new(whole.with_data_type(args.return_type().clone()));
+        Ok(match is_scalar {
+            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&whole, 0)?),
+            false => ColumnarValue::Array(whole),
+        })
+    }
+
+    fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {
+        self.inner.output_ordering(input)
+    }
+}
