@@ -18,6 +18,7 @@ mod late_values;
 mod many_wildcards;
 mod open_literals;
 mod outer_aggregates;
+mod outer_types;
 mod own_names;
 mod promises;
 mod repeated_keys;
@@ -58,6 +59,9 @@ pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(4, Arc::new(times::TimeOperators));
     rules.insert(5, Arc::new(typing_gaps::TypingGaps));
     rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
+    // From where the types of operands are widened on.
+    let settling = rules[3..].to_vec();
+    rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
     rules.push(Arc::new(exclusive_or::ExclusiveOr));

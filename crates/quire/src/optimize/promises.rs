@@ -1,7 +1,7 @@
 //! What holds of rows does not hold once NULL takes the place of their values.
 //!
 //! DataFusion's aggregates and joins promise of their output what their input promises of its columns: that two are equal, that one is
-//! constant, that rows with the same value are in the same partition. A sort that relies on such a promise is left out. Four operators break it:
+//! constant, that rows with the same value are in the same partition. A sort that relies on such a promise is left out. Operators break it:
 //!
 //! - Grouping sets put NULL in place of values.
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
@@ -9,6 +9,8 @@
 //! - A window whose partition key is constant asks for no order of it, and relies on one.
 //! - A window promises that the aggregates of its frames only grow, or only shrink. A frame without values is NULL, or a count
 //!   that is smaller again.
+//! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
+//!   is not recognised where an operator above passes on columns only.
 //!
 //! So the inputs of these get [`Unpromised`] above them, which passes the rows on and promises nothing. Above a window it promises what
 //! the input of the window does.
@@ -20,15 +22,19 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::SetMonotonicity;
+use datafusion::logical_expr::{Operator, SetMonotonicity};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::window::{
     PlainAggregateWindowExpr, SlidingAggregateWindowExpr, WindowExpr,
 };
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::{
+    EquivalenceProperties, Partitioning, PhysicalExpr, split_conjunction,
+};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::union::UnionExec;
@@ -54,10 +60,12 @@ impl PhysicalOptimizerRule for Promises {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = plan.transform_up(|node| {
             let node = without_broken_promises(node)?;
-            match promises_growth(&node.data) {
-                true => Ok(Transformed::yes(Arc::new(Unpromised::above_window(
-                    node.data,
-                )?))),
+            if promises_growth(&node.data) {
+                let unpromised = Unpromised::above_window(node.data)?;
+                return Ok(Transformed::yes(Arc::new(unpromised)));
+            }
+            match equates_expressions(&node.data) {
+                true => Ok(Transformed::yes(Arc::new(Unpromised::above(node.data)))),
                 false => Ok(node),
             }
         })?;
@@ -155,6 +163,23 @@ fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
     }
     let join = node.downcast_ref::<SortMergeJoinExec>()?;
     Some(join.join_type())
+}
+
+/// Whether the operator is a filter on an expression that equals another one, or a column.
+fn equates_expressions(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(filter) = node.downcast_ref::<FilterExec>() else {
+        return false;
+    };
+    let mut conditions = split_conjunction(filter.predicate()).into_iter();
+    conditions.any(|condition| {
+        let Some(test) = condition.downcast_ref::<BinaryExpr>() else {
+            return false;
+        };
+        let sides = [test.left(), test.right()];
+        *test.op() == Operator::Eq
+            && sides.iter().all(|side| !side.is::<Literal>())
+            && sides.iter().any(|side| !side.is::<Column>())
+    })
 }
 
 /// Whether the operator computes windows of which it promises an order that they need not have.

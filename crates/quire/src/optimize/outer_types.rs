@@ -1,0 +1,115 @@
+//! Outer columns have the types that the query around a subquery gives them in the end.
+//!
+//! A subquery is planned before the types of the query around it are settled. A column of a union still has the type of the first branch
+//! then: in `SELECT … FROM (SELECT an_integer UNION SELECT a_bigint) AS u (c) WHERE c IN (SELECT k FROM t WHERE t.k = u.c)` the subquery
+//! compares integers, and would get a BIGINT. So once types are settled, outer columns get those of the columns that they name, and the
+//! rules that settle types run again if one has changed.
+
+use std::fmt;
+use std::slice;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, ExprSchema, Result};
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::optimizer::AnalyzerRule;
+
+type Rule = Arc<dyn AnalyzerRule + Send + Sync>;
+
+/// The rule, with those that settle types.
+pub(super) struct OuterTypes {
+    settling: Vec<Rule>,
+}
+
+impl OuterTypes {
+    pub(super) fn new(settling: Vec<Rule>) -> Self {
+        Self { settling }
+    }
+}
+
+impl fmt::Debug for OuterTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl AnalyzerRule for OuterTypes {
+    fn name(&self) -> &str {
+        "outer_types"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
+        if !has_outer_columns(&plan)? {
+            return Ok(plan);
+        }
+        let plan = refresh(plan, &[])?;
+        match plan.transformed {
+            true => {
+                let mut rules = self.settling.iter();
+                rules.try_fold(plan.data, |plan, rule| rule.analyze(plan, config))
+            }
+            false => Ok(plan.data),
+        }
+    }
+}
+
+fn has_outer_columns(plan: &LogicalPlan) -> Result<bool> {
+    let mut is_found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            is_found |= expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(match is_found {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(is_found)
+}
+
+/// Gives the outer columns of a plan their types. `outer` has what the queries around it read, the innermost last.
+fn refresh(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalPlan>> {
+    let inputs = plan.inputs();
+    let read = [outer, &[merge_schema(&inputs)]].concat();
+    // What stands behind LATERAL reads the columns before it.
+    let before = inputs.first().map(|input| input.schema().as_ref());
+    let lateral = [outer, before.map_or(&[], slice::from_ref)].concat();
+    let plan = plan.map_children(|input| match input {
+        LogicalPlan::Subquery(_) => refresh(input, &lateral),
+        input => refresh(input, outer),
+    })?;
+    let plan = plan.transform_data(|plan| plan.map_subqueries(|query| refresh(query, &read)))?;
+    let plan = plan.transform_data(|plan| settle(plan, outer))?;
+    match plan.transformed {
+        true => plan.map_data(LogicalPlan::recompute_schema),
+        false => Ok(plan),
+    }
+}
+
+/// The same of a node's own expressions.
+fn settle(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalPlan>> {
+    if let LogicalPlan::Subquery(mut query) = plan {
+        let columns = query.outer_ref_columns.into_iter();
+        query.outer_ref_columns = columns.map(|column| typed(column, outer).data).collect();
+        return Ok(Transformed::no(LogicalPlan::Subquery(query)));
+    }
+    plan.map_expressions(|expr| expr.transform_up(|part| Ok(typed(part, outer))))
+}
+
+fn typed(part: Expr, outer: &[DFSchema]) -> Transformed<Expr> {
+    let Expr::OuterReferenceColumn(field, column) = part else {
+        return Transformed::no(part);
+    };
+    let mut schemas = outer.iter().rev();
+    let found = schemas.find_map(|schema| schema.field_from_column(&column).ok());
+    match found.map(|found| found.data_type()) {
+        Some(settled) if settled != field.data_type() => {
+            let field = field.as_ref().clone().with_data_type(settled.clone());
+            Transformed::yes(Expr::OuterReferenceColumn(Arc::new(field), column))
+        }
+        _ => Transformed::no(Expr::OuterReferenceColumn(field, column)),
+    }
+}
