@@ -6,6 +6,7 @@ mod bounded;
 mod cancellation;
 mod checked_operators;
 mod collected_aggregates;
+mod common_expressions;
 mod decimals_beside_floats;
 mod exclusive_or;
 mod filter_places;
@@ -113,6 +114,9 @@ pub(crate) fn optimizer_rules() -> Rules {
     for rule in &mut rules {
         if rule.name() == "extract_equijoin_predicate" {
             *rule = Arc::new(join_keys::JoinKeys::new(Arc::clone(rule)));
+        }
+        if rule.name() == "common_sub_expression_eliminate" {
+            *rule = Arc::new(common_expressions::CommonExpressions::new(Arc::clone(rule)));
         }
         if rule.name() == "push_down_filter" {
             *rule = Arc::new(filter_places::FilterPlaces::default());
