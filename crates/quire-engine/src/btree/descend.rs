@@ -285,7 +285,7 @@ const fn lost<R>(page: PageId, what: &'static str) -> Descent<R> {
     Descent::Lost { page, what }
 }
 
-const fn astray(page: PageId) -> TreeError {
+pub(super) const fn astray(page: PageId) -> TreeError {
     let what = WRONG_LEVEL;
     TreeError::Astray { page, what }
 }

@@ -7,6 +7,7 @@ use quire_codec::block::BlockCodecId;
 use quire_store::PageId;
 use quire_store::pool::{Frame, Residence};
 
+use super::descend::astray;
 use super::error::TreeError;
 use super::pages::read;
 use super::tree::BTree;
@@ -46,9 +47,9 @@ pub(crate) struct LeafEstimate {
     pub(crate) codec: BlockCodecId,
 }
 
-/// What a page has: pages of the next level, or so many entries.
+/// What a page has: its level and the pages of the next one, or so many entries.
 enum Below {
-    Pages(Vec<PageId>),
+    Pages(u8, Vec<PageId>),
     Entries(usize),
 }
 
@@ -89,6 +90,7 @@ impl BTree {
     ) -> Result<LeafEstimate, TreeError> {
         let page_bytes = self.page_bytes() as u64;
         let (mut pages, mut scale) = (vec![self.root], 1.0);
+        let mut above = None;
         loop {
             // Before any is read.
             let mut estimate = self.places_of(&pages);
@@ -103,9 +105,13 @@ impl BTree {
             scale *= pages.len() as f64 / sampled.len() as f64;
             let all_bytes = sampled.len() as u64 * page_bytes;
             let (mut below, mut entry_count) = (Vec::new(), 0);
+            let mut found_level = None;
             for page in sampled {
-                match self.pages_below(page)? {
-                    Below::Pages(children) => below.extend(children),
+                match self.pages_below(page, above)? {
+                    Below::Pages(level, children) => {
+                        found_level = Some(level);
+                        below.extend(children);
+                    }
                     Below::Entries(count) => {
                         entry_count += count;
                         told(page_bytes, all_bytes);
@@ -117,7 +123,7 @@ impl BTree {
                 estimate.is_exact = scale == 1.0;
                 return Ok(estimate);
             }
-            pages = below;
+            (pages, above) = (below, found_level);
         }
     }
 
@@ -154,20 +160,24 @@ impl BTree {
         }
     }
 
-    /// What is in a page.
-    fn pages_below(&self, page: PageId) -> Result<Below, TreeError> {
+    /// What is in a page; `above` is the level of the page above it.
+    fn pages_below(&self, page: PageId, above: Option<u8>) -> Result<Below, TreeError> {
         let Some(frame) = self.pages.get(page)? else {
             return Ok(Below::Entries(0));
         };
-        let found = read(&frame, |page| -> Result<Below, Corrupt> {
-            if page.level() == 0 {
-                return Ok(Below::Entries(page.len()));
+        let found = read(&frame, |page| -> Result<(u8, Below), Corrupt> {
+            let level = page.level();
+            if level == 0 {
+                return Ok((level, Below::Entries(page.len())));
             }
             let children = (0..page.len()).map(|position| page.child_at(position));
-            children.collect::<Result<_, _>>().map(Below::Pages)
+            let children = children.collect::<Result<_, _>>()?;
+            Ok((level, Below::Pages(level, children)))
         })?;
-        let found = found.transpose().map_err(TreeError::corrupt(page))?;
-        Ok(found.unwrap_or(Below::Entries(0)))
+        match found.transpose().map_err(TreeError::corrupt(page))? {
+            Some((level, below)) => check_level(page, level, above).map(|()| below),
+            None => Ok(Below::Entries(0)),
+        }
     }
 
     /// Keys that cut the range from `low` to `high` into up to `part_count` parts of about one size: ascending, and fewer in a
@@ -184,13 +194,17 @@ impl BTree {
         let wanted = part_count.saturating_mul(KEYS_PER_PART);
         let mut pages = vec![self.root];
         let mut keys: Vec<Vec<u8>> = Vec::new();
+        let mut above = None;
         while keys.len() < wanted && !pages.is_empty() {
             let mut below = Vec::new();
+            let mut found_level = None;
             keys.clear();
             for page in pages {
                 let Some((found, children, level)) = self.children(page)? else {
                     continue;
                 };
+                check_level(page, level, above)?;
+                found_level = Some(level);
                 let is_within = |key: &Vec<u8>| {
                     key.as_slice() > low && (high.is_empty() || key.as_slice() < high)
                 };
@@ -199,7 +213,7 @@ impl BTree {
                     below.extend(children);
                 }
             }
-            pages = below;
+            (pages, above) = (below, found_level);
         }
         // Pages may have been divided while they were read one after the other.
         keys.sort();
@@ -215,13 +229,13 @@ impl BTree {
             fraction: 0.0,
             entries: 1.0,
         };
-        let mut page = self.root;
+        let (mut page, mut above) = (self.root, None);
         loop {
             let Some(frame) = self.pages.get(page)? else {
                 return Ok(place.fraction);
             };
-            match step(&frame, key, &mut place)? {
-                Some(child) => page = child,
+            match step(&frame, key, above, &mut place)? {
+                Some((child, level)) => (page, above) = (child, Some(level)),
                 None => return Ok(place.fraction),
             }
         }
@@ -248,25 +262,44 @@ impl BTree {
     }
 }
 
-/// Goes one level down; `None` at a leaf, or at a page that is gone.
-fn step(frame: &Arc<Frame>, key: &[u8], place: &mut Place) -> Result<Option<PageId>, TreeError> {
-    let found = read(frame, |page| -> Result<Option<PageId>, Corrupt> {
-        let position = match page.level() {
+/// Each page is one level below the page above it; what a damaged page says could lead in circles.
+fn check_level(page: PageId, level: u8, above: Option<u8>) -> Result<(), TreeError> {
+    match above {
+        Some(above) if above.checked_sub(1) != Some(level) => Err(astray(page)),
+        _ => Ok(()),
+    }
+}
+
+/// Goes one level down, from a page of the level that comes with the next; `None` at a leaf, or at a page that is gone.
+fn step(
+    frame: &Arc<Frame>,
+    key: &[u8],
+    above: Option<u8>,
+    place: &mut Place,
+) -> Result<Option<(PageId, u8)>, TreeError> {
+    let found = read(frame, |page| -> Result<(u8, Option<PageId>), Corrupt> {
+        let level = page.level();
+        let position = match level {
             0 => page.lower_bound(key)?,
             _ => page.child(key)?.0,
         };
         let count = page.len().max(1) as f64;
         place.fraction += position as f64 / count / place.entries;
         place.entries *= count;
-        if page.level() == 0 || page.is_empty() {
-            return Ok(None);
+        if level == 0 || page.is_empty() {
+            return Ok((level, None));
         }
-        page.child_at(position.min(page.len() - 1)).map(Some)
+        let child = page.child_at(position.min(page.len() - 1))?;
+        Ok((level, Some(child)))
     })?;
-    Ok(found
+    let found = found
         .transpose()
-        .map_err(TreeError::corrupt(frame.page()))?
-        .flatten())
+        .map_err(TreeError::corrupt(frame.page()))?;
+    let Some((level, child)) = found else {
+        return Ok(None);
+    };
+    check_level(frame.page(), level, above)?;
+    Ok(child.map(|child| (child, level)))
 }
 
 #[cfg(test)]
@@ -274,10 +307,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::Arc;
 
+    use quire_format::row_page::{ChildPointer, PageOp};
     use quire_store::pool::{PageCodec, Pool, PoolOptions};
     use quire_store::{MemDisk, Volume, VolumeOptions};
 
-    use crate::btree::{BTree, TreeOptions};
+    use crate::btree::{BTree, TreeError, TreeOptions};
 
     #[test]
     fn estimates_are_near_and_separators_cut_evenly() {
@@ -315,5 +349,41 @@ mod tests {
             assert!((10_000..20_000).contains(&part), "{part}");
             low = border;
         }
+    }
+
+    /// Found by file 7320 of the campaign of damaged files: planning did not end.
+    #[test]
+    fn pages_that_lead_in_circles_are_an_error() {
+        let disk = Arc::new(MemDisk::new());
+        let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
+        let pool = Pool::new(&volume, PoolOptions::default());
+        let options = TreeOptions {
+            page_bytes: 4_096,
+            ..TreeOptions::default()
+        };
+        let guard = pool.begin_change();
+        let tree = BTree::create(&pool, PageCodec::NONE, options, &guard).unwrap();
+        for number in 0..1_000_u32 {
+            tree.put(&number.to_be_bytes(), &[7; 30], 1, &guard)
+                .unwrap();
+        }
+        let root = pool.get(tree.root(), PageCodec::NONE).unwrap();
+        let pointer = ChildPointer::new(tree.root());
+        for position in 0..root.read(|page| page.len()).unwrap() {
+            let key = root.read(|page| page.entry(position).unwrap().key());
+            let op = PageOp::Put {
+                key: &key.unwrap(),
+                value: pointer.as_bytes(),
+                overflow: false,
+            };
+            root.apply(&op, 1).unwrap();
+        }
+        let is_astray = |error| matches!(error, TreeError::Astray { .. });
+        assert!(is_astray(tree.estimate_entries(&[], &[]).unwrap_err()));
+        assert!(is_astray(tree.fraction_below(&[0, 0, 1]).unwrap_err()));
+        assert!(
+            tree.separators(&[], &[], 1_000).is_ok(),
+            "the level says that there are leaves below"
+        );
     }
 }
