@@ -6,6 +6,7 @@ use quire_codec::Corrupt;
 use quire_store::PageId;
 use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
 
+use super::descend::astray;
 use super::error::TreeError;
 use super::levels::TreeLevels;
 use super::pages::{Pages, free, read};
@@ -116,10 +117,7 @@ impl BTree {
         };
         let (found_level, children) = found.map_err(TreeError::corrupt(at))?;
         if found_level == 0 || level.is_some_and(|level| level != found_level) {
-            return Err(TreeError::Astray {
-                page: at,
-                what: "is not one level below the page above it",
-            });
+            return Err(astray(at));
         }
         for child in children {
             match self.pages.get(child)? {

@@ -1,11 +1,10 @@
 //! How much there is between two keys, and where to cut it, from inner pages alone.
 
-use std::sync::Arc;
-
 use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
+use quire_format::row_page::RowPage;
 use quire_store::PageId;
-use quire_store::pool::{Frame, Residence};
+use quire_store::pool::Residence;
 
 use super::descend::astray;
 use super::error::TreeError;
@@ -47,9 +46,9 @@ pub(crate) struct LeafEstimate {
     pub(crate) codec: BlockCodecId,
 }
 
-/// What a page has: its level and the pages of the next one, or so many entries.
+/// What a page has: pages of the next level, or so many entries.
 enum Below {
-    Pages(u8, Vec<PageId>),
+    Pages(Vec<PageId>),
     Entries(usize),
 }
 
@@ -57,7 +56,7 @@ enum Below {
 pub(crate) fn untold(_: u64, _: u64) {}
 
 /// Keys of children, and the children.
-type Children = (Vec<Vec<u8>>, Vec<PageId>, u8);
+type Children = (Vec<Vec<u8>>, Vec<PageId>);
 
 impl BTree {
     /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none. Some pages of each level are
@@ -107,8 +106,11 @@ impl BTree {
             let (mut below, mut entry_count) = (Vec::new(), 0);
             let mut found_level = None;
             for page in sampled {
-                match self.pages_below(page, above)? {
-                    Below::Pages(level, children) => {
+                let Some((level, found)) = self.look_at(page, above, below_page)? else {
+                    continue;
+                };
+                match found {
+                    Below::Pages(children) => {
                         found_level = Some(level);
                         below.extend(children);
                     }
@@ -160,23 +162,28 @@ impl BTree {
         }
     }
 
-    /// What is in a page; `above` is the level of the page above it.
-    fn pages_below(&self, page: PageId, above: Option<u8>) -> Result<Below, TreeError> {
+    /// What `look` finds in a page, with the level of the page; `None` when the page has been freed. `above` is the level of the page
+    /// above it.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged, and one that is not one level below the page above it: the pointers of a damaged page
+    /// could lead in circles.
+    fn look_at<R>(
+        &self,
+        page: PageId,
+        above: Option<u8>,
+        look: impl FnOnce(&RowPage<'_>) -> Result<R, Corrupt>,
+    ) -> Result<Option<(u8, R)>, TreeError> {
         let Some(frame) = self.pages.get(page)? else {
-            return Ok(Below::Entries(0));
+            return Ok(None);
         };
-        let found = read(&frame, |page| -> Result<(u8, Below), Corrupt> {
-            let level = page.level();
-            if level == 0 {
-                return Ok((level, Below::Entries(page.len())));
+        let found = read(&frame, |rows| look(rows).map(|found| (rows.level(), found)))?;
+        let found = found.transpose().map_err(TreeError::corrupt(page))?;
+        match (&found, above) {
+            (Some((level, _)), Some(above)) if above.checked_sub(1) != Some(*level) => {
+                Err(astray(page))
             }
-            let children = (0..page.len()).map(|position| page.child_at(position));
-            let children = children.collect::<Result<_, _>>()?;
-            Ok((level, Below::Pages(level, children)))
-        })?;
-        match found.transpose().map_err(TreeError::corrupt(page))? {
-            Some((level, below)) => check_level(page, level, above).map(|()| below),
-            None => Ok(Below::Entries(0)),
+            _ => Ok(found),
         }
     }
 
@@ -200,10 +207,9 @@ impl BTree {
             let mut found_level = None;
             keys.clear();
             for page in pages {
-                let Some((found, children, level)) = self.children(page)? else {
+                let Some((level, (found, children))) = self.look_at(page, above, children)? else {
                     continue;
                 };
-                check_level(page, level, above)?;
                 found_level = Some(level);
                 let is_within = |key: &Vec<u8>| {
                     key.as_slice() > low && (high.is_empty() || key.as_slice() < high)
@@ -230,76 +236,51 @@ impl BTree {
             entries: 1.0,
         };
         let (mut page, mut above) = (self.root, None);
-        loop {
-            let Some(frame) = self.pages.get(page)? else {
-                return Ok(place.fraction);
-            };
-            match step(&frame, key, above, &mut place)? {
-                Some((child, level)) => (page, above) = (child, Some(level)),
-                None => return Ok(place.fraction),
-            }
+        while let Some((level, Some(child))) =
+            self.look_at(page, above, |rows| step(rows, key, &mut place))?
+        {
+            (page, above) = (child, Some(level));
         }
-    }
-
-    /// Keys and children of an inner page, and its level; `None` when it is gone.
-    fn children(&self, page: PageId) -> Result<Option<Children>, TreeError> {
-        let Some(frame) = self.pages.get(page)? else {
-            return Ok(None);
-        };
-        let found = read(&frame, |inner| -> Result<Children, Corrupt> {
-            let (mut keys, mut children) = (Vec::new(), Vec::new());
-            if inner.level() == 0 {
-                return Ok((keys, children, 0));
-            }
-            for (position, entry) in inner.entries_in(0..inner.len()).enumerate() {
-                let entry = entry?;
-                keys.push([entry.prefix, entry.suffix].concat());
-                children.push(inner.child_at(position)?);
-            }
-            Ok((keys, children, inner.level()))
-        })?;
-        found.transpose().map_err(TreeError::corrupt(page))
+        Ok(place.fraction)
     }
 }
 
-/// Each page is one level below the page above it; what a damaged page says could lead in circles.
-fn check_level(page: PageId, level: u8, above: Option<u8>) -> Result<(), TreeError> {
-    match above {
-        Some(above) if above.checked_sub(1) != Some(level) => Err(astray(page)),
-        _ => Ok(()),
+fn below_page(page: &RowPage<'_>) -> Result<Below, Corrupt> {
+    if page.level() == 0 {
+        return Ok(Below::Entries(page.len()));
     }
+    let children = (0..page.len()).map(|position| page.child_at(position));
+    children.collect::<Result<_, _>>().map(Below::Pages)
 }
 
-/// Goes one level down, from a page of the level that comes with the next; `None` at a leaf, or at a page that is gone.
-fn step(
-    frame: &Arc<Frame>,
-    key: &[u8],
-    above: Option<u8>,
-    place: &mut Place,
-) -> Result<Option<(PageId, u8)>, TreeError> {
-    let found = read(frame, |page| -> Result<(u8, Option<PageId>), Corrupt> {
-        let level = page.level();
-        let position = match level {
-            0 => page.lower_bound(key)?,
-            _ => page.child(key)?.0,
-        };
-        let count = page.len().max(1) as f64;
-        place.fraction += position as f64 / count / place.entries;
-        place.entries *= count;
-        if level == 0 || page.is_empty() {
-            return Ok((level, None));
-        }
-        let child = page.child_at(position.min(page.len() - 1))?;
-        Ok((level, Some(child)))
-    })?;
-    let found = found
-        .transpose()
-        .map_err(TreeError::corrupt(frame.page()))?;
-    let Some((level, child)) = found else {
-        return Ok(None);
+/// Keys and children of an inner page.
+fn children(page: &RowPage<'_>) -> Result<Children, Corrupt> {
+    let (mut keys, mut children) = (Vec::new(), Vec::new());
+    if page.level() == 0 {
+        return Ok((keys, children));
+    }
+    for (position, entry) in page.entries_in(0..page.len()).enumerate() {
+        let entry = entry?;
+        keys.push([entry.prefix, entry.suffix].concat());
+        children.push(page.child_at(position)?);
+    }
+    Ok((keys, children))
+}
+
+/// Finds the place of a key in a page, and the child to go on with; `None` at a leaf.
+fn step(page: &RowPage<'_>, key: &[u8], place: &mut Place) -> Result<Option<PageId>, Corrupt> {
+    let is_leaf = page.level() == 0;
+    let position = match is_leaf {
+        true => page.lower_bound(key)?,
+        false => page.child(key)?.0,
     };
-    check_level(frame.page(), level, above)?;
-    Ok(child.map(|child| (child, level)))
+    let count = page.len().max(1) as f64;
+    place.fraction += position as f64 / count / place.entries;
+    place.entries *= count;
+    if is_leaf || page.is_empty() {
+        return Ok(None);
+    }
+    page.child_at(position.min(page.len() - 1)).map(Some)
 }
 
 #[cfg(test)]
@@ -313,17 +294,21 @@ mod tests {
 
     use crate::btree::{BTree, TreeError, TreeOptions};
 
+    const SMALL_PAGES: TreeOptions = TreeOptions {
+        page_bytes: 4_096,
+        layout: 0,
+    };
+
+    fn empty_pool() -> Pool {
+        let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap();
+        Pool::new(&volume, PoolOptions::default())
+    }
+
     #[test]
     fn estimates_are_near_and_separators_cut_evenly() {
-        let disk = Arc::new(MemDisk::new());
-        let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
-        let pool = Pool::new(&volume, PoolOptions::default());
-        let options = TreeOptions {
-            page_bytes: 4_096,
-            ..TreeOptions::default()
-        };
+        let pool = empty_pool();
         let guard = pool.begin_change();
-        let tree = BTree::create(&pool, PageCodec::NONE, options, &guard).unwrap();
+        let tree = BTree::create(&pool, PageCodec::NONE, SMALL_PAGES, &guard).unwrap();
         assert_eq!(tree.estimate_entries(&[], &[]).unwrap(), 0);
         assert!(tree.separators(&[], &[], 4).unwrap().is_empty());
         for number in 0..60_000_u32 {
@@ -354,15 +339,9 @@ mod tests {
     /// Found by file 7320 of the campaign of damaged files: planning did not end.
     #[test]
     fn pages_that_lead_in_circles_are_an_error() {
-        let disk = Arc::new(MemDisk::new());
-        let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
-        let pool = Pool::new(&volume, PoolOptions::default());
-        let options = TreeOptions {
-            page_bytes: 4_096,
-            ..TreeOptions::default()
-        };
+        let pool = empty_pool();
         let guard = pool.begin_change();
-        let tree = BTree::create(&pool, PageCodec::NONE, options, &guard).unwrap();
+        let tree = BTree::create(&pool, PageCodec::NONE, SMALL_PAGES, &guard).unwrap();
         for number in 0..1_000_u32 {
             tree.put(&number.to_be_bytes(), &[7; 30], 1, &guard)
                 .unwrap();

@@ -8,6 +8,7 @@ mod checked_operators;
 mod collected_aggregates;
 mod common_expressions;
 mod decimals_beside_floats;
+mod excepted_plans;
 mod exclusive_or;
 mod filter_places;
 mod float_keys;
@@ -49,6 +50,8 @@ use datafusion::optimizer::analyzer::Analyzer;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercionRewriter;
 use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+
+use excepted_plans::ExceptedPlans;
 
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
@@ -112,15 +115,14 @@ pub(crate) fn optimizer_rules() -> Rules {
     let mut rules = Optimizer::new().rules;
     rules.retain(|rule| !SUBQUERY_RULES.contains(&rule.name()));
     for rule in &mut rules {
-        if rule.name() == "extract_equijoin_predicate" {
-            *rule = Arc::new(join_keys::JoinKeys::new(Arc::clone(rule)));
-        }
-        if rule.name() == "common_sub_expression_eliminate" {
-            *rule = Arc::new(common_expressions::CommonExpressions::new(Arc::clone(rule)));
-        }
-        if rule.name() == "push_down_filter" {
-            *rule = Arc::new(filter_places::FilterPlaces::default());
-        }
+        *rule = match rule.name() {
+            "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
+            "common_sub_expression_eliminate" => {
+                ExceptedPlans::of(rule, common_expressions::has_equal_times)
+            }
+            "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
+            _ => continue,
+        };
     }
     insert_at(
         &mut rules,

@@ -4,17 +4,20 @@
 //! then: in `SELECT … FROM (SELECT an_integer UNION SELECT a_bigint) AS u (c) WHERE c IN (SELECT k FROM t WHERE t.k = u.c)` the subquery
 //! compares integers, and would get a BIGINT. So once types are settled, outer columns get those of the columns that they name, and the
 //! rules that settle types run again if one has changed.
+//!
+//! What stands behind LATERAL is no expression of the join: it is the join's right input, below its alias, and reads the left input.
 
 use std::fmt;
-use std::slice;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, ExprSchema, Result};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchemaRef, ExprSchema, Result};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
+
+use super::unnesting::has_subquery_anywhere;
 
 type Rule = Arc<dyn AnalyzerRule + Send + Sync>;
 
@@ -41,46 +44,23 @@ impl AnalyzerRule for OuterTypes {
     }
 
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
-        if !has_outer_columns(&plan)? {
+        if !has_subquery_anywhere(&plan)? {
             return Ok(plan);
         }
         let plan = refresh(plan, &[])?;
-        match plan.transformed {
-            true => {
-                let mut rules = self.settling.iter();
-                rules.try_fold(plan.data, |plan, rule| rule.analyze(plan, config))
-            }
-            false => Ok(plan.data),
+        if !plan.transformed {
+            return Ok(plan.data);
         }
+        let mut rules = self.settling.iter();
+        rules.try_fold(plan.data, |plan, rule| rule.analyze(plan, config))
     }
 }
 
-fn has_outer_columns(plan: &LogicalPlan) -> Result<bool> {
-    let mut is_found = false;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            is_found |= expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(match is_found {
-            true => TreeNodeRecursion::Stop,
-            false => TreeNodeRecursion::Continue,
-        })
-    })?;
-    Ok(is_found)
-}
-
-/// Gives the outer columns of a plan their types. `outer` has what the queries around it read, the innermost last.
-fn refresh(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalPlan>> {
-    let inputs = plan.inputs();
-    let read = [outer, &[merge_schema(&inputs)]].concat();
-    // What stands behind LATERAL reads the columns before it.
-    let before = inputs.first().map(|input| input.schema().as_ref());
-    let lateral = [outer, before.map_or(&[], slice::from_ref)].concat();
-    let plan = plan.map_children(|input| match input {
-        LogicalPlan::Subquery(_) => refresh(input, &lateral),
-        input => refresh(input, outer),
-    })?;
+/// Gives the outer columns of a plan their types. `outer` has the schemas that the queries around it read, the innermost last.
+fn refresh(plan: LogicalPlan, outer: &[DFSchemaRef]) -> Result<Transformed<LogicalPlan>> {
+    let plan = refresh_inputs(plan, outer)?;
+    // After the inputs: a subquery in an expression reads them with the types that they have now.
+    let read = with_inner(outer, Arc::new(merge_schema(&plan.data.inputs())));
     let plan = plan.transform_data(|plan| plan.map_subqueries(|query| refresh(query, &read)))?;
     let plan = plan.transform_data(|plan| settle(plan, outer))?;
     match plan.transformed {
@@ -89,8 +69,26 @@ fn refresh(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalP
     }
 }
 
+/// The same of a node's inputs. The right input of a join may be behind LATERAL; if it is not, it has no column of the left one.
+fn refresh_inputs(plan: LogicalPlan, outer: &[DFSchemaRef]) -> Result<Transformed<LogicalPlan>> {
+    let is_join = matches!(plan, LogicalPlan::Join(_));
+    let mut left = None;
+    plan.map_children(|input| {
+        let input = match left.take() {
+            Some(left) => refresh(input, &with_inner(outer, left))?,
+            None => refresh(input, outer)?,
+        };
+        left = is_join.then(|| Arc::clone(input.data.schema()));
+        Ok(input)
+    })
+}
+
+fn with_inner(outer: &[DFSchemaRef], inner: DFSchemaRef) -> Vec<DFSchemaRef> {
+    [outer, &[inner]].concat()
+}
+
 /// The same of a node's own expressions.
-fn settle(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalPlan>> {
+fn settle(plan: LogicalPlan, outer: &[DFSchemaRef]) -> Result<Transformed<LogicalPlan>> {
     if let LogicalPlan::Subquery(mut query) = plan {
         let columns = query.outer_ref_columns.into_iter();
         query.outer_ref_columns = columns.map(|column| typed(column, outer).data).collect();
@@ -99,7 +97,7 @@ fn settle(plan: LogicalPlan, outer: &[DFSchema]) -> Result<Transformed<LogicalPl
     plan.map_expressions(|expr| expr.transform_up(|part| Ok(typed(part, outer))))
 }
 
-fn typed(part: Expr, outer: &[DFSchema]) -> Transformed<Expr> {
+fn typed(part: Expr, outer: &[DFSchemaRef]) -> Transformed<Expr> {
     let Expr::OuterReferenceColumn(field, column) = part else {
         return Transformed::no(part);
     };

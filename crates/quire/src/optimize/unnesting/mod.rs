@@ -49,7 +49,7 @@ impl AnalyzerRule for Unnesting {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        if !has_work(&plan)? {
+        if !has_subquery_anywhere(&plan)? {
             return Ok(plan);
         }
         let unnested = unnest(plan, &Names::default())?;
@@ -57,8 +57,8 @@ impl AnalyzerRule for Unnesting {
     }
 }
 
-/// Whether there is a subquery anywhere.
-fn has_work(plan: &LogicalPlan) -> Result<bool> {
+/// Whether a plan has a subquery, in an expression or behind LATERAL.
+pub(super) fn has_subquery_anywhere(plan: &LogicalPlan) -> Result<bool> {
     plan.exists(|node| Ok(matches!(node, LogicalPlan::Subquery(_)) || has_subqueries(node)?))
 }
 
