@@ -126,7 +126,7 @@ bench-memory: setup build
 	$(PYTHON) bench/memory_limits.py --quire $(QUIRE) --scale $(SCALE)
 
 bench-bits:
-	$(CARGO) test --release --locked -p quire-engine --test bit_flips -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quire-tables --test bit_flips -- --ignored --nocapture
 
 # PostgreSQL 15 itself, and psql. The scripts start their own server in a temporary folder.
 POSTGRES := /usr/lib/postgresql/15/bin/postgres

@@ -8,7 +8,7 @@ type Document = (&'static str, fn() -> String);
 
 const DOCUMENTS: [Document; 1] = [(
     "crates/quire-format/FORMAT.md",
-    quire_format::document::format_document,
+    quire_format::reference::format_document,
 )];
 
 /// Rewrites every generated document.

@@ -3,12 +3,13 @@
 
 mod demo;
 mod generate;
+mod imports;
 mod rust_source;
 mod tidy;
 mod tpch;
 mod tree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -16,6 +17,7 @@ usage: cargo xtask <chore>
 
   tidy                 check the rules of STYLE.md that a machine can check
   tidy --tighten       lower the ratchets to what the sources have reached (never raises one)
+  imports CRATE        print which file of a crate imports which, and the files that do so in a circle
   gen                  rewrite the documents that are generated from code
   tpch --output DIR [--scale 1] [--format csv|tbl] [--threads 2]
                        write the eight TPC-H tables
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     };
     let result = match chore {
         "tidy" => tidy::run(&repository_root(), options),
+        "imports" => print_imports(&repository_root(), options),
         "gen" => generate::write_all(&repository_root()),
         "tpch" => tpch::run(options),
         "demo" => demo::run(&repository_root(), options),
@@ -47,6 +50,25 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn print_imports(root: &Path, options: &[String]) -> Result<(), String> {
+    let [name] = options else {
+        return Err("give the name of one crate".to_owned());
+    };
+    let tree = tree::Tree::read(root)?;
+    let found = tree.crates.iter().find(|room| room.name == *name);
+    let room = found.ok_or_else(|| format!("no crate is called {name:?}"))?;
+    let imports = imports::Imports::read(&tree, room);
+    for (file, targets) in &imports.of {
+        for target in targets {
+            println!("{file} -> {target}");
+        }
+    }
+    for circle in imports.circles() {
+        println!("circle: {}", circle.join(" "));
+    }
+    Ok(())
 }
 
 /// The folder above `xtask/`: where this program was compiled from.

@@ -5,6 +5,7 @@
 
 mod arrows;
 mod documents;
+mod layers;
 mod ratchets;
 mod sources;
 mod unsafe_rooms;
@@ -48,10 +49,11 @@ impl fmt::Display for Finding {
 type Rule = fn(&Tree) -> Vec<Finding>;
 
 /// The rules that need nothing but the tree.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     arrows::rooms_depend_downwards,
     arrows::heavy_dependencies_stay_in_their_room,
     arrows::pure_rooms_do_no_io,
+    layers::parts_are_in_the_table_of_layers,
     unsafe_rooms::unsafe_stays_in_named_rooms,
     sources::no_unwrap_outside_tests,
     sources::no_stubs,

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quire_codec::block::BlockCodecId;
-use quire_engine::row_table::TupleValue;
-use quire_engine::{
-    ColumnDefinition, Engine, EngineOptions, KeyDefinition, KeyPart, SqlType, Storage,
-    TableDefinition, TransactionOptions,
-};
+use quire_tables::row_table::TupleValue;
+use quire_tables::{ColumnDefinition, Engine, EngineOptions, KeyDefinition, KeyPart, SqlType, Storage, TableDefinition};
+use quire_kv::mvcc::TransactionOptions;
 use quire_store::{FileDisk, Volume, VolumeOptions};
 use rusqlite::params;
 

@@ -3,16 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quire_engine::SqlType;
-use quire_engine::btree::TreeOptions;
-use quire_engine::mvcc::{
-    LockWait, Mvcc, MvccOptions, RowLockMode, Synchronous, Transaction, TransactionOptions, TreeId,
-    TreeSpec,
-};
-use quire_engine::row_table::{
-    EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection,
-    StoredValue, TupleValue,
-};
+use quire_tables::SqlType;
+use quire_kv::btree::TreeOptions;
+use quire_kv::mvcc::{ LockWait, Mvcc, MvccOptions, RowLockMode, Synchronous, Transaction, TransactionOptions, TreeId, TreeSpec, };
+use quire_tables::row_table::{ EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, };
 use quire_store::disk::{DeviceProfile, ThrottledDisk};
 use quire_store::log::{Log, LogOptions};
 use quire_store::pool::{PageCodec, PageTarget, Pool, PoolOptions, PoolStats};

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
 use quire::{Database, Outcome};
-use quire_engine::{ColumnTable, Engine, ScanOptions};
 use quire_format::segment::SegmentReader;
 use quire_format::volume::{IMAGE_HEADER_BYTES, MAGIC};
 use quire_store::{CATALOG_PAGE, MemDisk, OpenMode, PageId, Volume};
+use quire_tables::{ColumnTable, Engine, ScanOptions};
 
 /// The row we follow, counted from 0, and how many there are.
 const ROW: usize = 6;

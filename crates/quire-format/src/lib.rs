@@ -9,6 +9,7 @@ pub mod key;
 pub mod log;
 pub mod page_dictionary;
 pub mod redo;
+pub mod reference;
 pub mod relation;
 pub mod row_group;
 pub mod row_page;

@@ -6,16 +6,16 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use quire_engine::avm::{
+use quire_exec::avm::{
     Accumulation, Attribute, ColumnPlace, Compiler, Native, Program, ProgramCompiler, RegisterPool,
     RegisterSet, Slot, TuplePlace, TupleSource,
 };
-use quire_engine::plan::{
+use quire_exec::plan::{
     Comparison, DecimalOperation, Environment, Expression, Operator, Scalar, ValueKind,
 };
-use quire_engine::row_table::{TupleValue, Value};
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
+use quire_tables::row_table::{TupleValue, Value};
 
 const ROWS: usize = 20_000;
 const ROUNDS: usize = 15;

@@ -11,7 +11,7 @@ use std::fmt;
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use quire_engine::avm::{NativeCode, Program, ProgramCompiler, RegisterSet};
+use quire_exec::avm::{NativeCode, Program, ProgramCompiler, RegisterSet};
 
 use machine::MachineCode;
 use outline::Outline;

@@ -7,7 +7,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
-use quire_engine::avm::{Banks, NativeCode, NativeExit, NativeFrame, RegisterSet};
+use quire_exec::avm::{Banks, NativeCode, NativeExit, NativeFrame, RegisterSet};
 
 use crate::emit::{REJECTED, TAKEN, emit, signature};
 use crate::outline::{Outline, TUPLES_MAX};

@@ -1,6 +1,6 @@
-//! What an opcode does, taken from its name: these are made of parts (see [`quire_engine::avm::OPCODES`]).
+//! What an opcode does, taken from its name: these are made of parts (see [`quire_exec::avm::OPCODES`]).
 
-use quire_engine::avm::Instruction;
+use quire_exec::avm::Instruction;
 
 /// Types of numbers, and how wide their results may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use quire_engine::avm::{
-    Attribute, Instruction, Operand, OperandKind, Program, RegisterSet, Tuple,
-};
-use quire_engine::row_table::Value;
+use quire_exec::avm::{Attribute, Instruction, Operand, OperandKind, Program, RegisterSet, Tuple};
 use quire_format::tuple::{ColumnAccess, TupleType, ValuePlace};
+use quire_tables::row_table::Value;
 
 use crate::operation::{Number, Operation, operation};
 

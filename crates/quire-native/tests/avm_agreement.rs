@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use quire_engine::avm::{
+use quire_exec::avm::{
     Attribute, ColumnPlace, Compiler, Loaded, Native, Program, ProgramCompiler, Register,
     RegisterPool, RegisterSet, TrapReason, Tuple, TuplePlace, TupleSource,
 };
-use quire_engine::plan::{
+use quire_exec::plan::{
     Comparison, DecimalOperation, Environment, EvaluationError, Expression, FloatOperator,
     IntegerOperation, IntegerWidth, LikePattern, Operator, Scalar, ValueKind,
 };
-use quire_engine::row_table::{TupleValue, Value};
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
+use quire_tables::row_table::{TupleValue, Value};
 
 /// The columns of all rows: every kind, once NOT NULL and once not.
 const KINDS: [(ValueKind, TupleType); 6] = [

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use quire_engine::avm::{
+use quire_exec::avm::{
     Native, Program, ProgramCompiler, Register, RegisterSet, Tuple, TuplePlace, TupleSource, Word,
     assemble,
 };
-use quire_engine::plan::Scalar;
-use quire_engine::row_table::TupleValue;
+use quire_exec::plan::Scalar;
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
+use quire_tables::row_table::TupleValue;
 
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
@@ -24,7 +24,7 @@ struct Twins {
     program: Program,
     registers: [RegisterSet; 2],
     native: Native,
-    loaded: [quire_engine::avm::Loaded; 2],
+    loaded: [quire_exec::avm::Loaded; 2],
 }
 
 impl Twins {
@@ -100,7 +100,7 @@ impl Twins {
 const W: fn(u8) -> Register = |number| Register::Integer(Word(number));
 
 fn wide(number: u8) -> Register {
-    Register::Decimal(quire_engine::avm::Wide(number))
+    Register::Decimal(quire_exec::avm::Wide(number))
 }
 
 const ENDS: [i64; 9] = [
@@ -214,10 +214,10 @@ fn code_is_left_and_entered_again() {
         twins.set(W(0), &Scalar::Integer(number));
         let word: &[u8] = if number % 2 == 0 { b"4" } else { b"zz" };
         twins.set(
-            Register::Text(quire_engine::avm::Text(0)),
+            Register::Text(quire_exec::avm::Text(0)),
             &Scalar::Bytes(word.into()),
         );
-        let texts = [1, 2].map(|number| Register::Text(quire_engine::avm::Text(number)));
+        let texts = [1, 2].map(|number| Register::Text(quire_exec::avm::Text(number)));
         let numbers = [W(1), W(2), W(3), wide(1), wide(2)];
         outcomes.push(twins.run(&[numbers.as_slice(), &texts].concat()));
     }

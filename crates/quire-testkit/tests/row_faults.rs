@@ -8,9 +8,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use numbered::Step;
-use quire_engine::{Engine, Synchronous};
+use quire_kv::mvcc::Synchronous;
 use quire_store::disk::{Fault, FaultKind};
 use quire_store::{MemDisk, SimDisk};
+use quire_tables::Engine;
 use quire_testkit::rows::verify_engine;
 
 fn inserts(inserted: Range<u64>) -> Step {

@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use numbered::Step;
-use quire_engine::{BlockCodecId, Engine, Synchronous, TransactionOptions};
+use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_store::{Disk, MemDisk, SimDisk};
+use quire_tables::{BlockCodecId, Engine};
 use quire_testkit::rows::verify_engine;
 
 /// So many rows can be deleted in one transaction from any full disk: their redo takes less than 64 KiB.

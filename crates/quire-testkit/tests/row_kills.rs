@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use child::Scratch;
 use numbered::Step;
-use quire_engine::{Engine, Synchronous};
+use quire_kv::mvcc::Synchronous;
 use quire_store::FileDisk;
+use quire_tables::Engine;
 use quire_testkit::random::{Random, environment_number};
 use quire_testkit::rows::verify_engine;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use quire_engine::{Progress, Work};
+use quire_kv::{progress::Progress, progress::Work};
 use tokio::sync::Notify;
 
 use crate::error::Error;

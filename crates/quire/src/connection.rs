@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quire_engine::TableDefinition;
+use quire_tables::TableDefinition;
 
 use crate::backup::back_up;
 use crate::cancel::{CancelHandle, CancelToken};

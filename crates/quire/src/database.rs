@@ -8,12 +8,12 @@ use std::time::Duration;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use quire_engine::{Engine, EngineOptions};
 use quire_native::NativeCompiler;
 use quire_store::pool::PoolOptions;
 use quire_store::{
     CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
 };
+use quire_tables::{Engine, EngineOptions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 

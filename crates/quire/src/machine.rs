@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
-use quire_engine::costs::{Costs, calibrate};
+use quire_exec::costs::{Costs, calibrate};
 
 use crate::error::Error;
 

@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quire_engine::{
-    Engine, GROUP_ROWS, MergeOptions, MergeReport, ROW_GROUP_ROWS, TransactionOptions,
-};
+use quire_kv::mvcc::TransactionOptions;
+use quire_tables::{Engine, GROUP_ROWS, MergeOptions, MergeReport, ROW_GROUP_ROWS};
 use tokio::runtime::Runtime;
 
 use crate::error::Error;

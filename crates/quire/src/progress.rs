@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-pub use quire_engine::{Phase, Progress};
+pub use quire_kv::{progress::Phase, progress::Progress};
 
 use crate::cancel::CancelHandle;
 

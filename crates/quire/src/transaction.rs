@@ -9,9 +9,8 @@ mod spare;
 use std::mem;
 use std::sync::Arc;
 
-use quire_engine::{
-    Isolation, LockWait, Savepoint, Snapshot, TableLockMode, Transaction as EngineTransaction,
-};
+use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
+use quire_tables::{Savepoint, Snapshot, Transaction as EngineTransaction};
 use tokio::sync::MutexGuard;
 use tokio::task::block_in_place;
 

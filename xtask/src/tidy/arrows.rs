@@ -4,23 +4,36 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
+    ("quire-kv", &["quire-store", "quire-format", "quire-codec"]),
     (
-        "quire-engine",
-        &["quire-store", "quire-format", "quire-codec"],
+        "quire-tables",
+        &["quire-kv", "quire-store", "quire-format", "quire-codec"],
+    ),
+    (
+        "quire-exec",
+        &[
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
     ),
     (
         "quire-native",
-        &["quire-engine", "quire-format", "quire-codec"],
+        &["quire-exec", "quire-tables", "quire-format", "quire-codec"],
     ),
     (
         "quire",
         &[
             "quire-native",
-            "quire-engine",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
             "quire-store",
             "quire-format",
             "quire-codec",
@@ -33,7 +46,9 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "quire",
             "quire-lab",
             "quire-native",
-            "quire-engine",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
             "quire-store",
             "quire-format",
         ],
@@ -46,13 +61,22 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ),
     (
         "quire-testkit",
-        &["quire-engine", "quire-store", "quire-format", "quire-codec"],
+        &[
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
     ),
     (
         "quire-acceptance",
         &[
             "quire",
-            "quire-engine",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
             "quire-store",
             "quire-format",
             "quire-codec",
@@ -65,7 +89,14 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ),
     (
         "row-speed",
-        &["quire", "quire-engine", "quire-store", "quire-codec"],
+        &[
+            "quire",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-codec",
+        ],
     ),
     ("xtask", &["quire-format"]),
 ];
@@ -83,7 +114,9 @@ const FENCED: [(&str, &[&str]); 8] = [
         "arrow",
         &[
             "quire",
-            "quire-engine",
+            "quire-kv",
+            "quire-tables",
+            "quire-exec",
             "quire-cli",
             "quire-acceptance",
             "quire-python",
@@ -93,7 +126,13 @@ const FENCED: [(&str, &[&str]); 8] = [
 ];
 
 /// Rooms that turn values into bytes and back, and never touch the world outside.
-const PURE: [&str; 3] = ["quire-codec", "quire-format", "quire-engine"];
+const PURE: [&str; 5] = [
+    "quire-codec",
+    "quire-format",
+    "quire-kv",
+    "quire-tables",
+    "quire-exec",
+];
 const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
 
 /// Dependencies between rooms follow `ARROWS`. Dependencies of tests are exempt: a test may look from anywhere.
@@ -148,7 +187,7 @@ pub fn heavy_dependencies_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Codec, format and engine open no file and no socket, and read no environment: the store does.
+/// Codec, format, kv, tables and exec open no file and no socket, and read no environment: the store does.
 pub fn pure_rooms_do_no_io(tree: &Tree) -> Vec<Finding> {
     let sources = tree
         .production_sources()
@@ -224,10 +263,10 @@ mod tests {
 
     #[test]
     fn a_fenced_dependency_elsewhere_is_found() {
-        let manifest = "[package]\nname = \"quire-engine\"\n[dependencies]\ndatafusion-expr.workspace = true\narrow-array = \"1\"\n";
+        let manifest = "[package]\nname = \"quire-tables\"\n[dependencies]\ndatafusion-expr.workspace = true\narrow-array = \"1\"\n";
         assert_eq!(
             heavy_dependencies_stay_in_their_room(&tree_of(&[(
-                "crates/quire-engine/Cargo.toml",
+                "crates/quire-tables/Cargo.toml",
                 manifest
             )]))
             .len(),

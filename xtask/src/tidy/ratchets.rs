@@ -4,6 +4,8 @@
 //! `cargo xtask tidy --tighten`. Raising one is an edit by hand, which a reader of the change sees.
 
 use super::Finding;
+use super::layers::upward_imports;
+use crate::imports::Imports;
 use crate::rust_source::RustSource;
 use crate::tree::{Crate, TextFile, Tree};
 use std::collections::BTreeMap;
@@ -21,12 +23,22 @@ const HEADING: &str = "\
 # Numbers that may only fall. `cargo xtask tidy` compares, `cargo xtask tidy --tighten` lowers.
 # long-files: lines of a file above 600. long-functions: lines of a function above 70.
 # waivers: `allow` and `expect` of lints outside tests. public-items: `pub` items outside tests (the doors of a room).
+# upward-imports: imports of a higher part of the same crate (`xtask/src/tidy/layers.rs`). file-circles: groups of files that import each
+# other. files-in-circles: the files of these groups.
 ";
 
 /// Section → name → value.
 type Values = BTreeMap<&'static str, BTreeMap<String, usize>>;
 
-const SECTIONS: [&str; 4] = ["long-files", "long-functions", "waivers", "public-items"];
+const SECTIONS: [&str; 7] = [
+    "long-files",
+    "long-functions",
+    "waivers",
+    "public-items",
+    "upward-imports",
+    "file-circles",
+    "files-in-circles",
+];
 
 /// The values in the repository.
 pub struct Recorded(Values);
@@ -143,6 +155,9 @@ fn measure(tree: &Tree) -> Values {
             measure_doors(room, source, &mut values);
         }
     }
+    for room in &tree.crates {
+        measure_imports(tree, room, &mut values);
+    }
     values
 }
 
@@ -177,6 +192,19 @@ fn measure_waivers(room: &Crate, source: &RustSource, values: &mut Values) {
 fn measure_doors(room: &Crate, source: &RustSource, values: &mut Values) {
     let public = source.code_lines().filter(|(_, text)| is_public_item(text));
     add(values, "public-items", room, public.count());
+}
+
+fn measure_imports(tree: &Tree, room: &Crate, values: &mut Values) {
+    let imports = Imports::read(tree, room);
+    let circles = imports.circles();
+    add(
+        values,
+        "upward-imports",
+        room,
+        upward_imports(room, &imports),
+    );
+    add(values, "file-circles", room, circles.len());
+    add(values, "files-in-circles", room, circles.concat().len());
 }
 
 fn add(values: &mut Values, section: &'static str, room: &Crate, count: usize) {

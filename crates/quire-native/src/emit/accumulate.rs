@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
-use quire_engine::avm::Operand;
+use quire_exec::avm::Operand;
 
 use super::{Emitter, OWN};
 use crate::operation::{Arithmetic, Number, Operation, Relation};

@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use quire_codec::field::FieldType;
-use quire_engine::avm::{Operand, Tuple};
+use quire_exec::avm::{Operand, Tuple};
 use quire_format::tuple::{SuppressedPlace, TupleType, ValuePlace};
 
 use super::{CHECKED, Emitter, FIXED, Read};

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
-use quire_engine::avm::{Banks, Operand, OperandKind};
+use quire_exec::avm::{Banks, Operand, OperandKind};
 
 use super::{Emitter, OWN};
 use crate::operation::{Arithmetic, Number, Operation};

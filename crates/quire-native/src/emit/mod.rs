@@ -19,7 +19,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
-use quire_engine::avm::{Banks, Operand, OperandKind};
+use quire_exec::avm::{Banks, Operand, OperandKind};
 
 use crate::operation::Operation;
 use crate::outline::{Constant, Outline, Place, Step, read_place, written_place};

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
-use quire_engine::avm::Operand;
+use quire_exec::avm::Operand;
 
 use super::{Emitter, bit_flags};
 use crate::operation::{Arithmetic, Number, Operation, Relation};

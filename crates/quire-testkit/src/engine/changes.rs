@@ -2,10 +2,9 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
-use quire_engine::row_table::TupleValue;
-use quire_engine::{
-    Insertion, LockWait, MergeOptions, RowLockMode, RowWriter, ScanOptions, Transaction,
-};
+use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
+use quire_tables::row_table::TupleValue;
+use quire_tables::{Insertion, MergeOptions, RowWriter, ScanOptions, Transaction};
 
 use super::rows::{Row, random_rows};
 use crate::random::Random;

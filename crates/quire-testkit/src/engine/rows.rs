@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Int64Type;
-use quire_engine::row_table::{KeyRange, TupleValue};
-use quire_engine::{
-    ColumnDefinition, Direction, Insertion, RowScanOptions, RowSource, ScanOptions, Snapshot,
-    SqlType, TableDefinition, Transaction,
+use quire_kv::btree::Direction;
+use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::{
+    ColumnDefinition, Insertion, RowScanOptions, RowSource, ScanOptions, Snapshot, SqlType,
+    TableDefinition, Transaction,
 };
 
 use crate::random::Random;

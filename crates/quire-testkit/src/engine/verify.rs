@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use quire_engine::{Engine, TransactionOptions, WriteTransaction};
+use quire_kv::mvcc::TransactionOptions;
 use quire_store::{MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
+use quire_tables::{Engine, WriteTransaction};
 
 use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, read_tables};
 use super::workload::{engine_options, volume_options};

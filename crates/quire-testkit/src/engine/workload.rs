@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use quire_engine::{AppendOptions, Engine, EngineOptions, TransactionOptions, WriteTransaction};
+use quire_kv::mvcc::TransactionOptions;
 use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
+use quire_tables::{AppendOptions, Engine, EngineOptions, WriteTransaction};
 
 use super::changes;
 use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, random_rows};

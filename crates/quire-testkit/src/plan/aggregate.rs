@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quire_engine::plan::{
+use quire_exec::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, PlanColumn, SumKind,
 };
-use quire_engine::row_table::Value;
+use quire_tables::row_table::Value;
 
 use super::{Interpreter, NaiveError, Row};
 

@@ -1,7 +1,7 @@
 //! Joins: every left row with every right row.
 
-use quire_engine::plan::{Join, JoinKind};
-use quire_engine::row_table::Value;
+use quire_exec::plan::{Join, JoinKind};
+use quire_tables::row_table::Value;
 
 use super::{Interpreter, NaiveError, Row};
 

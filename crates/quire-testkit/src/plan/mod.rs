@@ -7,10 +7,10 @@ mod join;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use quire_engine::plan::{
+use quire_exec::plan::{
     Environment, EvaluationError, Expression, Node, Plan, PlanColumn, Query, Scalar, Scan, Sort,
 };
-use quire_engine::row_table::{TupleValue, Value};
+use quire_tables::row_table::{TupleValue, Value};
 
 /// A row by its columns.
 pub type Row = Vec<Value>;

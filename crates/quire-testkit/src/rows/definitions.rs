@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use quire_codec::Scalar;
-use quire_engine::row_table::Value;
-use quire_engine::{
-    AddedColumn, ColumnDefinition, Engine, SequenceDefinition, SqlType, Synchronous,
-    TableDefinition, TransactionOptions,
+use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
+use quire_tables::row_table::Value;
+use quire_tables::{
+    AddedColumn, ColumnDefinition, Engine, SequenceDefinition, SqlType, TableDefinition,
 };
 
 use super::model::State;

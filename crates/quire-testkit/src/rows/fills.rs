@@ -5,10 +5,11 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
-use quire_engine::row_table::{KeyRange, Value};
-use quire_engine::{
-    Direction, LockWait, ReferenceChecks, RowSource, RowTable, RowWriteError, SqlType,
-    TableDefinition, TableLockMode, Transaction, TransactionError,
+use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode};
+use quire_tables::row_table::{KeyRange, Value};
+use quire_tables::{
+    ReferenceChecks, RowSource, RowTable, RowWriteError, SqlType, TableDefinition, Transaction,
+    TransactionError,
 };
 
 use super::history::Activity;

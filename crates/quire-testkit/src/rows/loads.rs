@@ -1,6 +1,7 @@
 //! Column tables: loads, changes of rows, merges, with the model beside them.
 
-use quire_engine::{AppendOptions, Engine, TransactionOptions};
+use quire_kv::mvcc::TransactionOptions;
+use quire_tables::{AppendOptions, Engine};
 
 use super::history::Activity;
 use super::workload::{Open, Workload, text};

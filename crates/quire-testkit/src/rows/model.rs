@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use quire_engine::ReferentialAction;
-use quire_engine::row_table::Value;
+use quire_tables::ReferentialAction;
+use quire_tables::row_table::Value;
 
 use super::schema::{Added, INDEXES, REFERRING, Row, Variant};
 use crate::engine::Tables;

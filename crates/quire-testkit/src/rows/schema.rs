@@ -1,8 +1,8 @@
 //! The tables that transactions use, and rows for them.
 
 use quire_codec::CodecId;
-use quire_engine::row_table::Value;
-use quire_engine::{
+use quire_tables::row_table::Value;
+use quire_tables::{
     BlockCodecId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
     PageTarget, ReferentialAction, SqlType, Storage, TableDefinition, TableOptions,
 };

@@ -1,11 +1,12 @@
 //! Statements on the engine's side.
 
 use arrow::array::AsArray;
-use quire_engine::mvcc::{LockError, WriteError};
-use quire_engine::row_table::{KeyRange, TupleValue, Value};
-use quire_engine::{
-    ColumnDefinition, Direction, Insertion, LockWait, ReferenceChecks, RowLockMode, RowScanOptions,
-    RowSource, RowTable, RowWriteError, Snapshot, Transaction,
+use quire_kv::mvcc::{LockError, WriteError};
+use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
+use quire_tables::row_table::{KeyRange, TupleValue, Value};
+use quire_tables::{
+    ColumnDefinition, Insertion, ReferenceChecks, RowScanOptions, RowSource, RowTable,
+    RowWriteError, Snapshot, Transaction,
 };
 
 use super::model::{Change, State, TableState};

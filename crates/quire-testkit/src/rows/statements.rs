@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use quire_engine::row_table::KeyRange;
-use quire_engine::{Direction, Engine, LockWait, RowSource, TableLockMode, TransactionOptions};
+use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode, mvcc::TransactionOptions};
+use quire_tables::row_table::KeyRange;
+use quire_tables::{Engine, RowSource};
 
 use super::model::{Change, State};
 use super::schema::Row;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use quire_engine::row_table::{KeyRange, Value};
-use quire_engine::{Direction, Engine, RowSource, TransactionOptions};
+use quire_kv::{btree::Direction, mvcc::TransactionOptions};
 use quire_store::{
     DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
 };
+use quire_tables::row_table::{KeyRange, Value};
+use quire_tables::{Engine, RowSource};
 
 use super::definitions::next_value;
 use super::model::{Change, State};

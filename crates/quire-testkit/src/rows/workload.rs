@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use quire_engine::{
-    Engine, EngineOptions, Savepoint, Snapshot, Synchronous, Transaction, TransactionOptions,
-};
+use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
+use quire_tables::{Engine, EngineOptions, Savepoint, Snapshot, Transaction};
 
 use super::history::{Activity, History};
 use super::model::State;

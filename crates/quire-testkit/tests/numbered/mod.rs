@@ -4,13 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch};
-use quire_engine::row_table::{KeyRange, TupleValue, Value};
-use quire_engine::{
-    AppendOptions, BlockCodecId, ColumnDefinition, Direction, Engine, IndexDefinition, Insertion,
-    KeyDefinition, KeyPart, LockWait, RowLockMode, RowSource, SqlType, Storage, Synchronous,
-    TableDefinition, Transaction, TransactionOptions,
+use quire_kv::{
+    btree::Direction, mvcc::LockWait, mvcc::RowLockMode, mvcc::Synchronous,
+    mvcc::TransactionOptions,
 };
 use quire_store::{Disk, Volume};
+use quire_tables::row_table::{KeyRange, TupleValue, Value};
+use quire_tables::{
+    AppendOptions, BlockCodecId, ColumnDefinition, Engine, IndexDefinition, Insertion,
+    KeyDefinition, KeyPart, RowSource, SqlType, Storage, TableDefinition, Transaction,
+};
 use quire_testkit::rows::{KeyedRow, Row, engine_options, read_rows, volume_options};
 
 /// Name of the row table.

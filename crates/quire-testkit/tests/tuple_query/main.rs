@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use maker::{Maker, column, scan};
-use quire_engine::avm::{NativeCode, Program, ProgramCompiler, RegisterSet, TrapReason};
-use quire_engine::iterators::{QueryOptions, TupleQuery, TupleQueryError};
-use quire_engine::plan::{
+use quire_exec::avm::{NativeCode, Program, ProgramCompiler, RegisterSet, TrapReason};
+use quire_exec::plan::{
     Expression, Join, JoinKey, JoinKind, Node, Plan, PlanColumn, Query, Sort, SortKey,
 };
-use quire_engine::row_table::Value;
-use quire_engine::{Engine, EngineOptions, RowTable};
+use quire_exec::tuple::{QueryOptions, TupleQuery, TupleQueryError};
 use quire_native::NativeCompiler;
 use quire_store::{MemDisk, Volume, VolumeOptions};
+use quire_tables::row_table::Value;
+use quire_tables::{Engine, EngineOptions, RowTable};
 use quire_testkit::plan::{Row, Tables, answer};
 use tables::{Random, TYPES, make_table, value};
 

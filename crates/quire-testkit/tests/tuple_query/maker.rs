@@ -1,13 +1,13 @@
 //! Random plans over the tables.
 
 use arrow::datatypes::DataType;
-use quire_engine::SqlType;
-use quire_engine::plan::{
+use quire_exec::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Comparison, DecimalOperation,
     Expression, FloatOperator, IntegerOperation, IntegerWidth, Join, JoinKey, JoinKind,
     LikePattern, Node, Operator, Plan, PlanColumn, Scan, Sort, SortKey, SumKind, ValueKind,
 };
-use quire_engine::row_table::Value;
+use quire_tables::SqlType;
+use quire_tables::row_table::Value;
 
 use crate::tables::{NOT_NULL, Random, TYPES, value};
 

@@ -1,10 +1,11 @@
 //! Tables of all types, with keys and indexes of all kinds.
 
-use quire_engine::plan::ValueKind;
-use quire_engine::row_table::{TupleValue, Value};
-use quire_engine::{
+use quire_exec::plan::ValueKind;
+use quire_kv::mvcc::TransactionOptions;
+use quire_tables::row_table::{TupleValue, Value};
+use quire_tables::{
     ColumnDefinition, Engine, IndexDefinition, Insertion, KeyDefinition, KeyPart, SqlType, Storage,
-    TableDefinition, TransactionOptions,
+    TableDefinition,
 };
 use quire_testkit::plan::Row;
 

@@ -6,14 +6,14 @@ mod tuples;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use quire_engine::avm::{
+use quire_exec::avm::{
     Accumulation, Attribute, ColumnPlace, Compiler, Native, Program, ProgramCompiler, RegisterPool,
     RegisterSet, Slot, TuplePlace, TupleSource,
 };
-use quire_engine::plan::{Environment, Scalar};
-use quire_engine::row_table::TupleValue;
+use quire_exec::plan::{Environment, Scalar};
 use quire_lab::{Axis, Chart, Figure, Origin, Paper, Positions, Series};
 use quire_native::NativeCompiler;
+use quire_tables::row_table::TupleValue;
 
 use crate::machine::processor_time;
 use queries::{Query, query_1, query_6};

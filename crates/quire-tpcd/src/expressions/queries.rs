@@ -1,7 +1,7 @@
 //! What queries 1 and 6 compute of a row of `lineitem`.
 
-use quire_engine::plan::{Comparison, DecimalOperation, Expression, Operator, ValueKind};
-use quire_engine::row_table::Value;
+use quire_exec::plan::{Comparison, DecimalOperation, Expression, Operator, ValueKind};
+use quire_tables::row_table::Value;
 
 use super::ExpressionFailure;
 use super::tuples::{DISCOUNT, PRICE, QUANTITY, SHIPDATE, TAX};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quire_engine::row_table::TupleValue;
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
+use quire_tables::row_table::TupleValue;
 
 use super::ExpressionFailure;
 

@@ -1,10 +1,10 @@
 //! The errors of the rooms below, with PostgreSQL's SQLSTATE codes.
 
-use quire_engine::{
-    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
-};
 use quire_store::{
     CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
+};
+use quire_tables::{
+    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
 };
 
 use super::Error;

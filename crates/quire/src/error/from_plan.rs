@@ -1,9 +1,9 @@
 //! Errors of expressions and of the tuple engine, in the words of the general path; and its errors, handed through an expression.
 
 use datafusion::arrow::error::ArrowError;
-use quire_engine::avm::{Trap, TrapReason};
-use quire_engine::iterators::{BuildError, TupleQueryError};
-use quire_engine::plan::{EvaluationError, FunctionError};
+use quire_exec::avm::{Trap, TrapReason};
+use quire_exec::plan::{EvaluationError, FunctionError};
+use quire_exec::tuple::{BuildError, TupleQueryError};
 
 use super::Error;
 use super::from_planner::no_parameter;

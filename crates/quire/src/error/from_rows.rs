@@ -1,9 +1,9 @@
 //! The errors of row tables and their transactions, with PostgreSQL's SQLSTATE codes.
 
-use quire_engine::btree::TreeError;
-use quire_engine::mvcc::{CheckpointError, CommitError, LockError, ReadError, WriteError};
-use quire_engine::row_table::RowError;
-use quire_engine::{RowScanError, RowWriteError, SequenceError, TransactionCommitError};
+use quire_kv::btree::TreeError;
+use quire_kv::mvcc::{CheckpointError, CommitError, LockError, ReadError, WriteError};
+use quire_tables::row_table::RowError;
+use quire_tables::{RowScanError, RowWriteError, SequenceError, TransactionCommitError};
 
 use super::Error;
 

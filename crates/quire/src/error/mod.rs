@@ -67,7 +67,7 @@ impl Error {
     }
 
     /// `22003`: a decimal of more digits than its column has.
-    pub(crate) fn numeric_overflow(column: &str, sql_type: quire_engine::SqlType) -> Self {
+    pub(crate) fn numeric_overflow(column: &str, sql_type: quire_tables::SqlType) -> Self {
         let text =
             format!("numeric field overflow: value in column \"{column}\" does not fit {sql_type}");
         Self::new("22003", text)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Float64Array, StringViewArray};
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, plan_err};
-use quire_engine::costs::{CostSource, Costs};
+use quire_exec::costs::{CostSource, Costs};
 
 use super::storage::table_of;
 
@@ -18,7 +18,7 @@ impl TableFunctionImpl for CostsFunction {
         if !args.exprs().is_empty() {
             return plan_err!("quire_costs takes no arguments");
         }
-        let texts = |text: fn(&quire_engine::costs::ShownCost) -> &'static str| {
+        let texts = |text: fn(&quire_exec::costs::ShownCost) -> &'static str| {
             let texts = self.0.shown().map(|shown| Some(text(&shown)));
             Arc::new(texts.collect::<StringViewArray>())
         };

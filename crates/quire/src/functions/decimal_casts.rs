@@ -14,7 +14,7 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use quire_engine::plan::nearest_double;
+use quire_exec::plan::nearest_double;
 
 use crate::copy::{Reason, parse_decimal};
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, plan_err};
-use quire_engine::Engine;
+use quire_tables::Engine;
 
 use super::storage::figures_of;
 

@@ -72,7 +72,7 @@ use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 
 use crate::optimize::TimePlanner;
 

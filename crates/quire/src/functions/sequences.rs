@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
-use quire_engine::{SequenceDefinition, Snapshot};
+use quire_tables::{SequenceDefinition, Snapshot};
 
 use crate::error::Error;
 

@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
-use quire_engine::{ColumnTable, Snapshot, TreeSize};
+use quire_tables::{ColumnTable, Snapshot, TreeSize};
 
 use crate::error::Error;
 
@@ -60,7 +60,7 @@ impl TableFunctionImpl for TablesFunction {
             return plan_err!("quire_tables takes no arguments");
         }
         let tables = self.0.tables().map_err(external)?;
-        let total = |table: &ColumnTable, of: fn(&quire_engine::ColumnStatistics) -> u64| {
+        let total = |table: &ColumnTable, of: fn(&quire_tables::ColumnStatistics) -> u64| {
             let columns = 0..table.definition().columns.len();
             let columns = columns.filter_map(|column| table.statistics(column));
             columns.map(|statistics| of(&statistics)).sum::<u64>()
@@ -202,7 +202,7 @@ fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvi
     ])
 }
 
-fn external(error: quire_engine::EngineError) -> DataFusionError {
+fn external(error: quire_tables::EngineError) -> DataFusionError {
     DataFusionError::External(Box::new(Error::from(error)))
 }
 

@@ -7,8 +7,8 @@ use datafusion::arrow::array::{
 };
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, plan_err};
-use quire_engine::Snapshot;
-use quire_engine::mvcc::{LockObject, LockReport};
+use quire_kv::mvcc::{LockObject, LockReport};
+use quire_tables::Snapshot;
 
 use super::storage::table_of;
 use crate::database::Opened;

@@ -8,5 +8,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 /// Whether the plan is a join in whose keys NULL equals NULL.
 pub(super) fn has_equal_nulls(plan: &LogicalPlan) -> Result<bool> {
-    Ok(matches!(plan, LogicalPlan::Join(join) if join.null_equality == NullEquality::NullEqualsNull))
+    Ok(
+        matches!(plan, LogicalPlan::Join(join) if join.null_equality == NullEquality::NullEqualsNull),
+    )
 }

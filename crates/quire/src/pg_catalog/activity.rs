@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use datafusion::common::{Result, ScalarValue};
-use quire_engine::mvcc::{LockObject, LockReport};
+use quire_kv::mvcc::{LockObject, LockReport};
 
 use super::PgCatalog;
 use super::objects::table_oid;

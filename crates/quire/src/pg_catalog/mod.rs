@@ -34,7 +34,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 
 use crate::database::Opened;
 use crate::error::Error;

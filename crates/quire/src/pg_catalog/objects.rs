@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use quire_engine::{
+use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, KeyDefinition, ReferentialAction,
     SequenceDefinition, Snapshot, Storage, TableDefinition, ViewDefinition,
 };
@@ -121,7 +121,7 @@ pub(super) struct Objects {
 }
 
 /// Names and types of the columns of views, for those that could be planned.
-pub(crate) type ViewColumns = BTreeMap<String, Vec<(String, quire_engine::SqlType)>>;
+pub(crate) type ViewColumns = BTreeMap<String, Vec<(String, quire_tables::SqlType)>>;
 
 impl Objects {
     pub(super) fn new(snapshot: &Snapshot, views: &ViewColumns) -> Result<Self, Error> {
@@ -286,7 +286,7 @@ impl Objects {
         self.constraints.insert(constraint.oid, constraint);
     }
 
-    fn add_view(&mut self, view: &Arc<ViewDefinition>, known: &[(String, quire_engine::SqlType)]) {
+    fn add_view(&mut self, view: &Arc<ViewDefinition>, known: &[(String, quire_tables::SqlType)]) {
         let columns = view.columns.iter().zip(1..);
         let columns = columns.map(|(name, number)| {
             let found = known.get(usize::try_from(number - 1).unwrap_or_default());

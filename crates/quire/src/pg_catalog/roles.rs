@@ -1,7 +1,7 @@
 //! Rows about roles.
 
 use datafusion::common::Result;
-use quire_engine::{RoleDefinition, Snapshot};
+use quire_tables::{RoleDefinition, Snapshot};
 
 use super::PgCatalog;
 use super::rows::{Rows, flag, number, optional, text};

@@ -1,7 +1,7 @@
 //! What relations take in the file, compressed, as PostgreSQL's functions of sizes are asked for it.
 
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use quire_engine::{Snapshot, TreeSize};
+use quire_tables::{Snapshot, TreeSize};
 
 use super::PgCatalog;
 use super::objects::{Relation, Source};
@@ -68,6 +68,6 @@ fn table_bytes(snapshot: &Snapshot, name: &str) -> Result<TableBytes> {
     })
 }
 
-fn external(error: quire_engine::EngineError) -> DataFusionError {
+fn external(error: quire_tables::EngineError) -> DataFusionError {
     DataFusionError::External(Box::new(Error::from(error)))
 }

@@ -1,6 +1,6 @@
 //! `pg_type`: the types that columns and values have, and how clients spell them.
 
-use quire_engine::SqlType;
+use quire_tables::SqlType;
 
 /// A type that is no array.
 pub(super) struct TypeEntry {

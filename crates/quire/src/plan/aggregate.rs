@@ -3,7 +3,7 @@
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::logical_expr::expr::AggregateFunction as Planned;
 use datafusion::logical_expr::{Aggregate as PlannedAggregate, Expr, ExprSchemable};
-use quire_engine::plan::{Aggregate, AggregateCall, AggregateFunction, AverageKind, Plan, SumKind};
+use quire_exec::plan::{Aggregate, AggregateCall, AggregateFunction, AverageKind, Plan, SumKind};
 
 use super::Untranslated;
 use super::relation::{Relations, Seen};

@@ -2,7 +2,7 @@
 
 use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::{Expr, ExprSchemable, Join as Planned, LogicalPlan};
-use quire_engine::plan::{Join, JoinKey, JoinKind, Plan};
+use quire_exec::plan::{Join, JoinKey, JoinKind, Plan};
 
 use super::Untranslated;
 use super::relation::{Relations, Seen, untranslated};

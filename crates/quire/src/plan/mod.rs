@@ -1,4 +1,4 @@
-//! From DataFusion's optimized plans to queries of the engine's algebra, [`quire_engine::plan`].
+//! From DataFusion's optimized plans to queries of the engine's algebra, [`quire_exec::plan`].
 //!
 //! Every node and expression is taken as it is; what has no counterpart makes the whole statement [`Untranslated`], which then
 //! runs on DataFusion's own operators.
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use quire_engine::plan::{PlanError, Query};
+use quire_exec::plan::{PlanError, Query};
 
 use crate::statement::expression::parameter_number;
 use relation::Relations;

@@ -9,7 +9,7 @@ use datafusion::logical_expr::{
     Distinct, Expr, Filter, Limit, LogicalPlan, Projection, Sort as PlannedSort, Subquery, Union,
     Values,
 };
-use quire_engine::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
+use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
 
 use super::Untranslated;
 use crate::functions::FloatKey;

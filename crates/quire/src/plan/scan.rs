@@ -6,7 +6,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::DFSchema;
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::TableScan;
-use quire_engine::plan::{Expression, Node, Plan, PlanColumn, Scan};
+use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Scan};
 
 use super::Untranslated;
 use super::relation::Relations;

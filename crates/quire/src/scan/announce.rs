@@ -9,7 +9,7 @@ use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use quire_engine::{Phase, Work};
+use quire_kv::{progress::Phase, progress::Work};
 
 use super::rows::RowScanSource;
 use super::source::ColumnScan;

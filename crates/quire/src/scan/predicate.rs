@@ -11,7 +11,7 @@ use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
-use quire_engine::{Predicate, ZoneTable};
+use quire_tables::{Predicate, ZoneTable};
 
 use super::pruning::ZoneStatistics;
 use crate::functions::FloatKey;

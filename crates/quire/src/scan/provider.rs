@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_plan::ExecutionPlan;
-use quire_engine::ColumnTable;
+use quire_tables::ColumnTable;
 
 use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;

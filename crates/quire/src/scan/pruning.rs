@@ -7,7 +7,7 @@ use datafusion::arrow::array::{ArrayRef, BooleanArray};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::pruning::PruningStatistics;
 use datafusion::common::{Column, ScalarValue};
-use quire_engine::ZoneTable;
+use quire_tables::ZoneTable;
 
 /// One container per zone. Bounds may be wider than the values (long text is cut), never narrower.
 pub(super) struct ZoneStatistics<'a> {

@@ -13,7 +13,7 @@ use datafusion::physical_plan::metrics::{
     BaselineMetrics, ExecutionPlanMetricsSet, Gauge, MetricBuilder,
 };
 use futures::Stream;
-use quire_engine::{Scan, ScanError, ScanReader};
+use quire_tables::{Scan, ScanError, ScanReader};
 
 use crate::error::Error;
 

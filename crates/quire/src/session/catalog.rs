@@ -9,7 +9,7 @@ use datafusion::catalog::{
     SchemaProvider, TableProvider,
 };
 use datafusion::common::{DataFusionError, Result};
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 
 use super::configuration::QuireOptions;
 use crate::error::Error;

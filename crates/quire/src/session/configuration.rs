@@ -7,11 +7,10 @@ use std::time::Duration;
 use datafusion::common::config::{ConfigExtension, ExtensionOptions};
 use datafusion::common::extensions_options;
 use datafusion::prelude::SessionConfig;
+use quire_exec::costs::Costs;
+use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 
 use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
-use quire_engine::costs::Costs;
-use quire_engine::{Isolation, TransactionOptions};
-
 use super::context::Session;
 use super::costs::{COSTS, CostSettings};
 use super::formats;

@@ -13,9 +13,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
-use quire_engine::plan::Environment;
-use quire_engine::row_table::Value;
-use quire_engine::{Isolation, Snapshot, TransactionOptions, Work};
+use quire_exec::plan::Environment;
+use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions, progress::Work};
+use quire_tables::Snapshot;
+use quire_tables::row_table::Value;
 
 use super::catalog::catalog_list;
 use super::configuration::{QuireOptions, Settings};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quire_engine::{Isolation, Synchronous, TransactionOptions};
+use quire_kv::{mvcc::Isolation, mvcc::Synchronous, mvcc::TransactionOptions};
 
 use crate::error::Error;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use quire_engine::{
+use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
     ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, TableDefinition,
     ViewDefinition,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::ObjectName;
-use quire_engine::{ColumnDefinition, Snapshot, ViewDefinition};
+use quire_tables::{ColumnDefinition, Snapshot, ViewDefinition};
 
 use super::insert::{find_table, table_name};
 use super::{query, types, views};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use quire_engine::{
+use quire_tables::{
     ColumnDefinition, GeneratedKind, SequenceDefinition, Snapshot, TableDefinition, ViewDefinition,
     default_name,
 };
@@ -91,7 +91,7 @@ impl<'s> Dump<'s> {
             .filter_map(|table| self.snapshot.id_of(&table.name))
             .collect();
         let is_meant = |sequence: &&SequenceDefinition| {
-            let is_owned = |owner: quire_engine::SequenceOwner| ids.contains(&owner.table);
+            let is_owned = |owner: quire_tables::SequenceOwner| ids.contains(&owner.table);
             match self.generates_for(sequence.id) {
                 // It comes with its column.
                 Some(_) => sequence.owner.is_some_and(is_owned),

@@ -11,7 +11,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
 };
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 
 use super::dml;
 use super::query::{context_for, plan};

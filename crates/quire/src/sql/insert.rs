@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Insert, ObjectName};
-use quire_engine::{ColumnTable, Snapshot, TableDefinition};
+use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 
 use super::dml;
 use super::names::last_part;

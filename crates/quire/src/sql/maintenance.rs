@@ -5,7 +5,8 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use quire_engine::{Isolation, MergeOptions, Storage, TransactionOptions};
+use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
+use quire_tables::{MergeOptions, Storage};
 use tokio::task::block_in_place;
 
 use super::ddl;

@@ -12,7 +12,7 @@ use datafusion::execution::{FunctionRegistry, SendableRecordBatchStream};
 use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 use futures::FutureExt;
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
 use super::merged_columns;

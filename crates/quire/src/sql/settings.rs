@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
     TransactionMode, Value,
 };
 
-use quire_engine::Isolation;
+use quire_kv::mvcc::Isolation;
 
 use super::reject::not_supported;
 use crate::error::Error;

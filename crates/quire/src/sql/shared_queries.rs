@@ -21,7 +21,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
 use futures::{StreamExt, TryStreamExt, stream};
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 use tokio::sync::OnceCell;
 
 use super::names::{folded, last_part};

@@ -10,7 +10,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::datasource::ViewTable;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Query, Statement, Visit};
-use quire_engine::{Snapshot, ViewDefinition};
+use quire_tables::{Snapshot, ViewDefinition};
 
 use super::names::last_part;
 use super::parse::parse_query;

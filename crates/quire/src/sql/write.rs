@@ -4,7 +4,7 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use quire_engine::Transaction;
+use quire_tables::Transaction;
 
 use crate::cancel::CancelToken;
 use crate::error::Error;

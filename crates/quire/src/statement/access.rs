@@ -4,9 +4,9 @@
 //! first columns, then one range or list for the column after them. The conditions that the range says exactly are dropped from what is
 //! tested of each row; the others stay.
 
-use quire_engine::SqlType;
-use quire_engine::plan::{Comparison, Environment, Expression, Scalar};
-use quire_engine::row_table::{TupleValue, Value};
+use quire_exec::plan::{Comparison, Environment, Expression, Scalar};
+use quire_tables::SqlType;
+use quire_tables::row_table::{TupleValue, Value};
 
 use super::table::{Key, KeyKind, Table, integer_bounds};
 use crate::error::Error;

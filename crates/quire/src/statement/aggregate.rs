@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use datafusion::arrow::datatypes::DataType;
-use quire_engine::plan::{Environment, Expression, Row, Scalar};
-use quire_engine::row_table::Value;
+use quire_exec::plan::{Environment, Expression, Row, Scalar};
+use quire_tables::row_table::Value;
 
 use super::scalar::is_text;
 use crate::error::Error;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::datatypes::DataType;
-use quire_engine::RowParts;
+use quire_tables::RowParts;
 
 use super::compiled::Compiled;
 use super::constant::Constant;

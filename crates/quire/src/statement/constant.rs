@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use quire_engine::plan::Environment;
-use quire_engine::row_table::Value;
+use quire_exec::plan::Environment;
+use quire_tables::row_table::Value;
 
 use super::compiled::Output;
 use super::memory::Memory;

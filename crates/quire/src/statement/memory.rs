@@ -1,8 +1,8 @@
 //! What an execution needs besides its answer, and the next one of the same prepared statement can use again. Vectors whose elements
 //! borrow are kept without elements.
 
-use quire_engine::plan::Scalar;
-use quire_engine::row_table::{RowBuffer, TupleValue};
+use quire_exec::plan::Scalar;
+use quire_tables::row_table::{RowBuffer, TupleValue};
 
 use super::execute::ResultRows;
 

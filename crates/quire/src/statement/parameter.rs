@@ -5,8 +5,8 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
-use quire_engine::plan::Scalar;
-use quire_engine::row_table::Value;
+use quire_exec::plan::Scalar;
+use quire_tables::row_table::Value;
 
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
 use crate::bytea;

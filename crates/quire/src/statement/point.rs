@@ -3,9 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use quire_engine::plan::{Environment, Row};
-use quire_engine::row_table::{TupleValue, Value};
-use quire_engine::{LockWait, ReferenceChecks, RowLockMode};
+use quire_exec::plan::{Environment, Row};
+use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
+use quire_tables::ReferenceChecks;
+use quire_tables::row_table::{TupleValue, Value};
 
 use super::cache::CompiledStatement;
 use super::compiled::{Change, Compiled, Insert, NewValue, Select};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use quire_engine::row_table::Value;
+use quire_tables::row_table::Value;
 
 use super::cache::Known;
 use super::memory::Memory;

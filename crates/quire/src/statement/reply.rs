@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
-use quire_engine::row_table::Value;
+use quire_tables::row_table::Value;
 
 use super::execute::ResultRows;
 use super::run::Answer;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
-use quire_engine::plan::Environment;
-use quire_engine::row_table::Value;
-use quire_engine::{ColumnTable, Isolation, LockWait, RowTable, Snapshot, TableLockMode};
+use quire_exec::plan::Environment;
+use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
+use quire_tables::row_table::Value;
+use quire_tables::{ColumnTable, RowTable, Snapshot};
 
 use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
 use super::cache::{CompiledStatement, Control, Known, KnownKind};

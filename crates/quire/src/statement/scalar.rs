@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
-use quire_engine::plan::{Scalar, ValueKind};
+use quire_exec::plan::{Scalar, ValueKind};
 
 use crate::error::Error;
 

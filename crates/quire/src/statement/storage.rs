@@ -5,11 +5,11 @@ use std::mem::take;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use quire_engine::plan::Row;
-use quire_engine::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
-use quire_engine::{
-    Direction, LockWait, ReferenceChecks, RowLockMode, RowParts, RowTable, RowWriteError,
-    RowWriter, Snapshot, Transaction,
+use quire_exec::plan::Row;
+use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
+use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
+use quire_tables::{
+    ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, Snapshot, Transaction,
 };
 
 use super::access::KeyBounds;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use quire_engine::{GeneratedKind, KeyDefinition, KeyPart, SqlType, TableDefinition};
+use quire_tables::{GeneratedKind, KeyDefinition, KeyPart, SqlType, TableDefinition};
 
 /// A row table as statements see it. Columns are numbered without the dropped ones.
 #[derive(Debug)]

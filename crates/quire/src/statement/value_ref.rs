@@ -1,6 +1,6 @@
 //! A value that is somebody else's.
 
-use quire_engine::row_table::{Decimal, TupleValue, Value};
+use quire_tables::row_table::{Decimal, TupleValue, Value};
 
 /// The value of one column of one row, where it is: [`Value`] without a copy of texts and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

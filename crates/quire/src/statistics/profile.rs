@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::logical_expr::Expr;
-use quire_engine::{ColumnTable, distinct_drawn};
+use quire_tables::{ColumnTable, distinct_drawn};
 
 use super::selectivity::{narrowed, selectivity};
 

@@ -3,7 +3,7 @@
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use quire_engine::{ColumnSample, RowColumnStatistics, RowTable};
+use quire_tables::{ColumnSample, RowColumnStatistics, RowTable};
 
 use super::profile::{ColumnProfile, TableProfile, value_bytes};
 

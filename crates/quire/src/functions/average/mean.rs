@@ -6,7 +6,7 @@ use arrow::datatypes::i256;
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, Float64Array};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use quire_engine::plan::{nearest_double, nearest_mean};
+use quire_exec::plan::{nearest_double, nearest_mean};
 
 use crate::functions::decimal_out_of_range;
 

@@ -10,7 +10,7 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use quire_engine::plan::LikePattern;
+use quire_exec::plan::LikePattern;
 
 use super::super::bytes::map_array;
 use crate::interruption::Interruption;

@@ -7,7 +7,7 @@ use datafusion::arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result};
-use quire_engine::plan::VALUE_BYTES_MAX;
+use quire_exec::plan::VALUE_BYTES_MAX;
 
 use crate::error::Error;
 use crate::interruption::Interruption;

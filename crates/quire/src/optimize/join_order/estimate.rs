@@ -9,7 +9,7 @@ use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, FetchType, Join, LogicalPlan, Projection, TableScan,
 };
-use quire_engine::distinct_drawn;
+use quire_tables::distinct_drawn;
 
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 use crate::statistics::TableProfile;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::Statement;
-use quire_engine::plan::{Node, Plan, Query};
-use quire_engine::row_table::Value;
+use quire_exec::plan::{Node, Plan, Query};
+use quire_tables::row_table::Value;
 use quire_testkit::plan::{Row, Tables, answer};
 
 use super::{Untranslated, translate};

@@ -3,9 +3,10 @@
 use std::ops::Bound;
 
 use datafusion::common::{DataFusionError, Result};
-use quire_engine::costs::Costs;
-use quire_engine::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
-use quire_engine::{RowScanError, RowSource, RowTable};
+use quire_exec::access::path_ns;
+use quire_exec::costs::Costs;
+use quire_tables::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
+use quire_tables::{RowScanError, RowSource, RowTable};
 
 use super::conditions::{Condition, as_tuple_bound};
 use crate::error::Error;
@@ -24,7 +25,7 @@ pub(super) fn choose(
     costs: &Costs,
 ) -> Result<Access> {
     let cost_ns = |source: &RowSource, rows: u64| {
-        let cost_ns = table.path_ns(source, rows, costs);
+        let cost_ns = path_ns(table, source, rows, costs);
         cost_ns.map_err(external)
     };
     let all = KeyRange::all();

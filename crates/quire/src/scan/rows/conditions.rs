@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use quire_engine::row_table::{TupleValue, Value};
-use quire_engine::{SqlType, TableDefinition};
+use quire_tables::row_table::{TupleValue, Value};
+use quire_tables::{SqlType, TableDefinition};
 
 /// What must hold of one column.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use quire_engine::costs::Costs;
-use quire_engine::{RowSource, RowTable};
+use quire_exec::costs::Costs;
+use quire_tables::{RowSource, RowTable};
 
 use super::access::{self, Access, external};
 use super::conditions::{conditions, is_useful};

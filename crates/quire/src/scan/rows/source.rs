@@ -22,7 +22,8 @@ use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
-use quire_engine::{Direction, RowScanError, RowScanOptions, RowSource, RowTable, Work};
+use quire_kv::{btree::Direction, progress::Work};
+use quire_tables::{RowScanError, RowScanOptions, RowSource, RowTable};
 
 use super::access::Access;
 use super::stream::RowStream;
@@ -135,7 +136,7 @@ impl RowScanSource {
             RowSource::Keys(_) => return None,
         };
         let live = self.table.layout().live_ordinals();
-        let sort = |part: &quire_engine::KeyPart| {
+        let sort = |part: &quire_tables::KeyPart| {
             let position = live.binary_search(&part.column).ok()?;
             let output = self.projection.iter().position(|at| *at == position)?;
             let column = Column::new(self.schema.field(output).name(), output);

@@ -11,7 +11,8 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::BaselineMetrics;
 use futures::Stream;
-use quire_engine::{RowScan, RowScanOptions, RowTable, Work};
+use quire_kv::progress::Work;
+use quire_tables::{RowScan, RowScanOptions, RowTable};
 
 use super::access::external;
 

@@ -1,8 +1,8 @@
 //! One statement that changes definitions: the only place where `CREATE`, `ALTER` and `DROP` meet the engine's transaction.
 
-use quire_engine::{
-    IndexDefinition, LockWait, Snapshot, TableDefinition, TableLockMode, Transaction,
-    TransactionError, WriteTransaction,
+use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
+use quire_tables::{
+    IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
 };
 use tokio::task::block_in_place;
 

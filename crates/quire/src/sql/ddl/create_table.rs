@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::helpers::stmt_create_table::CreateTableBuil
 use datafusion::sql::sqlparser::ast::{
     CreateTable, CreateTableLikeDefaults, CreateTableLikeKind, Query, SqlOption,
 };
-use quire_engine::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
+use quire_tables::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
 
 use super::super::insert::table_name;
 use super::super::names::folded;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use datafusion::sql::sqlparser::ast::{
     CascadeOption, ObjectName, ObjectType, Truncate, TruncateIdentityOption,
 };
-use quire_engine::{Snapshot, TableDefinition};
+use quire_tables::{Snapshot, TableDefinition};
 
 use super::super::insert::{no_such_table, table_name};
 use super::super::parse::parse_expression;

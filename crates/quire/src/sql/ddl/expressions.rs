@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
     DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     Query, SelectItem, SetExpr, Statement, Value, Visitor, VisitorMut,
 };
-use quire_engine::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
+use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};
 use super::super::parse::{parse_expression, parse_query};

@@ -1,7 +1,7 @@
 //! `CREATE INDEX`
 
 use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
-use quire_engine::{IndexDefinition, KeyDefinition, Storage};
+use quire_tables::{IndexDefinition, KeyDefinition, Storage};
 
 use super::super::insert::table_name;
 use super::super::reject::not_supported;

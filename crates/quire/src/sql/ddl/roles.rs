@@ -1,6 +1,6 @@
 //! Roles: who may log in, and with which password.
 
-use quire_engine::RoleDefinition;
+use quire_tables::RoleDefinition;
 
 use super::super::reject::not_supported;
 use super::super::role_statement::{RoleName, RoleOption, RoleStatement};

@@ -1,7 +1,7 @@
 //! Sequences, alone or as IDENTITY of a column.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, SequenceOptions};
-use quire_engine::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
+use quire_tables::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;
 use super::super::names::{folded, last_part};

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
-use quire_engine::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
+use quire_tables::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
 
 use super::super::names::folded;
 use super::super::reject::not_supported;

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     CreateTableOptions, CreateView, Expr, Ident, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, Statement, WildcardAdditionalOptions,
 };
-use quire_engine::{Snapshot, ViewDefinition};
+use quire_tables::{Snapshot, ViewDefinition};
 
 use super::super::insert::table_name;
 use super::super::names::{display, folded, last_part};

@@ -12,9 +12,10 @@ use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
-use quire_engine::plan::WriteKind;
-use quire_engine::row_table::TupleValue;
-use quire_engine::{RowTable, Snapshot, TableDefinition, TableLockMode, Transaction};
+use quire_exec::plan::WriteKind;
+use quire_kv::mvcc::TableLockMode;
+use quire_tables::row_table::TupleValue;
+use quire_tables::{RowTable, Snapshot, TableDefinition, Transaction};
 use tokio::task::block_in_place;
 
 use super::super::names::folded;

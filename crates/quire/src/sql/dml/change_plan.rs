@@ -12,7 +12,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
-use quire_engine::TableDefinition;
+use quire_tables::TableDefinition;
 
 use super::super::names::{self, folded};
 use super::super::parse;
@@ -124,7 +124,7 @@ impl ChangeParts<'_> {
     /// One expression for each CHECK.
     fn checks(&self, rows: &DFSchema, columns: &ChangeColumns) -> Result<Vec<Expr>, Error> {
         let schema = pick(rows, columns.after.clone())?;
-        let check = |(position, check): (usize, &quire_engine::CheckDefinition)| {
+        let check = |(position, check): (usize, &quire_tables::CheckDefinition)| {
             let condition = parse::parse_expression(&check.condition)?;
             let is_met = cast(
                 self.context.expression(&condition, &schema)?,

@@ -6,7 +6,7 @@
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr as SqlExpr, Parens, Query, SetExpr, Value,
 };
-use quire_engine::TableDefinition;
+use quire_tables::TableDefinition;
 
 use super::super::parse;
 use crate::error::Error;

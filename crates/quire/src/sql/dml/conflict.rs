@@ -13,8 +13,8 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Expr as SqlExpr, OnConflict, OnConflictAction,
     SelectItem,
 };
-use quire_engine::row_table::{Value, array_of_values};
-use quire_engine::{RowTable, TableDefinition};
+use quire_tables::row_table::{Value, array_of_values};
+use quire_tables::{RowTable, TableDefinition};
 
 use super::super::names::{folded, last_part};
 use super::super::reject::not_supported;

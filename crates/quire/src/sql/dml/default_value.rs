@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Value,
 };
-use quire_engine::{GeneratedKind, TableDefinition};
+use quire_tables::{GeneratedKind, TableDefinition};
 
 use super::super::parse;
 use crate::error::Error;

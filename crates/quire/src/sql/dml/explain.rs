@@ -2,7 +2,7 @@
 
 use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::Statement;
-use quire_engine::Snapshot;
+use quire_tables::Snapshot;
 
 use super::change_plan::ChangePlan;
 use super::changed_rows::ChangedRows;

@@ -10,11 +10,11 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
-use quire_engine::plan::WriteKind;
-use quire_engine::row_table::TupleValue;
-use quire_engine::{
-    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, Storage, TableDefinition,
-    TableLockMode, Transaction,
+use quire_exec::plan::WriteKind;
+use quire_kv::mvcc::TableLockMode;
+use quire_tables::row_table::TupleValue;
+use quire_tables::{
+    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, Storage, TableDefinition, Transaction,
 };
 use tokio::task::block_in_place;
 

@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, GroupByExpr, Ident, LimitClause, LockClause, LockType, NonBlock,
     ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, Value,
 };
-use quire_engine::{LockWait, RowLockMode, TableLockMode};
+use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode};
 use tokio::task::block_in_place;
 
 use super::super::insert::table_name;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use quire_engine::row_table::TupleValue;
-use quire_engine::{LockWait, ReferenceChecks, RowLockMode, RowParts, Transaction};
+use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
+use quire_tables::row_table::TupleValue;
+use quire_tables::{ReferenceChecks, RowParts, Transaction};
 
 use crate::error::Error;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{Array, RecordBatch};
-use quire_engine::row_table::{ColumnArray, TupleValue, fit};
-use quire_engine::{SqlType, TableDefinition};
+use quire_tables::row_table::{ColumnArray, TupleValue, fit};
+use quire_tables::{SqlType, TableDefinition};
 
 use crate::error::Error;
 

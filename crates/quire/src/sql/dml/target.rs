@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use quire_engine::{
-    ColumnTable, LockWait, RowParts, RowTable, Snapshot, TableDefinition, TableLockMode,
-};
+use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
+use quire_tables::{ColumnTable, RowParts, RowTable, Snapshot, TableDefinition};
 use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;

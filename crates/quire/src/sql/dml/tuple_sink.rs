@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quire_engine::iterators::{NotWritten, RowSink, SharedSink, WrittenRow};
-use quire_engine::plan::{Plan, Write, WriteKind};
-use quire_engine::row_table::{TupleValue, recycled};
-use quire_engine::{Insertion, RowTable};
+use quire_exec::plan::{Plan, Write, WriteKind};
+use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
+use quire_tables::row_table::{TupleValue, recycled};
+use quire_tables::{Insertion, RowTable};
 
 use super::super::tuple_engine::{RowTables, TupleChange, WantedRows};
 use super::change_plan::ChangePlan;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
-use quire_engine::{Snapshot, SqlType, Storage, Transaction};
+use quire_tables::{Snapshot, SqlType, Storage, Transaction};
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::dml;

@@ -6,10 +6,8 @@ use std::sync::{Arc, Mutex};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
-use quire_engine::iterators::{
-    NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow,
-};
-use quire_engine::plan::{Expression, Plan, PlanColumn, Query, Write};
+use quire_exec::plan::{Expression, Plan, PlanColumn, Query, Write};
+use quire_exec::tuple::{NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow};
 use tokio::task::block_in_place;
 
 use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, translated};

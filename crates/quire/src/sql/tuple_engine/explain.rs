@@ -1,7 +1,7 @@
 //! What the tuple engine does for a query, in words.
 
-use quire_engine::Snapshot;
-use quire_engine::iterators::{QueryOptions, TupleQuery};
+use quire_exec::tuple::{QueryOptions, TupleQuery};
+use quire_tables::Snapshot;
 
 use super::{BATCH_ROWS, RowTables, blocking, costs_of, left_or, options_of, started, translated};
 use crate::cancel::CancelToken;

@@ -14,10 +14,10 @@ use std::sync::{Arc, Weak};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
-use quire_engine::Snapshot;
-use quire_engine::avm::Cancellation;
-use quire_engine::iterators::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
-use quire_engine::plan::Query;
+use quire_exec::avm::Cancellation;
+use quire_exec::plan::Query;
+use quire_exec::tuple::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
+use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;

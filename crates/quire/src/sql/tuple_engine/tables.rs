@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
-use quire_engine::{RowTable, Snapshot};
+use quire_tables::{RowTable, Snapshot};
 
 use crate::error::Error;
 use crate::sql::dml::TARGET_TABLE;

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins,
 };
 
-use quire_engine::{LockWait, RowLockMode};
+use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 
 use crate::sql::names;
 

@@ -21,7 +21,7 @@ use datafusion::common::{DFSchema, ScalarValue, TableReference};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
-use quire_engine::plan::Expression;
+use quire_exec::plan::Expression;
 
 pub(super) use clauses::LockMode;
 pub(super) use constant::{compile_constant, is_constant};

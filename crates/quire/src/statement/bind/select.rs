@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     Expr, OrderByExpr, Query, SelectItem, SelectItemQualifiedWildcardKind, Value,
 };
-use quire_engine::plan::Expression;
+use quire_exec::plan::Expression;
 
 use super::clauses::SelectClauses;
 use super::{Binder, Typed};

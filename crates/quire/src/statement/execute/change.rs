@@ -2,8 +2,8 @@
 
 use std::mem::take;
 
-use quire_engine::plan::{Environment, Row, Scalar};
-use quire_engine::row_table::{TupleValue, Value, recycled};
+use quire_exec::plan::{Environment, Row, Scalar};
+use quire_tables::row_table::{TupleValue, Value, recycled};
 
 use super::select::passes;
 use super::{Apply, Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};

@@ -5,8 +5,8 @@ mod change;
 mod rows;
 mod select;
 
-use quire_engine::plan::{Environment, EvaluationError, Row, Scalar};
-use quire_engine::row_table::{TupleValue, Value};
+use quire_exec::plan::{Environment, EvaluationError, Row, Scalar};
+use quire_tables::row_table::{TupleValue, Value};
 
 pub(crate) use rows::ResultRows;
 pub(super) use select::passes;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use quire_engine::plan::{EvaluationError, Scalar};
-use quire_engine::row_table::{Decimal, Value};
+use quire_exec::plan::{EvaluationError, Scalar};
+use quire_tables::row_table::{Decimal, Value};
 
 use crate::statement::value_ref::ValueRef;
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use quire_engine::plan::{Environment, Expression, Row, Scalar};
-use quire_engine::row_table::{TupleValue, Value};
+use quire_exec::plan::{Environment, Expression, Row, Scalar};
+use quire_tables::row_table::{TupleValue, Value};
 
 use super::rows::RowOf;
 use super::{Range, ResultRows, TableRows};

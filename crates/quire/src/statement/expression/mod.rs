@@ -1,4 +1,4 @@
-//! From the planner's expressions to those of the engine's algebra, [`quire_engine::plan`].
+//! From the planner's expressions to those of the engine's algebra, [`quire_exec::plan`].
 
 mod cast;
 mod foreign;

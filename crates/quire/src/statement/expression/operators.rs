@@ -2,7 +2,7 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::Operator as Planned;
-use quire_engine::plan::{
+use quire_exec::plan::{
     Comparison, DecimalOperation, Expression, FloatOperator, IntegerOperation, Operator,
 };
 

@@ -12,11 +12,11 @@ use datafusion::logical_expr::{
     BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator as Planned, ReturnFieldArgs, Subquery,
     Volatility,
 };
-use quire_engine::plan::{
+use quire_exec::plan::{
     Comparison, Environment, Expression, FloatOperator, LikePattern, Operator, PlanColumn,
     ValueKind,
 };
-use quire_engine::row_table::Value;
+use quire_tables::row_table::Value;
 
 use super::cast::cast;
 use super::foreign::PlannedExpression;

@@ -1,7 +1,7 @@
 //! The same statements on both paths.
 
-use quire_engine::plan::Environment;
-use quire_engine::row_table::Value;
+use quire_exec::plan::Environment;
+use quire_tables::row_table::Value;
 
 use super::memory::MemoryRows;
 use super::random::{Random, condition, key_condition, number, row, string, written};

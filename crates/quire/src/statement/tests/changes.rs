@@ -1,7 +1,7 @@
 //! Insertions, updates and deletions over rows in memory.
 
-use quire_engine::plan::Environment;
-use quire_engine::row_table::Value;
+use quire_exec::plan::Environment;
+use quire_tables::row_table::Value;
 
 use super::memory::MemoryRows;
 use super::random::{Random, row};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 
-use quire_engine::row_table::{TupleValue, Value};
+use quire_tables::row_table::{TupleValue, Value};
 
 use crate::error::Error;
 use crate::statement::access::KeyBounds;

@@ -14,7 +14,7 @@ use datafusion::arrow::datatypes::FieldRef;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::sql::sqlparser::ast::Statement;
-use quire_engine::SqlType;
+use quire_tables::SqlType;
 
 use super::bind::{TableName, compile};
 use super::compiled::Compiled;

@@ -1,6 +1,6 @@
 //! Random rows and random expressions.
 
-use quire_engine::row_table::Value;
+use quire_tables::row_table::Value;
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 pub(super) struct Random(pub(super) u64);

@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, ColumnDef, DataType as Spelled, Expr, GeneratedAs, Ident,
     SequenceOptions, Value,
 };
-use quire_engine::{
+use quire_tables::{
     AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, Storage, TableDefinition,
 };
 
@@ -132,7 +132,7 @@ impl Alteration<'_, '_> {
         cascade: bool,
     ) -> Result<(), Error> {
         let has =
-            |key: &quire_engine::KeyDefinition| key.columns.iter().any(|part| part.column == place);
+            |key: &quire_tables::KeyDefinition| key.columns.iter().any(|part| part.column == place);
         if old.primary_key.as_ref().is_some_and(has) {
             return Err(
                 not_supported("dropping a column of the primary key").with_hint(
@@ -331,9 +331,9 @@ impl Alteration<'_, '_> {
     async fn check_length(
         &self,
         column: &str,
-        sql_type: quire_engine::SqlType,
+        sql_type: quire_tables::SqlType,
     ) -> Result<(), Error> {
-        use quire_engine::SqlType::{Char, VarChar};
+        use quire_tables::SqlType::{Char, VarChar};
         let (VarChar(length) | Char(length)) = sql_type else {
             return Ok(());
         };

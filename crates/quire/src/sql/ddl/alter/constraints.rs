@@ -1,7 +1,7 @@
 //! Constraints come and go.
 
 use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
-use quire_engine::{Storage, TableDefinition};
+use quire_tables::{Storage, TableDefinition};
 
 use super::super::super::names::folded;
 use super::super::super::reject::not_supported;

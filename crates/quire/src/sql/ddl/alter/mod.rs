@@ -10,7 +10,7 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
-use quire_engine::{Snapshot, Storage, TableDefinition};
+use quire_tables::{Snapshot, Storage, TableDefinition};
 
 use super::super::insert::table_name;
 use super::super::reject::not_supported;

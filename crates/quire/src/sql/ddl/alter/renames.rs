@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, AlterTableOperation, Expr, Ident, ObjectName, ObjectNamePart, Query,
     RenameTableNameKind, TableAlias, TableFactor, Visitor, VisitorMut,
 };
-use quire_engine::{TableDefinition, ViewDefinition};
+use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;
 use super::super::super::names::{folded, last_part};

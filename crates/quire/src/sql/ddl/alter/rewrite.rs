@@ -1,6 +1,6 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
-use quire_engine::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
+use quire_tables::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
 
 use super::super::super::parse::parse_query;
 use super::super::super::query::PlannedQuery;

@@ -1,7 +1,7 @@
 //! What the rows of a table must satisfy before a definition can say so.
 
 use datafusion::sql::sqlparser::ast::Ident;
-use quire_engine::{ForeignKeyDefinition, TableDefinition};
+use quire_tables::{ForeignKeyDefinition, TableDefinition};
 
 use super::Alteration;
 use crate::error::Error;

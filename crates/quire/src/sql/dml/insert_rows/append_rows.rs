@@ -10,7 +10,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{Insert, SetExpr};
 use futures::StreamExt;
-use quire_engine::{GROUP_ROWS, TableDefinition, TableLockMode};
+use quire_kv::mvcc::TableLockMode;
+use quire_tables::{GROUP_ROWS, TableDefinition};
 use tokio::task::block_in_place;
 
 use super::super::super::write;

@@ -1,0 +1,246 @@
+//! Which key is taken.
+//!
+//! What counts is how many rows are read, as the inner pages of the trees say without a row being read, and what reading one costs
+//! ([`Prices`]): a row that an index leads to is looked up in the table by its key. All values of all columns of a key that is unique are one
+//! row, whatever the pages say.
+
+use quire_tables::SqlType;
+use quire_tables::row_table::KeyRange;
+use quire_tables::{RowScanError, RowSource, RowTable};
+
+use super::column_test::Reading;
+use super::{ColumnTest, KeyRanges, Prices, ValueSet, ranges_of};
+use crate::costs::Costs;
+use crate::plan::{Environment, Expression};
+
+/// Of more ranges than that only some are looked up to say how many rows they have.
+const ESTIMATED_RANGES: usize = 8;
+
+/// How the rows of a table are found.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// The position of an index, if it is not the key of the rows.
+    pub(crate) index: Option<usize>,
+    pub(crate) ranges: Vec<KeyRange>,
+    /// About how many rows are read.
+    pub(crate) rows: f64,
+    /// What that costs, in nanoseconds, without what becomes of rows that pass all conditions.
+    pub(crate) cost_ns: f64,
+    /// Of each condition, whether no row of the ranges needs to be tested for it.
+    pub(crate) is_said: Vec<bool>,
+}
+
+/// What the conditions say of a column.
+pub(super) struct Column<'e> {
+    ordinal: usize,
+    sql_type: SqlType,
+    /// By the positions of conditions.
+    tests: Vec<(usize, bool, ColumnTest<'e>)>,
+}
+
+/// The cheapest way to the rows of which all conditions are true, whose slots are the columns of these ordinals.
+pub(crate) fn choose(
+    table: &RowTable,
+    ordinals: &[usize],
+    conditions: &[&Expression],
+    environment: &Environment<'_>,
+    costs: &Costs,
+) -> Result<Choice, RowScanError> {
+    let columns = columns_of(table, ordinals, conditions);
+    let sets: Vec<(usize, ValueSet)> = columns
+        .iter()
+        .filter_map(|column| Some((column.ordinal, column.values(environment)?)))
+        .collect();
+    let set_of = |ordinal: usize| {
+        let found = sets.iter().find(|(of, _)| *of == ordinal);
+        found.map(|(_, set)| set.clone())
+    };
+    let mut ways = Vec::new();
+    let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
+    for index in keys {
+        if let Some(found) = ranges_of(table, index, set_of) {
+            ways.push(Choice::of(table, index, found, conditions.len())?);
+        }
+    }
+    let tested = tested_ordinals(ordinals, conditions);
+    let near = Prices::in_memory(table, costs, &tested);
+    // A few rows need no comparison with all, which would read pages to know how many these are.
+    if let Some((mut choice, column_count)) = best_of(&ways, &near)
+        && choice.cost_ns <= 4.0 * near.lookup_ns
+    {
+        choice.note_said(table, &columns, column_count, environment);
+        return Ok(choice);
+    }
+    let prices = Prices::of(table, costs, &tested)?;
+    let row_count = table.row_count_estimate()? as f64;
+    let all_ns = row_count * prices.row_ns;
+    Ok(match best_of(&ways, &prices) {
+        Some((mut choice, column_count)) if choice.cost_ns <= all_ns => {
+            choice.note_said(table, &columns, column_count, environment);
+            choice
+        }
+        _ => Choice {
+            index: None,
+            ranges: vec![KeyRange::all()],
+            rows: row_count,
+            cost_ns: all_ns,
+            is_said: vec![false; conditions.len()],
+        },
+    })
+}
+
+/// The cheapest of some ways, of those the one that uses most columns of its key.
+fn best_of(ways: &[(Choice, usize)], prices: &Prices) -> Option<(Choice, usize)> {
+    let mut best: Option<(f64, &(Choice, usize))> = None;
+    for way in ways {
+        let cost_ns = way.0.priced(prices);
+        let is_better = |(best_ns, best): &(f64, &(Choice, usize))| {
+            (cost_ns, usize::MAX - way.1) < (*best_ns, usize::MAX - best.1)
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((cost_ns, way));
+        }
+    }
+    let (cost_ns, (choice, column_count)) = best?;
+    let choice = Choice {
+        cost_ns,
+        ..choice.clone()
+    };
+    Some((choice, *column_count))
+}
+
+/// The columns that conditions read.
+fn tested_ordinals(ordinals: &[usize], conditions: &[&Expression]) -> Vec<usize> {
+    let ordinals = ordinals.iter().enumerate();
+    let tested = ordinals.filter(|(slot, _)| conditions.iter().any(|one| one.reads(*slot)));
+    tested.map(|(_, ordinal)| *ordinal).collect()
+}
+
+pub(super) fn columns_of<'e>(
+    table: &RowTable,
+    ordinals: &[usize],
+    conditions: &[&'e Expression],
+) -> Vec<Column<'e>> {
+    let column = |(slot, ordinal): (usize, &usize)| {
+        let sql_type = table.layout().sql_type(*ordinal)?;
+        // Keys have one zero and one NaN, comparisons may not.
+        if matches!(sql_type, SqlType::Real | SqlType::Double) {
+            return None;
+        }
+        let read = |(position, condition): (usize, &&'e Expression)| {
+            let Reading { test, is_exact } = Reading::of(condition, slot)?;
+            Some((position, is_exact, test))
+        };
+        let tests: Vec<_> = conditions.iter().enumerate().filter_map(read).collect();
+        (!tests.is_empty()).then_some(Column {
+            ordinal: *ordinal,
+            sql_type,
+            tests,
+        })
+    };
+    ordinals.iter().enumerate().filter_map(column).collect()
+}
+
+impl Column<'_> {
+    pub(super) fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// The positions of the conditions that say nothing else.
+    pub(super) fn exact_positions(&self) -> impl Iterator<Item = usize> {
+        let exact = self.tests.iter().filter(|(_, is_exact, _)| *is_exact);
+        exact.map(|(position, ..)| *position)
+    }
+
+    pub(super) fn values(&self, environment: &Environment<'_>) -> Option<ValueSet> {
+        let sets = self.tests.iter();
+        let sets = sets.filter_map(|(.., test)| test.values(self.sql_type, environment));
+        let all = sets.reduce(|left, right| left.and(&right))?;
+        (!all.is_everything()).then_some(all)
+    }
+}
+
+impl Choice {
+    fn of(
+        table: &RowTable,
+        index: Option<usize>,
+        found: KeyRanges,
+        condition_count: usize,
+    ) -> Result<(Self, usize), RowScanError> {
+        let (column_count, is_unique) = match index.and_then(|index| table.indexes().get(index)) {
+            Some(index) => (index.layout.ordinals().len(), index.layout.is_unique()),
+            None => (table.layout().key_ordinals().len(), true),
+        };
+        let is_single = is_unique && found.are_points && found.column_count == column_count;
+        let range_count = found.ranges.len() as f64;
+        let rows = match is_single {
+            true => range_count,
+            false => estimated(table, index, &found.ranges)?,
+        };
+        let choice = Self {
+            index,
+            ranges: found.ranges,
+            rows,
+            cost_ns: 0.0,
+            is_said: vec![false; condition_count],
+        };
+        Ok((choice, found.column_count))
+    }
+
+    /// What it costs.
+    fn priced(&self, prices: &Prices) -> f64 {
+        let row_ns = match self.index {
+            Some(_) => prices.lookup_ns,
+            None => prices.row_ns,
+        };
+        self.ranges.len() as f64 * prices.range_ns + self.rows * row_ns
+    }
+
+    /// Notes the conditions that say no more than the ranges.
+    fn note_said(
+        &mut self,
+        table: &RowTable,
+        columns: &[Column<'_>],
+        column_count: usize,
+        environment: &Environment<'_>,
+    ) {
+        let ordinals = match self.index.and_then(|index| table.indexes().get(index)) {
+            Some(index) => index.layout.ordinals(),
+            None => table.layout().key_ordinals(),
+        };
+        let decides = |column: &&Column<'_>| {
+            let mut deciding = ordinals.iter().take(column_count);
+            deciding.any(|ordinal| *ordinal == column.ordinal)
+        };
+        for column in columns.iter().filter(decides) {
+            for (position, is_exact, test) in &column.tests {
+                let is_known = || test.values(column.sql_type, environment).is_some();
+                if let Some(is_said) = self.is_said.get_mut(*position)
+                    && *is_exact
+                    && is_known()
+                {
+                    *is_said = true;
+                }
+            }
+        }
+    }
+}
+
+/// About how many rows the ranges have.
+fn estimated(
+    table: &RowTable,
+    index: Option<usize>,
+    ranges: &[KeyRange],
+) -> Result<f64, RowScanError> {
+    let step = ranges.len().div_ceil(ESTIMATED_RANGES).max(1);
+    let (mut rows, mut count) = (0, 0_usize);
+    for range in ranges.iter().step_by(step) {
+        let range = range.clone();
+        rows += table.estimate(&match index {
+            None => RowSource::Range(range),
+            Some(index) => RowSource::Index { index, range },
+        })?;
+        count += 1;
+    }
+    Ok(rows as f64 * ranges.len() as f64 / count.max(1) as f64)
+}

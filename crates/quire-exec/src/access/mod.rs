@@ -1,0 +1,26 @@
+//! Which keys lead to the rows that conditions are true of.
+//!
+//! Conditions that must all be true are read column by column ([`ColumnTest`]), which needs no parameters. With these, a test is a set of
+//! values of its column ([`ValueSet`]), and the sets of the first columns of a key are ranges of its bytes. Whoever asks may
+//! leave out the conditions that the ranges say exactly.
+
+mod choice;
+mod column_test;
+mod lookup;
+mod price;
+mod ranges;
+mod share;
+#[cfg(test)]
+mod tests;
+mod value_set;
+
+pub(crate) use choice::{Choice, choose};
+pub(crate) use column_test::plain_column;
+pub(crate) use lookup::{Lookup, fits, lookup};
+pub use price::path_ns;
+pub(crate) use price::{Prices, decoding_ns};
+pub(crate) use share::{rule, share};
+
+use column_test::ColumnTest;
+use ranges::{KeyRanges, ranges_of};
+use value_set::{Interval, ValueSet};

@@ -1,0 +1,254 @@
+//! What the nodes of a plan cost, by the tuple engine and by batches, in nanoseconds.
+
+use std::rc::Rc;
+
+use quire_tables::RowTable;
+use quire_tables::SqlType;
+
+use super::estimate::Estimate;
+use super::{BuildError, Builder};
+use crate::access::{Choice, Prices, decoding_ns, rule};
+use crate::avm::Trap;
+use crate::costs::Cost;
+use crate::plan::{Expression, Join, Node, Plan};
+
+/// Rows that make another thread of batches worth it.
+const ROWS_PER_THREAD: f64 = 32_768.0;
+
+/// What the caches of a processor keep of a hash table: in a larger one, finding a key waits for memory.
+const CACHE_BYTES: f64 = 2_097_152.0;
+/// Bytes of a key in a hash table, with the room that this has and what is found there; and of each value of it.
+const KEY_BYTES: f64 = 96.0;
+const VALUE_BYTES: f64 = 16.0;
+/// Places of memory that are looked at for a key: its bucket, and what is found.
+const PLACES: f64 = 2.0;
+/// Batches wait for several keys at a time.
+const BATCH_WAITS: f64 = 0.4;
+/// Work on a pattern beside that on a number.
+const PATTERN_WORK: f64 = 4.0;
+
+/// Work that expressions are: columns are there already.
+fn computed_count<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> f64 {
+    let computed = expressions.into_iter();
+    let computed = computed.filter(|one| !matches!(one, Expression::Column { .. }));
+    computed.map(work_of).sum()
+}
+
+fn work_of(expression: &Expression) -> f64 {
+    match expression {
+        Expression::Like(..) => PATTERN_WORK,
+        _ => 1.0,
+    }
+}
+
+/// How many of some conditions are looked at for a row: each is taken to be true of half of the rows.
+fn tested_count(conditions: &[&Expression]) -> f64 {
+    let share = |at: usize| 0.5_f64.powi(i32::try_from(at).unwrap_or(i32::MAX));
+    let works = conditions.iter().enumerate();
+    works.map(|(at, one)| work_of(one) * share(at)).sum()
+}
+
+/// Whether a node gives its first rows before it has seen all of its input.
+fn is_pipelined(plan: &Plan) -> bool {
+    match &plan.node {
+        Node::Scan(_) | Node::Values(_) => true,
+        Node::Filter(input, _) | Node::Project(input, _) | Node::Limit { input, .. } => {
+            is_pipelined(input)
+        }
+        Node::UnionAll(inputs) => inputs.iter().all(is_pipelined),
+        Node::Join(_) | Node::Aggregate(_) | Node::Sort(_) | Node::Distinct(_) | Node::Write(_) => {
+            false
+        }
+    }
+}
+
+/// Pairs that have the same keys, of which those that match are so many.
+fn tried_pairs(join: &Join, matching: f64) -> f64 {
+    matching
+        / join
+            .residual
+            .iter()
+            .map(rule)
+            .product::<f64>()
+            .max(f64::EPSILON)
+}
+
+/// Comparisons of a sort of so many rows, of which so many are wanted.
+fn comparisons(rows: f64, wanted: f64) -> f64 {
+    rows * wanted.clamp(2.0, rows.max(2.0)).log2()
+}
+
+impl Builder<'_> {
+    /// A scan by the tuple engine and by batches, which decode all columns of each row that they read.
+    pub(super) fn scan_ns(
+        &self,
+        table: &RowTable,
+        ordinals: &[usize],
+        conditions: &[&Expression],
+        (chosen, rows): (&Choice, f64),
+    ) -> Result<(f64, f64), BuildError> {
+        let of = |cost| self.costs.of(cost);
+        let is_tested = |slot: usize| conditions.iter().any(|one| one.reads(slot));
+        let left = ordinals.iter().enumerate();
+        let left = left.filter(|(slot, _)| !is_tested(*slot));
+        let left: Vec<usize> = left.map(|(_, ordinal)| *ordinal).collect();
+        let tests = tested_count(conditions) * chosen.rows;
+        let tuple_ns = chosen.cost_ns
+            + rows * decoding_ns(table, &self.costs, &left)
+            + tests * of(Cost::Compute);
+        let is_text = |ordinal: &usize| {
+            let sql_type = table.layout().sql_type(*ordinal);
+            sql_type.is_some_and(|of| of.is_text() || of == SqlType::Bytea)
+        };
+        let fields = ordinals.iter().map(|ordinal| match is_text(ordinal) {
+            true => of(Cost::BatchText),
+            false => of(Cost::BatchField),
+        });
+        let row_ns = of(Cost::BatchRow) + fields.sum::<f64>();
+        let prices = Prices::of(table, &self.costs, ordinals).map_err(Trap::from)?;
+        let reading_ns = match chosen.index {
+            Some(_) => prices.lookup_ns,
+            None => prices.row_ns - of(Cost::Row),
+        };
+        let batch_tests = computed_count(conditions.iter().copied()) * chosen.rows;
+        let batch_ns = chosen.rows * (reading_ns + row_ns) + batch_tests * of(Cost::BatchCompute);
+        let batch_ns = of(Cost::BatchNode) + batch_ns / self.threads(chosen.rows);
+        Ok((tuple_ns, batch_ns))
+    }
+
+    /// How many threads of batches share the work on so many rows.
+    fn threads(&self, rows: f64) -> f64 {
+        (rows / ROWS_PER_THREAD)
+            .ceil()
+            .clamp(1.0, self.batch_threads)
+    }
+
+    /// A join that keeps some rows and looks for others.
+    pub(super) fn hashing_ns(&self, kept: f64, looking: f64, columns: (usize, usize)) -> f64 {
+        let kept_ns = self.costs.of(Cost::KeepRow) + self.costs.of(Cost::HashInsert);
+        let spilling_ns = self.spilling_ns(kept, kept + looking, columns.0.max(columns.1));
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(kept, columns.0);
+        kept * kept_ns + looking * finding_ns + spilling_ns
+    }
+
+    /// How long finding one of so many keys waits for memory.
+    fn waiting_ns(&self, keys: f64, values: usize) -> f64 {
+        let bytes = keys * (KEY_BYTES + values as f64 * VALUE_BYTES);
+        let missing = 1.0 - (CACHE_BYTES / bytes.max(CACHE_BYTES));
+        missing * PLACES * self.costs.of(Cost::CacheMiss)
+    }
+
+    /// A join of rows that come in order; of the right ones those of a key are kept.
+    pub(super) fn merging_ns(&self, left: f64, right: f64) -> f64 {
+        let compare_ns = self.costs.of(Cost::Compare);
+        2.0 * left * compare_ns + right * (compare_ns + self.costs.of(Cost::KeepRow))
+    }
+
+    /// Finding the groups of rows.
+    fn grouping_ns(&self, input_rows: f64, groups: f64, values: usize) -> f64 {
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(groups, values);
+        input_rows * finding_ns + groups * self.costs.of(Cost::HashInsert)
+    }
+
+    /// A node that makes so many rows, with its inputs.
+    pub(super) fn node_ns(
+        &self,
+        plan: &Plan,
+        inputs: &[Rc<Estimate>],
+        rows: f64,
+    ) -> Result<f64, BuildError> {
+        let of = |cost| self.costs.of(cost);
+        let inputs_ns: f64 = inputs.iter().map(|input| input.cost_ns).sum();
+        let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
+        Ok(match &plan.node {
+            Node::Join(join) => {
+                let tests = tried_pairs(join, rows) * computed_count(&join.residual);
+                self.way(join)?.0 + tests * of(Cost::Compute)
+            }
+            Node::Aggregate(aggregate) => {
+                let values = aggregate.groups.len() + aggregate.calls.len();
+                let finding_ns = match aggregate.groups.is_empty() {
+                    true => 0.0,
+                    false => self.grouping_ns(input_rows, rows, values),
+                };
+                let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
+                let spilling_ns = self.spilling_ns(rows, input_rows, values);
+                inputs_ns + finding_ns + input_rows * computed * of(Cost::Compute) + spilling_ns
+            }
+            Node::Distinct(_) => {
+                let spilling_ns = self.spilling_ns(rows, input_rows, plan.columns.len());
+                inputs_ns + self.grouping_ns(input_rows, rows, plan.columns.len()) + spilling_ns
+            }
+            Node::Sort(sort) => {
+                let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
+                let kept = input_rows.min(wanted * 2.0);
+                let spilling_ns = self.spilling_ns(kept, kept, plan.columns.len());
+                let comparing_ns = comparisons(input_rows, wanted) * of(Cost::Compare);
+                inputs_ns + input_rows * of(Cost::KeepRow) + comparing_ns + spilling_ns
+            }
+            Node::Filter(_, condition) => {
+                inputs_ns + input_rows * work_of(condition) * of(Cost::Compute)
+            }
+            Node::Project(_, expressions) => {
+                inputs_ns + input_rows * computed_count(expressions) * of(Cost::Compute)
+            }
+            Node::Limit { input, .. } if is_pipelined(input) => {
+                inputs_ns * (rows / input_rows.max(1.0)).min(1.0)
+            }
+            // Writing costs what it costs, whoever has found the rows.
+            Node::Limit { .. }
+            | Node::UnionAll(_)
+            | Node::Values(_)
+            | Node::Scan(_)
+            | Node::Write(_) => inputs_ns,
+        })
+    }
+
+    /// The same by batches.
+    pub(super) fn batch_node_ns(&self, plan: &Plan, inputs: &[Rc<Estimate>], rows: f64) -> f64 {
+        let of = |cost| self.costs.of(cost);
+        let inputs_ns: f64 = inputs.iter().map(|input| input.batch_ns).sum();
+        let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
+        let own_ns = match &plan.node {
+            Node::Join(join) => {
+                let pairs = tried_pairs(join, rows) * (1.0 + computed_count(&join.residual));
+                let kept = inputs.iter().map(|input| input.rows);
+                let kept = kept.fold(input_rows, f64::min);
+                let finding_ns = of(Cost::BatchHashRow)
+                    + BATCH_WAITS * self.waiting_ns(kept, plan.columns.len());
+                input_rows * finding_ns + pairs * of(Cost::BatchCompute)
+            }
+            Node::Aggregate(aggregate) => {
+                let values = aggregate.groups.len() + aggregate.calls.len();
+                let group_ns = match aggregate.groups.is_empty() {
+                    true => 0.0,
+                    false => of(Cost::BatchGroup) + BATCH_WAITS * self.waiting_ns(rows, values),
+                };
+                let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
+                input_rows * (group_ns + computed * of(Cost::BatchCompute))
+            }
+            Node::Distinct(_) => {
+                let waiting_ns = BATCH_WAITS * self.waiting_ns(rows, plan.columns.len());
+                input_rows * (of(Cost::BatchGroup) + waiting_ns)
+            }
+            Node::Sort(sort) => {
+                let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
+                let fields = plan.columns.len() as f64 * of(Cost::BatchCompute);
+                comparisons(input_rows, wanted) * of(Cost::Compare) + input_rows * fields
+            }
+            Node::Filter(_, condition) => input_rows * work_of(condition) * of(Cost::BatchCompute),
+            Node::Project(_, expressions) => {
+                input_rows * computed_count(expressions) * of(Cost::BatchCompute)
+            }
+            Node::Limit { input, .. } if is_pipelined(input) => {
+                return inputs_ns * (rows / input_rows.max(1.0)).min(1.0);
+            }
+            Node::Limit { .. }
+            | Node::UnionAll(_)
+            | Node::Values(_)
+            | Node::Scan(_)
+            | Node::Write(_) => 0.0,
+        };
+        inputs_ns + of(Cost::BatchNode) + own_ns / self.threads(input_rows)
+    }
+}

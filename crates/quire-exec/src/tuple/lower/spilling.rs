@@ -1,0 +1,161 @@
+//! What becomes of rows that do not fit memory: whether values are null-suppressed, and whether blocks are compressed (paper 1 §4.2).
+//!
+//! Null suppression is decided when a query is built, as it is part of how attributes are read. Blocks are compressed or not as the first of them
+//! turns out (`iterators/spill`); what is said of them here is what is expected.
+
+use std::sync::Arc;
+
+use super::Builder;
+use crate::costs::Cost;
+use crate::tuple::Workspace;
+use crate::tuple::spill::{SpillCosts, SpillCounts};
+
+/// About what a row takes that is kept, with its key and what finds it, and about what each of its values takes.
+const ROW_BYTES: f64 = 100.0;
+const VALUE_BYTES: f64 = 12.0;
+
+/// What is left of a value that is compressed: the paper's rule of thumb.
+const COMPRESSED_SHARE: f64 = 0.5;
+
+const KIB: f64 = 1024.0;
+
+/// What a node is expected to write, and what it has written.
+#[derive(Debug)]
+pub(in crate::tuple) struct Spilling {
+    expected: Option<Expected>,
+    counts: Arc<SpillCounts>,
+}
+
+/// Rows that are expected not to fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Expected {
+    /// Bytes of records, before blocks are compressed.
+    record_bytes: f64,
+    is_suppressed: bool,
+    plain_ns: f64,
+    packed_ns: f64,
+}
+
+impl Expected {
+    /// What is written and read of so many rows.
+    fn new(row_count: f64, column_count: f64, suppress_ns: f64, costs: &SpillCosts) -> Self {
+        let kib_ns = costs.write_ns + costs.read_ns;
+        let values_bytes = row_count * column_count * VALUE_BYTES;
+        let saved_ns = values_bytes * (1.0 - COMPRESSED_SHARE) / KIB * kib_ns;
+        let is_suppressed = row_count * column_count * suppress_ns < saved_ns;
+        let left = if is_suppressed { COMPRESSED_SHARE } else { 1.0 };
+        let record_bytes = row_count * ROW_BYTES + values_bytes * left;
+        Self {
+            record_bytes,
+            is_suppressed,
+            plain_ns: record_bytes / KIB * kib_ns,
+            packed_ns: record_bytes / KIB * costs.packed_ns(COMPRESSED_SHARE),
+        }
+    }
+}
+
+impl Spilling {
+    /// What it is expected to do, and what it did.
+    pub(in crate::tuple) fn shown(&self) -> String {
+        let mut shown = String::new();
+        if let Some(expected) = self.expected {
+            let mebibytes = expected.record_bytes / KIB / KIB;
+            let (plain_ms, packed_ms) = (expected.plain_ns / 1e6, expected.packed_ns / 1e6);
+            let values = match expected.is_suppressed {
+                true => "compressed",
+                false => "plain",
+            };
+            let chosen = match packed_ms < plain_ms {
+                true => "lz4",
+                false => "no codec",
+            };
+            shown = format!(
+                "; spills about {mebibytes:.1} MiB, values {values}, blocks by {chosen} (plain {plain_ms:.1} ms, lz4 {packed_ms:.1} ms)"
+            );
+        }
+        let (record_bytes, file_bytes) = self.counts.bytes();
+        if record_bytes > 0 {
+            shown += &format!("; has written {record_bytes} bytes as {file_bytes}");
+        }
+        shown
+    }
+}
+
+impl Builder<'_> {
+    /// What a node may use that keeps so many rows of so many columns.
+    pub(super) fn workspace(&self, row_count: f64, column_count: usize) -> Workspace {
+        self.workspace_with(row_count, column_count, self.costs.of(Cost::Suppress))
+    }
+
+    /// The same for one whose values are spilled as registers hold them.
+    pub(super) fn plain_workspace(&self, row_count: f64, column_count: usize) -> Workspace {
+        self.workspace_with(row_count, column_count, f64::INFINITY)
+    }
+
+    fn workspace_with(&self, row_count: f64, column_count: usize, suppress_ns: f64) -> Workspace {
+        let columns = column_count as f64;
+        let kept_bytes = row_count * (ROW_BYTES + VALUE_BYTES * columns);
+        let expected = (kept_bytes > self.workspace.memory_bytes as f64)
+            .then(|| Expected::new(row_count, columns, suppress_ns, &self.workspace.costs));
+        let counts = Arc::new(SpillCounts::default());
+        *self.spilling.borrow_mut() = Some(Spilling {
+            expected,
+            counts: Arc::clone(&counts),
+        });
+        Workspace {
+            is_compressed: expected.is_some_and(|expected| expected.is_suppressed),
+            counts,
+            ..self.workspace.clone()
+        }
+    }
+
+    /// What it costs to write so many rows and read them again, if they do not fit.
+    pub(super) fn spilling_ns(
+        &self,
+        kept_rows: f64,
+        spilled_rows: f64,
+        column_count: usize,
+    ) -> f64 {
+        let columns = column_count as f64;
+        if kept_rows * (ROW_BYTES + VALUE_BYTES * columns) <= self.workspace.memory_bytes as f64 {
+            return 0.0;
+        }
+        let suppress_ns = self.costs.of(Cost::Suppress);
+        let expected = Expected::new(spilled_rows, columns, suppress_ns, &self.workspace.costs);
+        expected.plain_ns.min(expected.packed_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(write_ns: f64, read_ns: f64) -> SpillCosts {
+        SpillCosts {
+            write_ns,
+            read_ns,
+            pack_ns: 1600.0,
+            unpack_ns: 400.0,
+        }
+    }
+
+    #[test]
+    fn a_slow_disk_wants_compression_and_a_fast_one_none() {
+        // A disk of 1998, of some 8 MB a second, and one that takes a gigabyte.
+        let (slow, fast) = (costs(120_000.0, 120_000.0), costs(1000.0, 300.0));
+        let of = |costs| Expected::new(1e6, 5.0, 6.0, costs);
+        assert!(of(&slow).is_suppressed && of(&slow).packed_ns < of(&slow).plain_ns);
+        assert!(of(&fast).packed_ns > of(&fast).plain_ns);
+        // Nothing is saved by what costs more than writing.
+        assert!(!Expected::new(1e6, 5.0, 100.0, &fast).is_suppressed);
+    }
+
+    #[test]
+    fn more_rows_and_columns_cost_more() {
+        let of = |rows, columns| Expected::new(rows, columns, 6.0, &costs(1500.0, 600.0));
+        for ns in [|it: Expected| it.plain_ns, |it: Expected| it.packed_ns] {
+            assert!(ns(of(1e6, 5.0)) < ns(of(2e6, 5.0)));
+            assert!(ns(of(1e6, 5.0)) < ns(of(1e6, 6.0)));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Iterators over registers: `next` makes the next row and says whether there is one (paper 1 §4.1.1).
+//!
+//! A row is what the registers hold: places of tuples, which are copied nowhere, and values that programs have decoded or computed. So a
+//! column is decoded once in a query, and a join puts no tuples together. Iterators know nothing of compression; programs do not
+//! either, but for the layouts that their attributes are read by.
+
+mod counted;
+mod distinct;
+mod explain;
+mod group;
+mod index_join;
+mod join;
+mod join_spill;
+mod kept_rows;
+mod keys;
+mod lower;
+mod merge_join;
+mod pipe;
+mod query;
+mod row_image;
+mod rows;
+mod scan;
+mod sort;
+mod spill;
+mod temporary;
+mod write;
+
+pub use distinct::DistinctProgram;
+pub use explain::Explanation;
+pub use group::{GroupPrograms, HashGroup};
+pub(crate) use index_join::{IndexJoin, IndexJoinSides, LookupKind};
+pub use join::{HashJoin, JoinKind, JoinSides};
+pub use lower::BuildError;
+pub(crate) use merge_join::{MergeJoin, MergeSides};
+pub use pipe::{Filter, Limit, Union};
+pub use query::{QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
+pub use scan::{ScanPath, TableScan};
+pub use sort::{Sort, SortKey};
+pub use spill::{SpillCosts, SpillCounts, Workspace};
+pub use write::{NotWritten, RowSink, SharedSink, WrittenRow};
+pub(crate) use write::{Write, WriteSlots};
+
+use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
+
+/// Something that makes rows.
+pub trait RegisterIterator: Send {
+    /// Makes the next row, in the registers; false when there is none. What the row before had in them is gone.
+    ///
+    /// # Errors
+    /// What programs report; pages that cannot be read or are damaged. The iterator cannot go on then.
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap>;
+
+    /// Says what it does, which programs it runs, and what its inputs are.
+    fn explain(&self, explanation: &mut Explanation);
+}
+
+impl<I: RegisterIterator + ?Sized> RegisterIterator for Box<I> {
+    fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        (**self).next(registers)
+    }
+
+    fn explain(&self, explanation: &mut Explanation) {
+        (**self).explain(explanation);
+    }
+}
+
+/// A program that an iterator runs, with its registers.
+#[derive(Debug)]
+pub(crate) struct Step {
+    program: Program,
+    loaded: Loaded,
+    tier: Tier,
+}
+
+impl Step {
+    fn new(program: Program, registers: &mut RegisterSet) -> Result<Self, Trap> {
+        let loaded = program.load(registers)?;
+        Ok(Self {
+            program,
+            loaded,
+            tier: Tier::default(),
+        })
+    }
+
+    #[inline]
+    fn run(&self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        self.tier.run(&self.program, self.loaded, registers)
+    }
+}

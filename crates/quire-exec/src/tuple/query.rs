@@ -1,0 +1,251 @@
+//! Queries by the tuple engine.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quire_kv::progress::Work;
+use quire_tables::RowTable;
+use quire_tables::row_table::Value;
+
+use super::lower::{BuildError, Builder, Demand, all_columns};
+use super::{Explanation, RegisterIterator, SharedSink};
+use crate::avm::{Cancellation, ProgramCompiler, Register, RegisterSet, Trap};
+use crate::costs::{Cost, Costs};
+use crate::plan::{Plan, Query, Scalar, ValueKind};
+
+/// How a query is run.
+#[derive(Clone, Debug)]
+pub struct QueryOptions {
+    /// Memory for rows that are kept: those of sorts, groups and joins. What is more goes into files without a name. Each of these has an
+    /// equal share. Besides, a query has a leaf of each table, and the rows and strings that it works on.
+    pub memory_bytes: usize,
+    /// Where these files are made: where the system has its temporary files, if nothing else is said.
+    pub directory: Option<PathBuf>,
+    /// The time in microseconds since 1970.
+    pub now: i64,
+    /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`]. Costs some time for each row.
+    pub is_counted: bool,
+    /// What work costs, by which ways are chosen.
+    pub costs: Costs,
+    /// Threads that batches would have, if they ran the query.
+    pub batch_threads: usize,
+    /// What rows are written to, where the query writes any.
+    pub sink: Option<SharedSink>,
+    /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
+    pub cancellation: Cancellation,
+    /// Where the rows of its scans are expected, and counted.
+    pub work: Option<Arc<Work>>,
+}
+
+impl Default for QueryOptions {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 1 << 30,
+            directory: None,
+            now: 0,
+            is_counted: false,
+            costs: Costs::default(),
+            batch_threads: 1,
+            sink: None,
+            cancellation: Cancellation::default(),
+            work: None,
+        }
+    }
+}
+
+/// What a query is expected to cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryCosts {
+    /// By the tuple engine.
+    pub tuple_ns: f64,
+    /// By batches.
+    pub batch_ns: f64,
+    /// Rows that are expected.
+    pub row_count: f64,
+}
+
+/// A query under way: its rows one after the other.
+pub struct TupleQuery {
+    registers: RegisterSet,
+    iterator: Box<dyn RegisterIterator>,
+    columns: Vec<Register>,
+    /// Of the subqueries for single values, their numbers and iterators.
+    values: Vec<(usize, Box<dyn RegisterIterator>)>,
+}
+
+/// Why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TupleQueryError {
+    /// These iterators do not run it.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// It fails for some row.
+    #[error(transparent)]
+    Trap(#[from] Trap),
+    /// A subquery for a single value has more rows.
+    #[error("more than one row returned by a subquery used as an expression")]
+    Rows,
+}
+
+impl TupleQuery {
+    /// Starts a query over the tables that `tables` knows by name, with these values of its parameters; `now` is the time in
+    /// microseconds since 1970.
+    ///
+    /// # Errors
+    /// What the iterators do not do; what the subqueries for single values meet.
+    pub fn new(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &[Value],
+        now: i64,
+    ) -> Result<Self, TupleQueryError> {
+        let options = QueryOptions {
+            now,
+            ..QueryOptions::default()
+        };
+        Self::with_options(query, tables, parameters, &options)
+    }
+
+    /// The same, with these options.
+    ///
+    /// # Errors
+    /// As [`TupleQuery::new`].
+    pub fn with_options(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &[Value],
+        options: &QueryOptions,
+    ) -> Result<Self, TupleQueryError> {
+        let mut parameters = parameters.to_vec();
+        parameters.resize(query.parameter_count, Value::Null);
+        let mut values = Vec::with_capacity(query.values.len());
+        for plan in &query.values {
+            let mut running = Self::of_plan(plan, tables, &parameters, options)?;
+            parameters.push(running.single_value(plan)?);
+            values.push((parameters.len(), running.iterator));
+        }
+        let mut running = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        running.values = values;
+        Ok(running)
+    }
+
+    fn of_plan(
+        plan: &Plan,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &[Value],
+        options: &QueryOptions,
+    ) -> Result<Self, TupleQueryError> {
+        let mut builder = Builder::new(plan, tables, parameters, options);
+        let columns = all_columns(plan)?;
+        let built = builder.plan(plan, &Demand::all(columns.len()))?;
+        let (built, columns) = builder.computed(built, &columns, &Demand::none(columns.len()))?;
+        let built = builder.counted(plan, built)?;
+        builder.announce();
+        let Builder {
+            pool,
+            mut registers,
+            ..
+        } = builder;
+        pool.load(&mut registers, parameters, options.now)?;
+        Ok(Self {
+            registers,
+            iterator: built.iterator,
+            columns,
+            values: Vec::new(),
+        })
+    }
+
+    /// A query that is not to be run, only to be explained: the values of its subqueries are taken for NULL.
+    ///
+    /// # Errors
+    /// What the iterators do not do.
+    pub fn unstarted(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        options: &QueryOptions,
+    ) -> Result<Self, TupleQueryError> {
+        let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
+        let mut unstarted = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        for (position, plan) in query.values.iter().enumerate() {
+            let value = Self::of_plan(plan, tables, &parameters, options)?;
+            let number = query.parameter_count + position + 1;
+            unstarted.values.push((number, value.iterator));
+        }
+        Ok(unstarted)
+    }
+
+    /// What a query would cost, whose subqueries for single values are taken for NULL.
+    ///
+    /// # Errors
+    /// Tables that are no row tables; pages that cannot be read.
+    pub fn estimate(
+        query: &Query,
+        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        options: &QueryOptions,
+    ) -> Result<QueryCosts, TupleQueryError> {
+        let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
+        let mut costs = QueryCosts {
+            tuple_ns: options.costs.of(Cost::TupleStart),
+            batch_ns: options.costs.of(Cost::BatchStart),
+            row_count: 0.0,
+        };
+        for plan in query.values.iter().chain([&query.plan]) {
+            let of_plan = Builder::new(plan, tables, &parameters, options).costs_of(plan)?;
+            costs.tuple_ns += of_plan.tuple_ns;
+            costs.batch_ns += of_plan.batch_ns;
+            costs.row_count = of_plan.row_count;
+        }
+        Ok(costs)
+    }
+
+    /// Its iterators, and perhaps their programs; what was expected of each, and what each has done up to now, if that was
+    /// to be counted.
+    #[must_use]
+    pub fn explanation(&self, with_programs: bool) -> String {
+        let mut text = String::new();
+        for (number, value) in &self.values {
+            let value = Explanation::of(&**value, with_programs);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "value ${number}:\n{value}");
+        }
+        let _ = write!(text, "{}", Explanation::of(&*self.iterator, with_programs));
+        text
+    }
+
+    /// Programs that run often become machine code. Before the first row.
+    pub fn compile_with(&mut self, compiler: Arc<dyn ProgramCompiler>) {
+        self.registers.compile_with(compiler);
+    }
+
+    /// Makes the next row; false when there is none.
+    ///
+    /// # Errors
+    /// What its expressions meet; pages that cannot be read or are damaged. The query cannot go on then.
+    pub fn next_row(&mut self) -> Result<bool, Trap> {
+        self.iterator.next(&mut self.registers)
+    }
+
+    /// The value of a column of the row; NULL for one that there is not.
+    #[must_use]
+    pub fn value(&self, column: usize) -> Scalar<'_> {
+        let register = self.columns.get(column);
+        register.map_or(Scalar::Null, |register| self.registers.value(*register))
+    }
+
+    /// The value of a subquery: NULL of no rows.
+    fn single_value(&mut self, plan: &Plan) -> Result<Value, TupleQueryError> {
+        if !self.next_row()? {
+            return Ok(Value::Null);
+        }
+        let column = plan.columns.first();
+        let is_bytes = column.and_then(|column| column.kind()) == Some(ValueKind::Bytes);
+        let is_text = is_bytes && column.is_some_and(|column| column.is_text());
+        let value = self.value(0).into_value(is_text).map_err(Trap::from)?;
+        match self.next_row()? {
+            true => Err(TupleQueryError::Rows),
+            false => Ok(value),
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The open database: its newest state for readers, one write transaction at a time for writers.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use quire_kv::mvcc::{
+    self, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId,
+    Turn,
+};
+use quire_kv::progress::{Phase, Work};
+use quire_store::log::LogOptions;
+use quire_store::pool::PoolOptions;
+use quire_store::{CleanReport, STAGING_PAGE, Volume};
+
+use crate::catalog::Catalog;
+use crate::check::{self, Finding};
+use crate::definition::TreeRecord;
+use crate::error::{EngineError, MaintenanceError, TransactionError};
+use crate::published::Published;
+use crate::row_half::RowHalf;
+use crate::snapshot::Snapshot;
+use crate::staging::Staging;
+use crate::sweep::sweep;
+use crate::transaction::{Transaction, WriteTransaction};
+
+/// How an engine uses its volume.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// A write transaction keeps about this much of its pages, and as much that is being written, in memory; more goes into
+    /// the volume ahead of the commit.
+    pub staging_bytes: usize,
+    /// The pool of row pages, which takes charge of the volume's cache.
+    pub pool: PoolOptions,
+    /// How commits of rows are grouped.
+    pub log: LogOptions,
+    /// How transactions on rows run.
+    pub mvcc: MvccOptions,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            staging_bytes: 4 << 20,
+            pool: PoolOptions::default(),
+            log: LogOptions::default(),
+            mvcc: MvccOptions::default(),
+        }
+    }
+}
+
+/// The tables of one volume. Clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    volume: Volume,
+    options: EngineOptions,
+    rows: Arc<RowHalf>,
+    published: Arc<Published>,
+    /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
+    joint_commits: RwLock<()>,
+}
+
+/// The right to be the one write transaction; given back when dropped.
+pub(crate) struct WriterTicket {
+    engine: Engine,
+    _turn: Turn,
+}
+
+impl Engine {
+    /// Opens the tables of a volume with the default options; an empty volume has none.
+    ///
+    /// # Errors
+    /// See [`Engine::open_with`].
+    pub fn open(volume: Volume) -> Result<Engine, EngineError> {
+        Engine::open_with(volume, EngineOptions::default())
+    }
+
+    /// Opens the tables of a volume; an empty volume has none. In a volume that can be written, this frees what a write
+    /// transaction left that a crash has ended.
+    ///
+    /// # Errors
+    /// The catalog page cannot be read or understood. Tables are read later, each when first used.
+    pub fn open_with(volume: Volume, options: EngineOptions) -> Result<Engine, EngineError> {
+        if !volume.is_read_only() {
+            // Before there are frames of row pages, which would know nothing of it. When it fails, as on a full disk, everything can be read; the next write transaction tries again.
+            let _ = sweep(&volume);
+        }
+        let sequence = volume.commit_sequence();
+        let snapshot = Snapshot::committed(volume.pin())?;
+        let rows = Arc::new(RowHalf::open(&volume, &options, snapshot.catalog())?);
+        let published = Arc::new(Published::new(volume.clone(), snapshot, sequence));
+        let newest = Arc::clone(&published);
+        rows.mvcc
+            .unpin_with(Box::new(move || drop(newest.newest())));
+        let shared = Shared {
+            volume,
+            options,
+            rows,
+            published,
+            joint_commits: RwLock::default(),
+        };
+        Ok(Engine {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The volume below.
+    pub fn volume(&self) -> &Volume {
+        &self.shared.volume
+    }
+
+    /// The newest committed state. Waits for nobody but a commit that changes tables and rows together.
+    pub fn snapshot(&self) -> Snapshot {
+        let shared = &self.shared;
+        let _no_joint_commit = shared
+            .joint_commits
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.seeing(|| shared.rows.mvcc.view()).1
+    }
+
+    /// A view of rows, and the newest tables with it. The view has all trees of these tables: they were there before the catalog was
+    /// published, and go only when another one has been.
+    fn seeing(&self, mut view: impl FnMut() -> ReadView) -> (ReadView, Snapshot) {
+        loop {
+            let tables = self.newest();
+            let view = view();
+            let is_newest = |newest: &Catalog| tables.has_catalog(newest);
+            if self.with_newest_catalog(is_newest) {
+                let snapshot = tables.with_rows(&self.shared.rows, view.clone());
+                return (view, snapshot);
+            }
+        }
+    }
+
+    /// What a statement of a transaction sees.
+    pub(crate) fn view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
+        let shared = &self.shared;
+        let _no_joint_commit = shared
+            .joint_commits
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.seeing(|| rows.begin_statement())
+    }
+
+    /// Held by who commits tables and rows together.
+    pub(crate) fn joint_commits(&self) -> &RwLock<()> {
+        &self.shared.joint_commits
+    }
+
+    /// Keeps others from seeing rows or tables that are being committed together.
+    pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
+        self.joint_commits()
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be held while tables are committed.
+    pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
+        self.shared.published.table_commit()
+    }
+
+    /// The newest catalog.
+    pub(crate) fn newest_catalog(&self) -> Catalog {
+        self.newest().catalog().clone()
+    }
+
+    /// Shows the newest catalog, which nobody can publish meanwhile.
+    pub(crate) fn with_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
+        self.shared.published.with_catalog(look)
+    }
+
+    /// The newest tables, pinned as the volume has them now: space that rows have left since need not be kept for them.
+    pub(crate) fn newest(&self) -> Snapshot {
+        self.shared.published.newest()
+    }
+
+    /// Begins a transaction over rows and tables.
+    pub fn transaction(&self, options: TransactionOptions) -> Transaction {
+        let mut transaction = Transaction::new(self, options);
+        transaction.begin_statement();
+        transaction
+    }
+
+    /// The same for a statement that reads newest rows only: see [`Transaction::begin_newest`].
+    pub fn transaction_of_newest(&self, options: TransactionOptions) -> Transaction {
+        let mut transaction = Transaction::new(self, options);
+        transaction.begin_newest();
+        transaction
+    }
+
+    pub(crate) fn mvcc(&self) -> &Mvcc {
+        &self.shared.rows.mvcc
+    }
+
+    /// How transactions on rows run.
+    pub(crate) fn mvcc_options(&self) -> &MvccOptions {
+        &self.shared.options.mvcc
+    }
+
+    pub(crate) fn row_half(&self) -> &Arc<RowHalf> {
+        &self.shared.rows
+    }
+
+    /// Writes what has changed in row tables, and the map of pages.
+    ///
+    /// # Errors
+    /// The volume fails. Nothing is lost then.
+    pub fn checkpoint(&self) -> Result<(), MaintenanceError> {
+        self.shared.rows.mvcc.checkpoint()?;
+        Ok(self.shared.volume.checkpoint()?)
+    }
+
+    /// Starts the write transaction; waits until the one before has ended. Who only changes rows of row tables does not
+    /// wait for it.
+    ///
+    /// # Errors
+    /// The volume takes no writes.
+    pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
+        self.begin_in(self.turn(&TransactionOptions::default())?)
+    }
+
+    /// Waits for the right to change definitions, which belongs to no other transaction then.
+    fn turn(&self, options: &TransactionOptions) -> Result<Turn, LockError> {
+        let mut transaction = self.mvcc().begin(options.clone());
+        let turn = transaction.take_turn(LockWait::Wait)?;
+        // It was not to be skipped, and nobody has two.
+        turn.ok_or(LockError::NotAvailable)
+    }
+
+    /// Waits until nobody changes definitions.
+    ///
+    /// # Errors
+    /// See [`LockError`].
+    pub fn wait_for_definitions(&self, options: &TransactionOptions) -> Result<(), LockError> {
+        self.turn(options).map(drop)
+    }
+
+    /// Starts the write transaction of who has the right to.
+    pub(crate) fn begin_in(&self, turn: Turn) -> Result<WriteTransaction, TransactionError> {
+        let ticket = self.ticket(turn);
+        let shared = &self.shared;
+        // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
+        let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
+        if is_marked() && self.trees_are_settled() && sweep(&shared.volume).is_ok() {
+            ticket.publish(self.newest_catalog());
+        }
+        // Each of its batches has to find its place by itself.
+        shared.rows.mvcc.make_room_if_full();
+        let staging_bytes = shared.options.staging_bytes;
+        let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
+        let staging = staging.map_err(EngineError::from)?;
+        let mut transaction = WriteTransaction::new(ticket, staging, &self.newest());
+        let mvcc = &shared.rows.mvcc;
+        let is_here = |tree: &TreeRecord| {
+            mvcc.has_tree(TreeId::new(tree.id)) || self.has_pages_of(std::slice::from_ref(tree))
+        };
+        transaction.forget_trees_without_pages(is_here);
+        Ok(transaction)
+    }
+
+    /// Whether the volume has pages of one of these trees.
+    pub(crate) fn has_pages_of(&self, trees: &[TreeRecord]) -> bool {
+        if trees.is_empty() {
+            return false;
+        }
+        let pin = self.shared.volume.pin();
+        trees.iter().any(|tree| pin.contains(tree.root))
+    }
+
+    /// Frees trees that were removed and that no catalog will have. True when none of their pages is in the volume or can come there.
+    pub(crate) fn free_trees(&self, trees: &[TreeRecord]) -> bool {
+        let ids: Vec<TreeId> = trees.iter().map(|tree| TreeId::new(tree.id)).collect();
+        self.mvcc().free_trees(&ids) && !self.has_pages_of(trees)
+    }
+
+    /// Frees trees that nobody uses any more. True when none is left that will be freed later: until then, the volume may have
+    /// pages of which only memory knows.
+    fn trees_are_settled(&self) -> bool {
+        let mvcc = &self.shared.rows.mvcc;
+        mvcc.checkpoint().is_ok() && !mvcc.has_removed_trees()
+    }
+
+    fn ticket(&self, turn: Turn) -> WriterTicket {
+        WriterTicket {
+            engine: self.clone(),
+            _turn: turn,
+        }
+    }
+
+    /// Locks of everybody, and who waits for them. Rows that nobody waits for are left out.
+    pub fn lock_report(&self) -> Vec<LockReport> {
+        self.mvcc().lock_report()
+    }
+
+    /// Moves what is alive out of mostly dead space and gives that space back, as far as no snapshot that is still
+    /// held needs it. Waits for the write transaction in progress.
+    ///
+    /// # Errors
+    /// The volume fails. Nothing is lost then.
+    pub fn clean(&self) -> Result<CleanReport, MaintenanceError> {
+        self.clean_with(&TransactionOptions::default())
+    }
+
+    /// The same, where the options say how to wait, what ends it, and where bytes that are moved are counted.
+    ///
+    /// # Errors
+    /// As [`Engine::clean`], and those of [`LockError`]. What was moved until then stays so.
+    pub fn clean_with(
+        &self,
+        options: &TransactionOptions,
+    ) -> Result<CleanReport, MaintenanceError> {
+        let work = options.work.clone().unwrap_or_default();
+        work.begin(Phase::Cleaning, None);
+        self.shared.rows.mvcc.checkpoint()?;
+        // What this has taken says nothing about the time that moving will take.
+        work.begin(Phase::Cleaning, None);
+        let mut report = self.clean_step(options, &work)?;
+        // What a step has moved is pinned where it was until the next, which can then go on. Each byte is moved twice at most:
+        // out of a hollow run, and into a hole.
+        let limit_bytes = report.file_bytes_before.saturating_mul(2);
+        while report.moved_bytes < limit_bytes {
+            let step = self.clean_step(options, &work)?;
+            report.file_bytes_after = step.file_bytes_after;
+            report.moved_pages += step.moved_pages;
+            report.moved_bytes += step.moved_bytes;
+            if step.moved_bytes == 0 {
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Cleans as far as the pin of the newest state permits, and renews that.
+    fn clean_step(
+        &self,
+        options: &TransactionOptions,
+        work: &Work,
+    ) -> Result<CleanReport, MaintenanceError> {
+        let is_cancelled = || options.cancel.as_ref().is_some_and(|cancel| cancel());
+        let mut known_bytes = 0;
+        let report = self
+            .shared
+            .volume
+            .clean_telling(&mut |moved_bytes, left_bytes| {
+                work.note_read(0, moved_bytes - known_bytes);
+                work.foresee_left(left_bytes);
+                known_bytes = moved_bytes;
+                !is_cancelled()
+            })?;
+        if is_cancelled() {
+            return Err(LockError::Cancelled.into());
+        }
+        let ticket = self.ticket(self.turn(options)?);
+        ticket.publish(self.newest_catalog());
+        self.shared.volume.checkpoint()?;
+        Ok(report)
+    }
+
+    /// Checks the invariants of the tables of a volume, reading all of them, as they are without the log. The pages below
+    /// are [`Volume::check`]'s business. Of a volume that is read only, rows are checked too, as [`Engine::check_rows`] does.
+    pub fn check(volume: &Volume) -> Vec<Finding> {
+        let mut findings = check::check(volume);
+        if findings.is_empty() && volume.is_read_only() {
+            match Engine::open(volume.clone()) {
+                Ok(engine) => findings = engine.check_rows(),
+                Err(error) => findings.push(Finding {
+                    invariant: "tables_can_be_opened",
+                    table: None,
+                    page: None,
+                    what: error.to_string(),
+                }),
+            }
+        }
+        findings
+    }
+
+    /// Checks the newest committed rows: trees, indexes and long values against the rows they belong to. Rows can be changed
+    /// meanwhile.
+    pub fn check_rows(&self) -> Vec<Finding> {
+        check::check_rows(&self.snapshot(), self.mvcc())
+    }
+}
+
+impl WriterTicket {
+    /// Makes a state that has just been committed the newest one.
+    pub(crate) fn publish(&self, catalog: Catalog) {
+        self.engine.shared.published.publish(catalog);
+    }
+
+    /// Gives back what a transaction has staged, and its space.
+    pub(crate) fn abort(&self, staging: &Staging, keeps_mark: bool) {
+        // When it fails, the mark stays, and the next transaction or start frees the pages.
+        if staging.abort(keeps_mark).is_ok_and(|freed| freed) {
+            // As in `Engine::clean`: the space must not be pinned.
+            self.publish(self.engine.newest_catalog());
+            // A failure leaves the space for a later checkpoint.
+            let _ = self.volume().checkpoint();
+        }
+    }
+
+    pub(crate) fn volume(&self) -> &Volume {
+        &self.engine.shared.volume
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}

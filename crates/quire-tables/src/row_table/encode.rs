@@ -1,0 +1,263 @@
+//! Rows become entries: one row, or all of a batch.
+
+use std::mem::take;
+
+use arrow_array::RecordBatch;
+use quire_format::tuple::TupleValue;
+
+use super::arrays::ColumnArray;
+use super::error::RowError;
+use super::layout::{Column, RowLayout};
+use super::recycle::recycled;
+use super::value::Value;
+
+/// What is stored of one row. The buffers are used again for the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EncodedRow {
+    /// Key of the row's entry.
+    pub key: Vec<u8>,
+    /// Value of the row's entry.
+    pub tuple: Vec<u8>,
+    /// Entries of the overflow tree; rarely any.
+    pub chunks: Vec<Chunk>,
+    memory: Memory,
+}
+
+/// Room for the values of the key and of the tuple. What is in it is no part of the row.
+#[derive(Clone, Debug, Default)]
+struct Memory(Vec<TupleValue<'static>>, Vec<TupleValue<'static>>);
+
+impl PartialEq for Memory {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Memory {}
+
+/// An entry of an overflow tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// Its value.
+    pub bytes: Vec<u8>,
+}
+
+/// A tuple's buffer is not kept when a long value made it longer than this.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+impl EncodedRow {
+    fn clear(&mut self) {
+        self.key.clear();
+        self.tuple.clear();
+        self.chunks.clear();
+    }
+}
+
+impl RowLayout {
+    /// Encodes a row: one value for each ordinal, of which those of dropped columns are not looked at. `row_id` is the
+    /// number of the row where rows are numbered, and not looked at elsewhere.
+    ///
+    /// ```
+    /// use quire_tables::SqlType;
+    /// use quire_tables::row_table::{ /// EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, /// };
+    ///
+    /// let column = |sql_type| RowColumn {
+    ///     sql_type,
+    ///     nullable: false,
+    ///     storage: FieldStorage::NullSuppressed,
+    ///     dropped: false,
+    /// };
+    /// let layout = RowLayout::new(&RowLayoutSpec {
+    ///     sections: vec![RowSection {
+    ///         columns: vec![column(SqlType::Integer), column(SqlType::Text)],
+    ///         missing: Vec::new(),
+    ///     }],
+    ///     primary_key: vec![KeyPart { ordinal: 0, descending: false }],
+    ///     page_bytes: 16_384,
+    /// })?;
+    /// let mut row = EncodedRow::default();
+    /// layout.encode_row(&[TupleValue::Integer(7), TupleValue::Bytes(b"leaf")], 0, &mut row)?;
+    /// // The key holds the 7; the tuple a length code, a length and the string.
+    /// assert_eq!((row.key.len(), row.tuple.len()), (1, 6));
+    /// let mut scratch = Vec::new();
+    /// let found = layout.field(&row.key, &row.tuple, 1, &mut scratch)?;
+    /// assert_eq!(found, StoredValue::Value(TupleValue::Bytes(b"leaf")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A value that its column does not hold, a key or a row that is too long. What `row` holds is then unspecified.
+    pub fn encode_row(
+        &self,
+        values: &[TupleValue<'_>],
+        row_id: u64,
+        row: &mut EncodedRow,
+    ) -> Result<(), RowError> {
+        if values.len() != self.columns.len() {
+            return Err(RowError::BatchColumns {
+                given: values.len(),
+                expected: self.columns.len(),
+            });
+        }
+        let value = |&ordinal: &usize| match self.columns.get(ordinal) {
+            Some(Column {
+                dropped: true,
+                filler,
+                ..
+            }) => filler.as_tuple_value(),
+            _ => values.get(ordinal).copied().unwrap_or_default(),
+        };
+        let mut key: Vec<TupleValue<'_>> = recycled(take(&mut row.memory.0));
+        key.extend(self.key_ordinals.iter().map(value));
+        let mut tuple: Vec<TupleValue<'_>> = recycled(take(&mut row.memory.1));
+        tuple.extend(self.tuple_ordinals.iter().map(value));
+        let encoded = self.encode_parts(&key, &tuple, row_id, row);
+        row.memory = Memory(recycled(key), recycled(tuple));
+        encoded
+    }
+
+    /// Appends the key of the row with these values of the primary key, in its order.
+    ///
+    /// # Errors
+    /// Not one value for each column of the key, or one that its column does not hold; `key` is then as it was. Rows that
+    /// are numbered have no values in their key.
+    pub fn encode_key(&self, values: &[TupleValue<'_>], key: &mut Vec<u8>) -> Result<(), RowError> {
+        match &self.key {
+            Some(layout) => {
+                let encoded = layout.encode(values, key);
+                encoded.map_err(|error| RowError::value(error, &self.key_ordinals))
+            }
+            None => Err(RowError::BatchColumns {
+                given: values.len(),
+                expected: 0,
+            }),
+        }
+    }
+
+    /// The key of a row where rows are numbered.
+    #[must_use]
+    pub(crate) fn key_of_row_id(row_id: u64) -> [u8; 8] {
+        row_id.to_be_bytes()
+    }
+
+    /// Encodes all rows of `batch`, which has the columns that were not dropped, in their Arrow types, and hands the number
+    /// and the encoded form of each to `visit`. Rows are numbered from `first_row_id`, where they are.
+    ///
+    /// # Errors
+    /// As [`Self::encode_row`], a batch of other columns, and those of `visit`.
+    pub fn encode_batch<E: From<RowError>>(
+        &self,
+        batch: &RecordBatch,
+        first_row_id: u64,
+        row: &mut EncodedRow,
+        mut visit: impl FnMut(usize, &mut EncodedRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let arrays = self.sources(batch)?;
+        let source = |&ordinal: &usize| arrays.get(ordinal).copied().unwrap_or_default();
+        let key_sources: Vec<_> = self.key_ordinals.iter().map(source).collect();
+        let tuple_sources: Vec<_> = self.tuple_ordinals.iter().map(source).collect();
+        let mut key = vec![TupleValue::Null; key_sources.len()];
+        let mut tuple = vec![TupleValue::Null; tuple_sources.len()];
+        for index in 0..batch.num_rows() {
+            for (target, source) in key.iter_mut().zip(&key_sources) {
+                *target = source.value(index);
+            }
+            for (target, source) in tuple.iter_mut().zip(&tuple_sources) {
+                *target = source.value(index);
+            }
+            let row_id = first_row_id.wrapping_add(index as u64);
+            self.encode_parts(&key, &tuple, row_id, row)?;
+            visit(index, row)?;
+        }
+        Ok(())
+    }
+
+    /// Where the values of each ordinal come from.
+    fn sources<'a>(&'a self, batch: &'a RecordBatch) -> Result<Vec<Source<'a>>, RowError> {
+        if batch.num_columns() != self.live.len() {
+            return Err(RowError::BatchColumns {
+                given: batch.num_columns(),
+                expected: self.live.len(),
+            });
+        }
+        let mut arrays = batch.columns().iter().enumerate();
+        let mut sources = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            if column.dropped {
+                sources.push(Source::Filler(&column.filler));
+                continue;
+            }
+            let sql_type = column.sql_type;
+            let Some((index, array)) = arrays.next() else {
+                break;
+            };
+            let array = ColumnArray::new(sql_type, array.as_ref());
+            let array = array.ok_or(RowError::Batch {
+                column: index,
+                sql_type,
+            })?;
+            sources.push(Source::Array(array));
+        }
+        Ok(sources)
+    }
+
+    /// Encodes the values of the key and those of the tuple.
+    fn encode_parts(
+        &self,
+        key: &[TupleValue<'_>],
+        tuple: &[TupleValue<'_>],
+        row_id: u64,
+        row: &mut EncodedRow,
+    ) -> Result<(), RowError> {
+        row.clear();
+        match self.key {
+            Some(_) => self.encode_key(key, &mut row.key)?,
+            None => row.key.extend_from_slice(&Self::key_of_row_id(row_id)),
+        }
+        let (bytes, limit) = (row.key.len(), self.key_bytes_max());
+        if bytes > limit {
+            return Err(RowError::KeyTooLong { bytes, limit });
+        }
+        let starts_like_mark = |&number: &usize| {
+            let value = tuple.get(number);
+            matches!(value, Some(TupleValue::Bytes([0xFF, ..])))
+        };
+        if self.escaped.iter().any(starts_like_mark) {
+            return self.encode_rewritten(tuple, row);
+        }
+        let encoded = self.tuple.encode(tuple, &mut row.tuple);
+        encoded.map_err(|error| RowError::value(error, &self.tuple_ordinals))?;
+        if row.key.len() + row.tuple.len() > self.entry_bytes_max() {
+            if row.tuple.capacity() > KEPT_BYTES_MAX {
+                row.tuple = Vec::new();
+            }
+            return self.encode_rewritten(tuple, row);
+        }
+        Ok(())
+    }
+}
+
+/// Where the values of a column come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Array(ColumnArray<'a>),
+    Filler(&'a Value),
+}
+
+impl Default for Source<'_> {
+    fn default() -> Self {
+        Self::Filler(&Value::Null)
+    }
+}
+
+impl<'a> Source<'a> {
+    #[inline]
+    fn value(&self, row: usize) -> TupleValue<'a> {
+        match self {
+            Self::Array(array) => array.value(row),
+            Self::Filler(value) => value.as_tuple_value(),
+        }
+    }
+}

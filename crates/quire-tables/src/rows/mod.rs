@@ -1,0 +1,50 @@
+//! Row tables: rows in a tree, and what belongs to a row in others.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `parts`, `cache` | which trees a table has, and what their bytes mean |
+//! | `table` | a table as one statement sees it: one row, ranges of rows |
+//! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
+//! | `newest` | one row of the newest commit, without a snapshot |
+//! | `visit` | rows of a range or of an index one by one, with a few of their columns |
+//! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
+//! | `references` | foreign keys, at the end of a statement |
+//! | `sizes` | what its trees take in the file |
+//! | `fill` | many rows into an empty table: trees built from below |
+//! | `build` | an index on rows that are there |
+//!
+//! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
+
+mod build;
+mod cache;
+mod dictionaries;
+mod error;
+mod fill;
+mod newest;
+mod parts;
+mod references;
+mod scan;
+mod sizes;
+mod statistics;
+mod table;
+mod visit;
+mod writer;
+
+pub(crate) use build::build_index;
+pub(crate) use cache::PartsCache;
+pub use dictionaries::choose_dictionaries;
+pub use error::{RowScanError, RowWriteError};
+pub(crate) use fill::FillContext;
+pub use fill::RowFill;
+pub(crate) use parts::row_layout;
+pub use parts::{RowParts, TableIndex};
+pub use references::ReferenceChecks;
+pub(crate) use references::is_referenced;
+pub(crate) use scan::row_key_field;
+pub use scan::{RowScan, RowScanOptions, RowSource};
+pub use sizes::TreeSize;
+pub use statistics::{RowColumnStatistics, RowStatistics, distinct_drawn};
+pub use table::RowTable;
+pub use visit::RowKeys;
+pub(crate) use writer::RowMemory;
+pub use writer::{Conflict, Insertion, RowWriter};

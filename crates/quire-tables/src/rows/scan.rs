@@ -1,0 +1,221 @@
+//! Rows as Arrow batches.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use quire_kv::btree::Direction;
+use quire_kv::mvcc::{ReadView, Scan, TreeId};
+
+use super::error::RowScanError;
+use super::parts::RowParts;
+use super::visit::RowKeys;
+use crate::row_table::{BatchBuilder, KeyRange};
+
+/// The column that has the keys of rows.
+pub(crate) fn row_key_field() -> Arc<Field> {
+    Arc::new(Field::new("row key", DataType::BinaryView, false))
+}
+
+/// Rows of an index that are looked up together: a batch may have so many more than are full of bytes.
+const LOOKUP_ROWS: usize = 64;
+
+/// Which rows to read.
+#[derive(Clone, Debug)]
+pub enum RowSource {
+    /// Those with keys in a range, in the order of the keys.
+    Range(KeyRange),
+    /// Those that an index has in a range of its keys, in the order of the index.
+    Index {
+        /// Position among the table's indexes.
+        index: usize,
+        /// Keys of the index.
+        range: KeyRange,
+    },
+    /// Those with these keys, in this order. Keys without a row are left out.
+    Keys(Arc<[Box<[u8]>]>),
+}
+
+/// What to read, and how.
+#[derive(Clone, Debug)]
+pub struct RowScanOptions {
+    /// Columns, as positions in the table's Arrow schema.
+    pub projection: Vec<usize>,
+    /// Whether the key of each row follows as a `BinaryView`.
+    pub with_row_key: bool,
+    /// Which rows.
+    pub source: RowSource,
+    /// Which way, for ranges.
+    pub direction: Direction,
+    /// Most rows of a batch.
+    pub batch_rows: usize,
+}
+
+/// A scan under way.
+pub struct RowScan {
+    parts: Arc<RowParts>,
+    view: ReadView,
+    builder: BatchBuilder,
+    state: State,
+    batch_rows: usize,
+    schema: SchemaRef,
+}
+
+enum State {
+    Range(Scan),
+    Index {
+        index: usize,
+        scan: Scan,
+        keys: RowKeys,
+    },
+    Keys {
+        keys: Arc<[Box<[u8]>]>,
+        next: usize,
+    },
+}
+
+impl RowScan {
+    pub(super) fn new(
+        parts: Arc<RowParts>,
+        view: ReadView,
+        options: &RowScanOptions,
+    ) -> Result<Self, RowScanError> {
+        let live = parts.layout.live_ordinals();
+        let ordinal = |position: &usize| {
+            let found = live.get(*position).copied();
+            found.ok_or(RowScanError::Column { index: *position })
+        };
+        let ordinals: Vec<usize> = options
+            .projection
+            .iter()
+            .map(ordinal)
+            .collect::<Result<_, _>>()?;
+        let mut fields: Vec<Arc<Field>> = Vec::with_capacity(ordinals.len() + 1);
+        for position in &options.projection {
+            fields.push(Arc::clone(&parts.schema.fields()[*position]));
+        }
+        if options.with_row_key {
+            fields.push(row_key_field());
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let layout = Arc::clone(&parts.layout);
+        let builder =
+            BatchBuilder::new(layout, &ordinals, options.with_row_key, Arc::clone(&schema))?;
+        let range = |tree: TreeId, range: &KeyRange| match range.is_empty() {
+            true => view.scan(tree, &[0], &[0], options.direction),
+            false => {
+                let high = range.high.as_deref().unwrap_or_default();
+                view.scan(tree, &range.low, high, options.direction)
+            }
+        };
+        let state = match &options.source {
+            RowSource::Range(keys) => State::Range(range(parts.rows, keys)?),
+            RowSource::Index { index, range: keys } => {
+                let found = parts.indexes.get(*index);
+                let found = found.ok_or(RowScanError::Index { index: *index })?;
+                State::Index {
+                    index: *index,
+                    scan: range(found.tree, keys)?,
+                    keys: RowKeys::default(),
+                }
+            }
+            RowSource::Keys(keys) => State::Keys {
+                keys: Arc::clone(keys),
+                next: 0,
+            },
+        };
+        Ok(Self {
+            parts,
+            view,
+            builder,
+            state,
+            batch_rows: options.batch_rows.max(1),
+            schema,
+        })
+    }
+
+    /// Schema of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The next rows; `None` behind the last.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged. The scan cannot go on then.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, RowScanError> {
+        while self.builder.row_count() < self.batch_rows && !self.builder.is_full() {
+            let is_there = match &mut self.state {
+                State::Range(scan) => push_leaf(scan, &mut self.builder, self.batch_rows)?,
+                State::Index { index, scan, keys } => {
+                    let room = self.batch_rows - self.builder.row_count();
+                    let has_keys = keys.read(scan, *index, &self.parts, room.min(LOOKUP_ROWS))?;
+                    for row_key in keys.iter() {
+                        if !push_row(&self.view, self.parts.rows, row_key, &mut self.builder)? {
+                            let name = &self.parts.indexes[*index].definition.key.name;
+                            return Err(RowScanError::index_without_row(&self.parts, name));
+                        }
+                    }
+                    has_keys
+                }
+                State::Keys { keys, next } => match keys.get(*next) {
+                    None => false,
+                    Some(key) => {
+                        *next += 1;
+                        push_row(&self.view, self.parts.rows, key, &mut self.builder)?;
+                        true
+                    }
+                },
+            };
+            if !is_there {
+                break;
+            }
+        }
+        if self.builder.row_count() == 0 {
+            return Ok(None);
+        }
+        let (view, overflow) = (&self.view, self.parts.overflow);
+        let fetch = |key: &[u8], target: &mut Vec<u8>| fetch_long(view, overflow, key, target);
+        Ok(Some(self.builder.finish(fetch)?))
+    }
+}
+
+/// Adds rows of the next leaf, at most so many that the batch is full; false behind the last leaf.
+fn push_leaf(
+    scan: &mut Scan,
+    builder: &mut BatchBuilder,
+    batch_rows: usize,
+) -> Result<bool, RowScanError> {
+    Ok(scan.next_leaf(|key, value| {
+        builder.push(key, value);
+        match builder.row_count() < batch_rows && !builder.is_full() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?)
+}
+
+fn push_row(
+    view: &ReadView,
+    tree: TreeId,
+    key: &[u8],
+    builder: &mut BatchBuilder,
+) -> Result<bool, RowScanError> {
+    let found = view.get(tree, key, |tuple| builder.push(key, tuple))?;
+    Ok(found.is_some())
+}
+
+/// Appends a piece of a long value.
+pub(super) fn fetch_long(
+    view: &ReadView,
+    overflow: Option<TreeId>,
+    key: &[u8],
+    target: &mut Vec<u8>,
+) -> Result<bool, RowScanError> {
+    let Some(tree) = overflow else {
+        return Ok(false);
+    };
+    let found = view.get(tree, key, |bytes| target.extend_from_slice(bytes))?;
+    Ok(found.is_some())
+}

@@ -1,0 +1,289 @@
+//! Rows one by one, with the few columns that somebody wants, and without Arrow.
+//!
+//! Values are shown where they are, under the latch of their page. A row with a wanted value that is stored aside is copied and
+//! shown when the latch is given back; the rows of an index are looked up when its leaf is.
+
+use std::ops::ControlFlow;
+
+use quire_codec::Corrupt;
+use quire_format::tuple::TupleValue;
+use quire_kv::btree::Direction;
+use quire_kv::mvcc::Scan;
+
+use super::error::RowScanError;
+use super::parts::RowParts;
+use super::scan::fetch_long;
+use super::table::RowTable;
+use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue};
+
+/// Looks at the key of a row and at the values of the columns that were asked for, in that order; says whether to go on. It may use
+/// no tree.
+pub(crate) type VisitRow<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> ControlFlow<()>;
+
+/// Columns for which there is room on the stack.
+const FEW_COLUMNS: usize = 12;
+
+/// Rows of an index that are looked up together, at first and at most.
+const FIRST_ROWS: usize = 8;
+const MOST_ROWS: usize = 256;
+
+/// A row that is to be shown later.
+#[derive(Default)]
+struct Copied {
+    key: Vec<u8>,
+    tuple: Vec<u8>,
+}
+
+impl RowTable {
+    /// Visits the row with that key, if there is one, with the columns of these ordinals.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn visit_key(
+        &self,
+        row_key: &[u8],
+        wanted: &[usize],
+        visit: VisitRow<'_>,
+    ) -> Result<Option<ControlFlow<()>>, RowScanError> {
+        let mut copied = None;
+        let show = |tuple: &[u8]| {
+            let shown = show(&self.parts.layout, row_key, tuple, wanted, visit);
+            if matches!(shown, Ok(None)) {
+                copied = Some(tuple.to_vec());
+            }
+            shown
+        };
+        let Some(shown) = self.view.get(self.parts.rows, row_key, show)? else {
+            return Ok(None);
+        };
+        match (shown.map_err(RowScanError::corrupt(&self.parts))?, copied) {
+            (None, Some(tuple)) => self.show_long(row_key, &tuple, wanted, visit).map(Some),
+            (flow, _) => Ok(flow),
+        }
+    }
+
+    /// Visits the rows with keys in a range, with the columns of these ordinals.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn visit_range(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        wanted: &[usize],
+        visit: VisitRow<'_>,
+    ) -> Result<(), RowScanError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let high = range.high.as_deref().unwrap_or_default();
+        let mut scan = self
+            .view
+            .scan(self.parts.rows, &range.low, high, direction)?;
+        let layout = &self.parts.layout;
+        let mut flow = ControlFlow::Continue(());
+        while flow.is_continue() {
+            let mut copied: Option<Copied> = None;
+            let mut failed = None;
+            let has_leaf = scan.next_leaf(|key, tuple| {
+                match show(layout, key, tuple, wanted, visit) {
+                    Ok(Some(shown)) => {
+                        flow = shown;
+                        return shown;
+                    }
+                    Ok(None) => {
+                        let (key, tuple) = (key.to_vec(), tuple.to_vec());
+                        copied = Some(Copied { key, tuple });
+                    }
+                    Err(error) => failed = Some(error),
+                }
+                ControlFlow::Break(())
+            })?;
+            if let Some(error) = failed {
+                return Err(RowScanError::corrupt(&self.parts)(error));
+            }
+            if let Some(Copied { key, tuple }) = copied {
+                flow = self.show_long(&key, &tuple, wanted, visit)?;
+            } else if !has_leaf {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the rows that an index has in a range of its keys, in its order.
+    ///
+    /// # Errors
+    /// An index that the table does not have; an entry without a row; pages that cannot be read or are damaged.
+    pub fn visit_index(
+        &self,
+        index: usize,
+        range: &KeyRange,
+        direction: Direction,
+        wanted: &[usize],
+        visit: VisitRow<'_>,
+    ) -> Result<(), RowScanError> {
+        let found = self
+            .parts
+            .indexes
+            .get(index)
+            .ok_or(RowScanError::Index { index })?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        let high = range.high.as_deref().unwrap_or_default();
+        let mut scan = self.view.scan(found.tree, &range.low, high, direction)?;
+        let mut most = FIRST_ROWS;
+        let mut keys = RowKeys::default();
+        while keys.read(&mut scan, index, &self.parts, most)? {
+            for key in keys.iter() {
+                match self.visit_key(key, wanted, visit)? {
+                    Some(ControlFlow::Continue(())) => {}
+                    Some(ControlFlow::Break(())) => return Ok(()),
+                    None => {
+                        let name = &found.definition.key.name;
+                        return Err(RowScanError::index_without_row(&self.parts, name));
+                    }
+                }
+            }
+            most = (most * 4).min(MOST_ROWS);
+        }
+        Ok(())
+    }
+
+    /// Appends a value that is stored aside.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub fn read_long(
+        &self,
+        row_key: &[u8],
+        ordinal: usize,
+        mark: OverflowMark,
+        target: &mut Vec<u8>,
+    ) -> Result<(), RowScanError> {
+        let fetch = |key: &[u8], target: &mut Vec<u8>| {
+            fetch_long(&self.view, self.parts.overflow, key, target)
+        };
+        self.parts
+            .layout
+            .read_long(row_key, ordinal, mark, fetch, target)
+    }
+
+    fn show_long(
+        &self,
+        key: &[u8],
+        tuple: &[u8],
+        wanted: &[usize],
+        visit: VisitRow<'_>,
+    ) -> Result<ControlFlow<()>, RowScanError> {
+        let mut buffer = RowBuffer::default();
+        let mut all = Vec::new();
+        let fetch = |key: &[u8], target: &mut Vec<u8>| {
+            fetch_long(&self.view, self.parts.overflow, key, target)
+        };
+        self.parts
+            .layout
+            .decode_row(key, tuple, &mut buffer, fetch, &mut all)?;
+        let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
+        let values: Vec<TupleValue<'_>> = wanted.iter().map(value).collect();
+        Ok(visit(key, &values))
+    }
+}
+
+/// Keys of rows, one behind the other.
+#[derive(Default)]
+pub struct RowKeys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    scratch: Vec<u8>,
+}
+
+impl RowKeys {
+    /// Reads the next keys that an index has; false behind the last.
+    pub fn read(
+        &mut self,
+        scan: &mut Scan,
+        index: usize,
+        parts: &RowParts,
+        most: usize,
+    ) -> Result<bool, RowScanError> {
+        let Self {
+            bytes,
+            ends,
+            scratch,
+        } = self;
+        bytes.clear();
+        ends.clear();
+        let layout = &parts
+            .indexes
+            .get(index)
+            .ok_or(RowScanError::Index { index })?
+            .layout;
+        let mut failed = None;
+        let mut has_leaf = true;
+        while has_leaf && ends.is_empty() && failed.is_none() {
+            has_leaf = scan.next_leaf(|key, value| {
+                match layout.row_key(key, value, scratch) {
+                    Ok(row_key) => {
+                        bytes.extend_from_slice(row_key);
+                        ends.push(bytes.len());
+                    }
+                    Err(error) => failed = Some(error),
+                }
+                match failed.is_some() || ends.len() >= most {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+        }
+        match failed {
+            Some(error) => Err(RowScanError::corrupt(parts)(error)),
+            None => Ok(!ends.is_empty()),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends);
+        ranges.map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())
+    }
+}
+
+/// Shows the wanted values of an entry; `None` when one of them is stored aside.
+pub(super) fn show(
+    layout: &RowLayout,
+    key: &[u8],
+    tuple: &[u8],
+    wanted: &[usize],
+    visit: VisitRow<'_>,
+) -> Result<Option<ControlFlow<()>>, Corrupt> {
+    if wanted.len() > FEW_COLUMNS {
+        let mut scratch = vec![Vec::new(); wanted.len()];
+        let mut values = vec![TupleValue::Null; wanted.len()];
+        let are_there = decode(layout, key, tuple, wanted, &mut scratch, &mut values)?;
+        return Ok(are_there.then(|| visit(key, &values)));
+    }
+    let mut scratch = [const { Vec::new() }; FEW_COLUMNS];
+    let mut values = [TupleValue::Null; FEW_COLUMNS];
+    let are_there = decode(layout, key, tuple, wanted, &mut scratch, &mut values)?;
+    Ok(are_there.then(|| visit(key, values.get(..wanted.len()).unwrap_or_default())))
+}
+
+/// False when a value is stored aside.
+fn decode<'a>(
+    layout: &'a RowLayout,
+    key: &'a [u8],
+    tuple: &'a [u8],
+    wanted: &[usize],
+    scratch: &'a mut [Vec<u8>],
+    values: &mut [TupleValue<'a>],
+) -> Result<bool, Corrupt> {
+    for ((ordinal, scratch), value) in wanted.iter().zip(scratch).zip(values) {
+        match layout.field(key, tuple, *ordinal, scratch)? {
+            StoredValue::Value(found) => *value = found,
+            StoredValue::Long(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,343 @@
+//! What some rows of a row table say of its columns: `ANALYZE`.
+//!
+//! Up to [`SAMPLE_LEAVES`] leaves are read, at equal distances in the order of the keys. Neighbours are often alike, so only every
+//! [`STRIDE`]-th row of a leaf counts for distinct values. Their number in the whole table follows from those that were met, and
+//! those that were met once: P. Haas, J. Naughton, S. Seshadri, L. Stokes, *Sampling-Based Estimation of the Number of
+//! Distinct Values of an Attribute* (VLDB 1995), the estimator Duj1.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use quire_codec::Values;
+use quire_format::column_sample::ColumnSample;
+use quire_format::distinct_sketch::{hash_bytes, hash_f64, hash_u64, hash_u128};
+use quire_format::zone::Zone;
+use quire_kv::btree::Direction;
+use quire_kv::mvcc::{ReadView, TreeId};
+use quire_kv::progress::Work;
+
+use crate::append::column_values::ColumnValues;
+use crate::append::statistics::statistics;
+use crate::row_table::KeyRange;
+use crate::rows::{RowScanError, RowScanOptions, RowSource, RowTable};
+use crate::types::SqlType;
+
+/// Leaves that are read of a table that has many.
+const SAMPLE_LEAVES: usize = 2048;
+
+/// Rows that are read of each of them, at most.
+const LEAF_ROWS: usize = 128;
+
+/// Of the rows of a sampled leaf, one of so many counts for distinct values.
+const STRIDE: usize = 4;
+
+/// Tables with no more rows are read from end to end.
+const WHOLE_ROWS: u64 = 65_536;
+
+const BATCH_ROWS: usize = 8192;
+
+/// Where the sample of a column is kept.
+pub(crate) fn key(table: u64, ordinal: usize) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..8].copy_from_slice(&table.to_be_bytes());
+    // A table has at most 1,600 columns.
+    key[8..].copy_from_slice(&(ordinal as u32).to_be_bytes());
+    key
+}
+
+/// The samples of a table: ordinals of columns, and what is known of them.
+pub(crate) fn of_table(
+    view: &ReadView,
+    tree: TreeId,
+    table: u64,
+) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+    let (low, high) = (key(table, 0), key(table.saturating_add(1), 0));
+    let mut scan = view.scan(tree, &low, &high, Direction::Forward)?;
+    let mut samples = Vec::new();
+    while let Some((key, value)) = scan.next_entry()? {
+        let ordinal = key.get(8..).and_then(|bytes| bytes.try_into().ok());
+        let ordinal = ordinal.map_or(u32::MAX, u32::from_be_bytes);
+        samples.push((ordinal as usize, ColumnSample::decode(value)?));
+    }
+    Ok(samples)
+}
+
+/// How many rows a table had when its samples were taken.
+pub(crate) fn row_count(
+    view: &ReadView,
+    tree: TreeId,
+    table: u64,
+) -> Result<Option<u64>, RowScanError> {
+    let (low, high) = (key(table, 0), key(table.saturating_add(1), 0));
+    let mut scan = view.scan(tree, &low, &high, Direction::Forward)?;
+    let first = scan.next_entry()?;
+    let row_count = first.map(|(_, value)| ColumnSample::decode(value).map(|it| it.row_count));
+    Ok(row_count.transpose()?)
+}
+
+/// Reads some rows, or all of a small table, and says what they say. `work` is told of its pages.
+pub(crate) fn take(
+    table: &RowTable,
+    work: Option<&Work>,
+) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
+    let mut reading = Reading::new(work);
+    let leaves = table.leaves_by(SAMPLE_LEAVES, &mut |leaf_bytes, all_bytes| {
+        reading.note_counted(leaf_bytes, all_bytes);
+    })?;
+    let row_count = leaves.entries.round() as u64;
+    let mut sample = Sample::new(table);
+    let is_whole = row_count <= WHOLE_ROWS;
+    if is_whole {
+        reading.begin_rows(row_count, reading.counted_bytes);
+        sample.read_all(table, &mut reading)?;
+    } else {
+        let parts = table.divided(&RowSource::Range(KeyRange::all()), SAMPLE_LEAVES)?;
+        let part_count = parts.len() as u64;
+        reading.begin_rows(part_count, part_count * leaves.page_bytes as u64);
+        sample.read_parts(table, parts, &mut reading)?;
+    }
+    let read_row_count = sample.row_count;
+    let row_count = match is_whole {
+        true => read_row_count,
+        false => row_count.max(read_row_count),
+    };
+    let finish = |column: Column| (column.ordinal, column.finish(row_count, read_row_count));
+    Ok(sample.columns.into_iter().map(finish).collect())
+}
+
+/// What was read of a table.
+struct Sample {
+    columns: Vec<Column>,
+    row_count: u64,
+}
+
+impl Sample {
+    fn new(table: &RowTable) -> Self {
+        let columns = table.definition().visible_columns();
+        let columns = columns.map(|(ordinal, column)| Column::new(ordinal, column.sql_type));
+        Self {
+            columns: columns.collect(),
+            row_count: 0,
+        }
+    }
+
+    fn read_all(
+        &mut self,
+        table: &RowTable,
+        reading: &mut Reading<'_>,
+    ) -> Result<(), RowScanError> {
+        let all = RowSource::Range(KeyRange::all());
+        let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
+        while let Some(batch) = scan.next_batch()? {
+            self.add(&batch, 1);
+            let rows = batch.num_rows() as u64;
+            reading.note_rows(rows, rows)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the first rows of each part.
+    fn read_parts(
+        &mut self,
+        table: &RowTable,
+        parts: Vec<RowSource>,
+        reading: &mut Reading<'_>,
+    ) -> Result<(), RowScanError> {
+        for part in parts {
+            let rows_before = self.row_count;
+            let mut scan = table.scan(&options(table, part, LEAF_ROWS))?;
+            if let Some(batch) = scan.next_batch()? {
+                self.add(&batch, STRIDE);
+            }
+            reading.note_rows(1, self.row_count - rows_before)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, batch: &RecordBatch, stride: usize) {
+        self.row_count += batch.num_rows() as u64;
+        for (position, column) in self.columns.iter_mut().enumerate() {
+            column.add(batch, position, stride);
+        }
+    }
+}
+
+/// Tells how far the reading of samples has come. Leaves are read twice: first to count the rows of the table, then for their values.
+struct Reading<'w> {
+    work: Option<&'w Work>,
+    counted_bytes: u64,
+    /// What is left of the second time: steps, and bytes.
+    steps_left: u64,
+    bytes_left: u64,
+}
+
+impl<'w> Reading<'w> {
+    fn new(work: Option<&'w Work>) -> Self {
+        Self {
+            work,
+            counted_bytes: 0,
+            steps_left: 0,
+            bytes_left: 0,
+        }
+    }
+
+    fn note_counted(&mut self, leaf_bytes: u64, all_bytes: u64) {
+        let Some(work) = self.work else { return };
+        if self.counted_bytes == 0 {
+            work.foresee_left(2 * all_bytes);
+        }
+        self.counted_bytes += leaf_bytes;
+        work.note_read(0, leaf_bytes);
+    }
+
+    fn begin_rows(&mut self, steps: u64, bytes: u64) {
+        (self.steps_left, self.bytes_left) = (steps, bytes);
+        if let Some(work) = self.work {
+            work.foresee_left(bytes);
+        }
+    }
+
+    /// Fails when the statement is to end.
+    fn note_rows(&mut self, steps: u64, rows: u64) -> Result<(), RowScanError> {
+        let Some(work) = self.work else {
+            return Ok(());
+        };
+        let steps = steps.min(self.steps_left);
+        let bytes = self.bytes_left * steps / self.steps_left.max(1);
+        self.steps_left -= steps;
+        self.bytes_left -= bytes;
+        work.note_read(rows, bytes);
+        Ok(work.check()?)
+    }
+}
+
+fn options(table: &RowTable, source: RowSource, batch_rows: usize) -> RowScanOptions {
+    RowScanOptions {
+        projection: (0..table.arrow_schema().fields().len()).collect(),
+        with_row_key: false,
+        source,
+        direction: Direction::Forward,
+        batch_rows,
+    }
+}
+
+/// What was read of a column.
+struct Column {
+    ordinal: usize,
+    sql_type: SqlType,
+    zone: Zone,
+    /// Values that are not NULL, of those in `zone`.
+    value_count: u64,
+    value_bytes: u64,
+    /// Hash → how often it was met.
+    met: HashMap<u64, u32>,
+    met_count: u64,
+}
+
+impl Column {
+    fn new(ordinal: usize, sql_type: SqlType) -> Self {
+        Self {
+            ordinal,
+            sql_type,
+            zone: Zone::default(),
+            value_count: 0,
+            value_bytes: 0,
+            met: HashMap::new(),
+            met_count: 0,
+        }
+    }
+
+    fn add(&mut self, batch: &RecordBatch, position: usize, stride: usize) {
+        let batches = std::slice::from_ref(batch);
+        let Some(column) = ColumnValues::collect(self.sql_type, batches, position) else {
+            return;
+        };
+        let zone = statistics(&column, self.sql_type.is_text()).zone;
+        let value_count = batch.num_rows() as u64 - zone.null_count;
+        self.zone.merge(self.value_count, &zone, value_count);
+        self.value_count += value_count;
+        let validity = column.validity.as_deref();
+        let is_valid =
+            |row: &usize| validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
+        let rows = (0..batch.num_rows()).step_by(stride).filter(is_valid);
+        for hash in rows.map(|row| hash_of(&column.values(), row)) {
+            *self.met.entry(hash).or_default() += 1;
+            self.met_count += 1;
+        }
+        let width_bytes = self.sql_type.physical_type().value_bytes();
+        self.value_bytes += match (column.values(), width_bytes) {
+            (Values::Bytes(values), _) => values.data.len() as u64,
+            (values, width_bytes) => (values.len() * width_bytes.unwrap_or(0)) as u64,
+        };
+    }
+
+    fn finish(self, row_count: u64, read_row_count: u64) -> ColumnSample {
+        let all = match read_row_count {
+            0 => 0,
+            // Of all rows, so many are not NULL.
+            read => {
+                (u128::from(row_count) * u128::from(self.value_count) / u128::from(read)) as u64
+            }
+        };
+        let once = self.met.values().filter(|&&count| count == 1).count() as u64;
+        let distinct = self.met.len() as u64;
+        ColumnSample {
+            row_count,
+            read_row_count,
+            physical_type: self.sql_type.physical_type(),
+            value_bytes: self.value_bytes,
+            distinct_estimate: distinct_estimate(distinct, once, self.met_count, all),
+            zone: self.zone,
+        }
+    }
+}
+
+/// Distinct values of `all` values, when `drawn` of them had `distinct` different ones, of which `once` were met once.
+fn distinct_estimate(distinct: u64, once: u64, drawn: u64, all: u64) -> u64 {
+    if drawn == 0 || drawn >= all {
+        return distinct;
+    }
+    let (drawn, distinct, once) = (drawn as f64, distinct as f64, once as f64);
+    let missed = once * (1.0 - drawn / all as f64);
+    let estimate = drawn * distinct / (drawn - missed).max(1.0);
+    (estimate as u64).clamp(distinct as u64, all)
+}
+
+fn hash_of(values: &Values<'_>, row: usize) -> u64 {
+    match values {
+        Values::Bool(values) => hash_u64(u64::from(values[row])),
+        Values::Int16(values) => hash_u64(values[row] as u64),
+        Values::Int32(values) => hash_u64(values[row] as u64),
+        Values::Int64(values) => hash_u64(values[row] as u64),
+        Values::Int128(values) => hash_u128(values[row] as u128),
+        Values::Float32(values) => hash_f64(f64::from(values[row])),
+        Values::Float64(values) => hash_f64(values[row]),
+        Values::Bytes(values) => hash_bytes(values.get(row)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_estimate;
+
+    #[test]
+    fn an_estimate_lies_between_what_was_met_and_what_there_is() {
+        // All rows were drawn.
+        assert_eq!(distinct_estimate(7, 2, 100, 100), 7);
+        // Nothing was met twice: likely a key.
+        assert_eq!(distinct_estimate(1000, 1000, 1000, 1_000_000), 1_000_000);
+        // Nothing was met once: likely all there is.
+        assert_eq!(distinct_estimate(25, 0, 1000, 1_000_000), 25);
+        assert_eq!(distinct_estimate(0, 0, 0, 50), 0);
+    }
+
+    #[test]
+    fn of_values_that_are_equally_frequent_the_number_is_found() {
+        // 1,000,000 rows with 20,000 values, 30,000 rows drawn: a value is met by a Poisson distribution of mean 1.5.
+        let (values, mean) = (20_000.0_f64, 1.5_f64);
+        let distinct = values * (1.0 - (-mean).exp());
+        let once = values * mean * (-mean).exp();
+        let estimate = distinct_estimate(distinct as u64, once as u64, 30_000, 1_000_000);
+        assert!((18_000..=23_000).contains(&estimate), "{estimate}");
+    }
+}

@@ -1,0 +1,201 @@
+//! A scan: which rows of a table, which columns of them, and who reads what.
+//!
+//! Readers, one per thread, take vector groups (8,192 rows) from a shared [`cursor`]. A group whose zones no row
+//! can pass is not read, nor one whose rows are all deleted. In the others the predicates are evaluated one after the other, each on
+//! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows. Behind the row groups
+//! come the rows of the [`delta`].
+
+mod column;
+mod cursor;
+mod delta;
+mod dictionary;
+mod open_row_group;
+mod reader;
+mod selection;
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::error::ScanError;
+use crate::predicate::Predicate;
+use crate::rows::row_key_field;
+use crate::table::ColumnTable;
+use cursor::Cursor;
+use quire_kv::progress::Work;
+pub use reader::ScanReader;
+
+/// What a scan reads.
+#[derive(Clone)]
+pub struct ScanOptions {
+    /// Columns of the output, as indices into the definition; may repeat. The number of columns stands for the key of
+    /// the row, a `BinaryView`. When it is empty the batches have no columns and say how many rows there are.
+    pub projection: Vec<usize>,
+    /// Conjuncts that every row of the output satisfies, evaluated in this order.
+    pub predicates: Vec<Arc<dyn Predicate>>,
+    /// Rows an output batch aims at. Batches of what survives predicates are joined until they have
+    /// half as many; none has more than this and 8,192 rows together.
+    pub batch_rows: usize,
+    /// At most that many rows come out of all readers together.
+    pub limit: Option<u64>,
+    /// Number of readers that will share the scan; decides how finely the work is cut.
+    pub readers: usize,
+    /// Where the rows that it goes over and the bytes that it reads are counted.
+    pub work: Option<Arc<Work>>,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        ScanOptions {
+            projection: Vec::new(),
+            predicates: Vec::new(),
+            batch_rows: 8192,
+            limit: None,
+            readers: 1,
+            work: None,
+        }
+    }
+}
+
+/// A running scan, shared by its readers: each row comes out of exactly one of them.
+pub struct Scan {
+    table: Arc<ColumnTable>,
+    options: ScanOptions,
+    schema: SchemaRef,
+    /// Schemas of the batches that the predicates see.
+    predicate_schemas: Vec<SchemaRef>,
+    cursor: Mutex<Cursor>,
+    /// Whether rows of row groups are deleted.
+    has_deletions: bool,
+    /// Rows that may still come out.
+    rows_left: AtomicU64,
+    counters: Counters,
+}
+
+/// What a scan did so far, all readers together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanStatistics {
+    /// Length of the segments read.
+    pub bytes_read: u64,
+    /// Vectors of up to 1,024 values decoded.
+    pub vectors_decoded: u64,
+    /// Vector groups (8,192 rows) looked into.
+    pub groups_scanned: u64,
+    /// Vector groups skipped because of their zones.
+    pub groups_pruned: u64,
+    /// Rows handed out.
+    pub rows: u64,
+}
+
+#[derive(Default)]
+struct Counters {
+    bytes_read: AtomicU64,
+    vectors_decoded: AtomicU64,
+    groups_scanned: AtomicU64,
+    groups_pruned: AtomicU64,
+    rows: AtomicU64,
+}
+
+impl Scan {
+    pub(crate) fn start(
+        table: Arc<ColumnTable>,
+        options: ScanOptions,
+        row_groups: impl IntoIterator<Item = usize>,
+        with_delta: bool,
+    ) -> Result<Arc<Scan>, ScanError> {
+        let schema = project(&table, &options.projection)?;
+        let schemas = options
+            .predicates
+            .iter()
+            .map(|one| project(&table, one.columns()));
+        let predicate_schemas = schemas.collect::<Result<Vec<_>, _>>()?;
+        let readers = options.readers.max(1);
+        let (mut has_deletions, mut delta) = (false, Vec::new());
+        if let Some(changes) = table.changes() {
+            has_deletions = changes.has_deletions()?;
+            if with_delta {
+                delta = delta::parts(changes.delta(), readers)?;
+            }
+        }
+        let cursor = Cursor::new(row_groups.into_iter().collect(), delta, readers);
+        Ok(Arc::new(Scan {
+            schema,
+            predicate_schemas,
+            cursor: Mutex::new(cursor),
+            has_deletions,
+            rows_left: AtomicU64::new(options.limit.unwrap_or(u64::MAX)),
+            counters: Counters::default(),
+            table,
+            options,
+        }))
+    }
+
+    /// Schema of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The table that is read.
+    pub fn table(&self) -> &Arc<ColumnTable> {
+        &self.table
+    }
+
+    /// A further reader. Any number may be made; together they read the table once.
+    pub fn reader(self: &Arc<Self>) -> ScanReader {
+        ScanReader::new(Arc::clone(self))
+    }
+
+    /// What the readers did so far. A reader reports when it has finished a piece of work.
+    pub fn statistics(&self) -> ScanStatistics {
+        let counters = &self.counters;
+        ScanStatistics {
+            bytes_read: counters.bytes_read.load(Ordering::Relaxed),
+            vectors_decoded: counters.vectors_decoded.load(Ordering::Relaxed),
+            groups_scanned: counters.groups_scanned.load(Ordering::Relaxed),
+            groups_pruned: counters.groups_pruned.load(Ordering::Relaxed),
+            rows: counters.rows.load(Ordering::Relaxed),
+        }
+    }
+
+    /// How many of `rows` may come out; the rest is beyond the limit.
+    fn reserve_rows(&self, rows: usize) -> usize {
+        if self.options.limit.is_none() {
+            return rows;
+        }
+        let take = |left: u64| Some(left - left.min(rows as u64));
+        match self
+            .rows_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+        {
+            Ok(left) | Err(left) => left.min(rows as u64) as usize,
+        }
+    }
+
+    /// So many rows more are behind the readers, and so many bytes more have been read.
+    fn note_read(&self, rows: u64, bytes: u64) {
+        if let Some(work) = &self.options.work {
+            work.note_read(rows, bytes);
+        }
+    }
+
+    fn limit_reached(&self) -> bool {
+        self.rows_left.load(Ordering::Relaxed) == 0
+    }
+}
+
+fn project(table: &ColumnTable, columns: &[usize]) -> Result<SchemaRef, ScanError> {
+    let fields = table.arrow_schema().fields();
+    let field = |&index: &usize| match fields.get(index) {
+        Some(field) => Ok(Arc::clone(field)),
+        None if index == fields.len() => Ok(row_key_field()),
+        None => Err(ScanError::Column {
+            index,
+            table: table.definition().name.clone(),
+        }),
+    };
+    Ok(Arc::new(Schema::new(
+        columns.iter().map(field).collect::<Result<Vec<_>, _>>()?,
+    )))
+}

@@ -1,0 +1,183 @@
+//! Tables and indexes whose trees are built from below.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use quire_kv::btree::Direction;
+use quire_kv::mvcc::{Isolation, LockWait, ReadError, TableLockMode, TreeId};
+use quire_kv::progress::Work;
+
+use super::Transaction;
+use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::engine::Engine;
+use crate::error::{EngineError, TransactionError};
+use crate::pages::TransactionPages;
+use crate::rows::{
+    FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
+};
+
+/// A table that is filled with so many rows is sampled as by `ANALYZE`.
+const SAMPLED_ROWS_MIN: u64 = 1000;
+
+impl Transaction {
+    /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
+    /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
+    /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row, as it
+    /// need not be for tables that this transaction has made.
+    ///
+    /// `sample` is some of the rows to come, in batches of the table's visible columns: by it is chosen how they are stored.
+    ///
+    /// # Errors
+    /// Pages cannot be read, or the volume takes no writes.
+    pub fn begin_fill(
+        &mut self,
+        table: &RowTable,
+        sample: &[RecordBatch],
+    ) -> Result<Option<RowFill>, TransactionError> {
+        let may_be_whole = self.isolation() == Isolation::ReadCommitted || self.has_made(table);
+        if !may_be_whole || !self.is_current(table.parts()) || !self.is_empty(table)? {
+            return Ok(None);
+        }
+        // Nobody is waited for: who has one of both may wait for the other.
+        let could_define = self.tables.is_some();
+        let (mode, wait) = (TableLockMode::Exclusive, LockWait::Skip);
+        let is_free = self.try_tables()? && self.rows.lock_table(table.id(), mode, wait)?;
+        // Somebody may have inserted rows before we had the lock.
+        if !is_free || !self.is_empty(table)? {
+            if !could_define {
+                self.tables = None;
+            }
+            return Ok(None);
+        }
+        let parts = self.parts_for(table, sample)?;
+        let catalog = self.tables()?.catalog_now().clone();
+        let pages = Arc::clone(self.tables()?.pages());
+        let row_half = self.engine.row_half();
+        let context = context(&self.engine, &pages, self.work());
+        let fill = RowFill::new(&parts, &context, |role: TreeRole| {
+            let tree = parts.trees.iter().find(|tree| tree.role == role);
+            row_half.tree_spec(&catalog, tree.ok_or(EngineError::TransactionEnded)?)
+        })?;
+        Ok(Some(fill))
+    }
+
+    /// Whether nobody else knows the table.
+    fn has_made(&self, table: &RowTable) -> bool {
+        let rows = table.parts().rows;
+        self.new_trees
+            .iter()
+            .any(|tree| TreeId::new(tree.id) == rows)
+    }
+
+    /// An empty table as rows like those of the sample are best stored.
+    fn parts_for(
+        &mut self,
+        table: &RowTable,
+        sample: &[RecordBatch],
+    ) -> Result<Arc<RowParts>, TransactionError> {
+        let mut definition = TableDefinition::clone(table.definition());
+        choose_dictionaries(&mut definition, sample);
+        if definition == **table.definition() {
+            return Ok(Arc::clone(table.parts()));
+        }
+        let name = definition.name.clone();
+        self.tables()?.redefine_empty(definition)?;
+        let parts = self.snapshot().row_parts(&name)?;
+        parts.ok_or(TransactionError::TableNotFound(name))
+    }
+
+    /// The table has the rows from now on, for this transaction. Returns their number.
+    ///
+    /// # Errors
+    /// Two rows have a key that only one may have; or the pages cannot be written. What the statement has done must then be rolled back.
+    pub fn finish_fill(&mut self, fill: RowFill) -> Result<u64, TransactionError> {
+        let name = fill.parts().definition.name.clone();
+        let tables = self.tables()?;
+        tables.truncate_table(&name)?;
+        let entry = tables.catalog_now().row_tables.get(&name);
+        let trees = entry
+            .map(|entry| entry.trees.clone())
+            .ok_or_else(|| TransactionError::TableNotFound(name.clone()))?;
+        let (filled, row_count) = fill.finish(&trees)?;
+        self.add_filled_trees(&filled)?;
+        self.add_new_trees()?;
+        self.begin_statement();
+        if row_count >= SAMPLED_ROWS_MIN {
+            // Its pages are at hand, and without samples a join of it may be planned as if every column were a key.
+            self.take_sample(&name, None)?;
+            self.begin_statement();
+        }
+        Ok(row_count)
+    }
+
+    /// Creates an index and fills it, while others may only read the table.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::create_index`](super::WriteTransaction::create_index); two rows have a key that only one may have.
+    pub fn create_index(
+        &mut self,
+        table: &str,
+        index: IndexDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(table, TableLockMode::Share)?;
+        let name = index.key.name.clone();
+        let tree = self.tables()?.create_index(table, index)?;
+        let Some(parts) = self.snapshot().row_parts(table)? else {
+            return Err(TransactionError::TableNotFound(table.to_owned()));
+        };
+        let position = parts
+            .indexes
+            .iter()
+            .position(|known| known.definition.key.name == name);
+        if let Some(position) = position {
+            let pages = Arc::clone(self.tables()?.pages());
+            let catalog = self.tables()?.catalog_now().clone();
+            let row_half = self.engine.row_half();
+            let spec = row_half.tree_spec(&catalog, &tree)?;
+            let context = context(&self.engine, &pages, self.work());
+            let target = (&tree, &spec);
+            if build_index(&parts, position, &mut self.rows, &context, target)? {
+                self.add_filled_trees(&[tree])?;
+            }
+        }
+        self.add_new_trees()?;
+        self.begin_statement();
+        Ok(())
+    }
+
+    /// Makes trees known whose pages are staged.
+    fn add_filled_trees(&mut self, trees: &[TreeRecord]) -> Result<(), TransactionError> {
+        let catalog = self.tables()?.catalog_now().clone();
+        for tree in trees {
+            let spec = self.engine.row_half().tree_spec(&catalog, tree)?;
+            self.engine.mvcc().add_tree(&spec)?;
+            self.filled_trees.push(*tree);
+        }
+        Ok(())
+    }
+
+    /// Whether the table has no rows now.
+    fn is_empty(&mut self, table: &RowTable) -> Result<bool, RowWriteError> {
+        let view = self.rows.latest_view();
+        let first = |view: &quire_kv::mvcc::ReadView| -> Result<bool, ReadError> {
+            let rows = table.parts().rows;
+            let mut scan = view.scan(rows, &[], &[], Direction::Forward)?;
+            Ok(scan.next_entry()?.is_none())
+        };
+        Ok(first(&view)?)
+    }
+}
+
+/// What a fill is done with.
+fn context<'c>(
+    engine: &'c Engine,
+    pages: &'c Arc<TransactionPages>,
+    work: Option<Arc<Work>>,
+) -> FillContext<'c> {
+    FillContext {
+        pool: &engine.row_half().pool,
+        pages,
+        options: engine.mvcc_options(),
+        work,
+    }
+}

@@ -1,0 +1,494 @@
+//! A transaction over everything: rows of row tables, and definitions and column tables.
+//!
+//! The two halves have different writers. Rows are changed by any number of transactions at a time ([`quire_kv::mvcc`]);
+//! definitions and column tables by one, which waits for its turn when it first needs it. The commit of both is one batch of
+//! the volume: pages, catalog, and the page of the log with the redo of the rows.
+
+use std::sync::Arc;
+
+use quire_kv::mvcc::{
+    self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
+};
+use quire_kv::progress::Work;
+use quire_store::log::LogSequence;
+use quire_store::{Durability, WriteBatch};
+
+use super::{ColumnReads, TablesPoint, WriteTransaction};
+use crate::catalog::Catalog;
+use crate::definition::{TableDefinition, TreeRecord};
+use crate::engine::Engine;
+use crate::error::{EngineError, TransactionCommitError, TransactionError};
+use crate::rows::{ReferenceChecks, RowMemory, RowParts, RowWriteError, RowWriter};
+use crate::snapshot::Snapshot;
+use crate::table::ColumnTable;
+
+/// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
+pub struct Transaction {
+    pub(super) engine: Engine,
+    pub(super) rows: mvcc::Transaction,
+    pub(super) tables: Option<WriteTransaction>,
+    /// Trees that this transaction has made; they go when it is rolled back.
+    pub(super) new_trees: Vec<TreeRecord>,
+    /// Trees whose pages were staged, which are freed with all that was when it is rolled back.
+    pub(super) filled_trees: Vec<TreeRecord>,
+    /// Trees that there were when its half for tables began.
+    old_trees: Vec<TreeRecord>,
+    /// What the current statement reads. Nothing at first, if that reads newest rows only, and once the transaction is being committed.
+    seen: Option<Seen>,
+    /// Column tables that it has read; only at SERIALIZABLE.
+    column_reads: Arc<ColumnReads>,
+    made: RowMemory,
+}
+
+/// What a statement sees.
+struct Seen {
+    view: ReadView,
+    /// The same rows with the catalog of the statement, which counts unless the transaction has one of its own.
+    snapshot: Snapshot,
+}
+
+/// A point of a transaction to go back to.
+#[derive(Clone)]
+pub struct Savepoint {
+    rows: mvcc::Savepoint,
+    /// What was defined then, if the transaction had defined something.
+    tables: Option<TablesPoint>,
+}
+
+impl Transaction {
+    /// One whose first statement is still to begin.
+    pub(crate) fn new(engine: &Engine, options: TransactionOptions) -> Self {
+        Self {
+            engine: engine.clone(),
+            rows: engine.mvcc().begin(options),
+            tables: None,
+            new_trees: Vec::new(),
+            filled_trees: Vec::new(),
+            old_trees: Vec::new(),
+            seen: None,
+            column_reads: Arc::default(),
+            made: RowMemory::default(),
+        }
+    }
+
+    /// A statement begins: it sees what the transaction has changed up to now, and of others, at READ COMMITTED, what
+    /// is committed now.
+    pub fn begin_statement(&mut self) {
+        // Otherwise the changes of every statement would be kept apart.
+        self.forget_changes();
+        let (mut view, mut snapshot) = self.engine.view_of(&mut self.rows);
+        if let Some(older) = &self.seen
+            && self.rows.options().isolation != Isolation::ReadCommitted
+        {
+            view.keep_trees_of(&older.view);
+            let half = self.engine.row_half();
+            snapshot = older.snapshot.with_rows(half, view.clone());
+        }
+        self.seen = Some(Seen { view, snapshot });
+    }
+
+    fn forget_changes(&mut self) {
+        if let Some(seen) = &mut self.seen {
+            seen.view.forget_changes();
+            seen.snapshot.forget_changes();
+        }
+    }
+
+    /// A statement begins that reads nothing but the newest state of rows that it locks. At READ COMMITTED it is spared a view: the first
+    /// one has none, and later that of the statement before stays, without what the transaction has changed, as long as nobody has
+    /// committed anything since.
+    pub fn begin_newest(&mut self) {
+        let is_spared = self.tables.is_none()
+            && self.rows.options().isolation == Isolation::ReadCommitted
+            && self.seen.as_ref().is_none_or(|seen| {
+                let is_newest = |newest: &Catalog| seen.snapshot.has_catalog(newest);
+                seen.view.is_newest() && self.engine.with_newest_catalog(is_newest)
+            });
+        if is_spared {
+            // Otherwise the changes of every statement would be kept apart.
+            self.forget_changes();
+        } else {
+            self.begin_statement();
+        }
+    }
+
+    /// What the current statement sees; what is committed now, if it reads newest rows only.
+    pub fn snapshot(&self) -> Snapshot {
+        let snapshot = match (&self.tables, &self.seen) {
+            (Some(tables), Some(seen)) => tables
+                .snapshot()
+                .with_rows(self.engine.row_half(), seen.view.clone()),
+            (None, Some(seen)) => seen.snapshot.clone(),
+            (_, None) => self.engine.snapshot(),
+        };
+        match self.isolation() {
+            Isolation::Serializable => snapshot.noting(&self.column_reads),
+            _ => snapshot,
+        }
+    }
+
+    /// What it sees of others.
+    pub fn isolation(&self) -> Isolation {
+        self.rows.options().isolation
+    }
+
+    /// How it waits for locks and when it is durable; may be changed at any time.
+    pub fn options_mut(&mut self) -> &mut TransactionOptions {
+        self.rows.options_mut()
+    }
+
+    /// Where long work is counted.
+    pub(crate) fn work(&self) -> Option<Arc<Work>> {
+        self.rows.options().work.clone()
+    }
+
+    /// Locks a table or view by its id.
+    ///
+    /// # Errors
+    /// See [`mvcc::LockError`].
+    pub fn lock_table(
+        &mut self,
+        id: u64,
+        mode: TableLockMode,
+        wait: LockWait,
+    ) -> Result<bool, mvcc::LockError> {
+        self.rows.lock_table(id, mode, wait)
+    }
+
+    /// The half that changes definitions and column tables. Waits until no other transaction has its own. For definitions
+    /// use [`Transaction::define`].
+    ///
+    /// # Errors
+    /// See [`mvcc::LockError`]; or the volume takes no writes.
+    pub fn tables(&mut self) -> Result<&mut WriteTransaction, TransactionError> {
+        if self.tables.is_none() {
+            self.begin_tables(LockWait::Wait)?;
+        }
+        self.tables
+            .as_mut()
+            .ok_or(EngineError::TransactionEnded.into())
+    }
+
+    /// The same without waiting; says whether there is such a half now.
+    pub(crate) fn try_tables(&mut self) -> Result<bool, TransactionError> {
+        if self.tables.is_none() {
+            self.begin_tables(LockWait::Skip)?;
+        }
+        Ok(self.tables.is_some())
+    }
+
+    fn begin_tables(&mut self, wait: LockWait) -> Result<(), TransactionError> {
+        if let Some(turn) = self.rows.take_turn(wait)? {
+            self.set_tables(self.engine.begin_in(turn)?);
+        }
+        Ok(())
+    }
+
+    fn set_tables(&mut self, tables: WriteTransaction) {
+        self.old_trees = tables.catalog_now().live_trees().copied().collect();
+        self.tables = Some(tables);
+    }
+
+    /// Changes definitions. Statements of this transaction see them at once.
+    ///
+    /// # Errors
+    /// Those of `change`; the volume takes no writes; a tree cannot be made.
+    pub fn define<R>(
+        &mut self,
+        change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
+    ) -> Result<R, TransactionError> {
+        let changed = change(self.tables()?)?;
+        self.add_new_trees()?;
+        self.begin_statement();
+        Ok(changed)
+    }
+
+    /// Makes trees known that the definitions have now. Their pages may reach the file before the commit, so the file says that
+    /// something is under way.
+    pub(super) fn add_new_trees(&mut self) -> Result<(), TransactionError> {
+        let catalog = self.tables()?.catalog_now().clone();
+        let live: Vec<TreeRecord> = catalog.live_trees().copied().collect();
+        for tree in live {
+            let known = [&self.old_trees, &self.new_trees, &self.filled_trees];
+            if known.iter().any(|trees| trees.contains(&tree)) {
+                continue;
+            }
+            self.tables()?.mark_staging()?;
+            let spec = self.engine.row_half().tree_spec(&catalog, &tree)?;
+            self.engine.mvcc().add_tree(&spec)?;
+            self.new_trees.push(tree);
+        }
+        Ok(())
+    }
+
+    /// Changes rows of one table.
+    pub fn row_writer(&mut self, parts: &Arc<RowParts>) -> RowWriter<'_> {
+        RowWriter::new(Arc::clone(parts), &mut self.rows, &mut self.made)
+    }
+
+    /// Whether a foreign key refers to the table called `name`, in the newest state there is or this transaction's own.
+    pub fn is_referenced(&self, name: &str) -> bool {
+        self.in_newest_catalog(|catalog| catalog.is_referenced(name))
+    }
+
+    /// Does what foreign keys demand after a statement.
+    ///
+    /// # Errors
+    /// A foreign key is violated; or rows cannot be read, locked or written.
+    pub fn check_references(&mut self, checks: ReferenceChecks) -> Result<(), RowWriteError> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let tables = self
+            .snapshot()
+            .all_row_parts()
+            .map_err(RowWriteError::from)?;
+        checks.finish(&tables, &mut self.rows)
+    }
+
+    /// Drops a table, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::drop_table`], and what waiting for the table may fail with.
+    pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.drop_table(name))
+    }
+
+    /// Removes all rows of a table, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::truncate_table`], and what waiting for the table may fail with.
+    pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.truncate_table(name))
+    }
+
+    /// Gives a table another definition, once nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::alter_table`], and what waiting for the table may fail with.
+    pub fn alter_table(
+        &mut self,
+        name: &str,
+        definition: TableDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| tables.alter_table(name, definition))
+    }
+
+    /// Remembers everything done so far.
+    pub fn savepoint(&mut self) -> Savepoint {
+        Savepoint {
+            rows: self.rows.savepoint(),
+            tables: self.tables.as_ref().map(WriteTransaction::savepoint),
+        }
+    }
+
+    /// Forgets a savepoint, and those after it: what was done since belongs to what was done before.
+    pub fn release(&mut self, savepoint: &Savepoint) {
+        self.rows.release(savepoint.rows);
+    }
+
+    /// Goes back to a savepoint, which stays. The turn to change tables is kept: waiting for it again could end in a deadlock.
+    pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
+        self.rows.rollback_to(savepoint.rows);
+        if let Some(tables) = &mut self.tables {
+            match &savepoint.tables {
+                Some(point) => tables.go_back_to(point),
+                None => tables.go_back_to(&TablesPoint::beginning(self.engine.newest_catalog())),
+            }
+        }
+        self.begin_statement();
+    }
+
+    /// Makes all of it durable and visible.
+    ///
+    /// # Errors
+    /// Nothing of it is visible then, with the exceptions that the error names.
+    pub fn commit(mut self) -> Result<(), TransactionCommitError> {
+        self.commit_and_renew()
+    }
+
+    /// The same; it is a new transaction then, of the same options, whose first statement is still to begin. One that has changed
+    /// nothing but rows has the memory of the one that was committed.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`]: it must be dropped.
+    pub fn commit_and_renew(&mut self) -> Result<(), TransactionCommitError> {
+        self.validate_column_reads()?;
+        // What it has read must not keep space from being cleaned for its own commit, nor what it overwrites be kept for it.
+        self.seen = None;
+        if self.isolation() == Isolation::Serializable {
+            self.column_reads = Arc::default();
+        }
+        let Some(tables) = self.tables.take() else {
+            self.rows.commit_and_renew()?;
+            return Ok(());
+        };
+        let options = self.rows.options().clone();
+        self.commit_tables(tables)?;
+        *self = Self::new(&self.engine, options);
+        Ok(())
+    }
+
+    fn commit_tables(
+        &mut self,
+        mut tables: WriteTransaction,
+    ) -> Result<(), TransactionCommitError> {
+        let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
+        self.engine.mvcc().make_room_if_full();
+        tables.drop_new_trees(&self.new_trees);
+        if !self.new_trees.is_empty() {
+            tables.leave_trees();
+        }
+        if rows.has_changes() {
+            let durability = match rows.options().synchronous {
+                Synchronous::Full => Durability::Synced,
+                Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
+            };
+            let _alone = self.engine.joint_commit();
+            rows.commit_with(|redo| -> Result<LogSequence, TransactionCommitError> {
+                let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
+                Ok(tables.commit_by(end)?)
+            })?;
+        } else {
+            tables.commit()?;
+            // Not before: whoever waits for a lock of this transaction must find what it has committed.
+            drop(rows);
+        }
+        let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
+        let made = self.new_trees.drain(..).chain(self.filled_trees.drain(..));
+        let trees = made.chain(self.old_trees.drain(..));
+        for tree in trees.filter(|tree| !live.contains(tree)) {
+            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+        }
+        self.engine.mvcc().make_room_if_full();
+        Ok(())
+    }
+
+    /// What a serializable transaction that changes rows has read of column tables must be as it was.
+    fn validate_column_reads(&mut self) -> Result<(), mvcc::CommitError> {
+        if self.isolation() != Isolation::Serializable || !self.rows.has_changes() {
+            return Ok(());
+        }
+        let is_own = |name: &str| {
+            let mut tables = self.tables.iter();
+            tables.any(|tables| tables.has_changed(name))
+        };
+        let newest = self.engine.newest_catalog();
+        let trees = self.column_reads.trees_since(&newest, is_own);
+        let trees = trees.ok_or(mvcc::CommitError::Conflict)?;
+        if !trees.is_empty() {
+            let view = self.rows.latest_view();
+            for tree in trees {
+                view.note_all_of(TreeId::new(tree.id));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn lock_name(
+        &mut self,
+        name: &str,
+        mode: TableLockMode,
+    ) -> Result<(), TransactionError> {
+        if let Some(id) = self.snapshot().id_of(name) {
+            self.rows.lock_table(id, mode, LockWait::Wait)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the table that a statement has found is the newest there is, or this transaction's own.
+    pub fn is_current(&self, table: &RowParts) -> bool {
+        self.in_newest_catalog(|catalog| catalog.has_parts(table))
+    }
+
+    /// The same of a column table; and whether it has not been merged since.
+    pub fn is_current_column_table(&self, table: &ColumnTable) -> bool {
+        let entry = |catalog: &Catalog| catalog.tables.get(&table.definition().name).cloned();
+        let entry = self.in_newest_catalog(entry);
+        entry.is_some_and(|entry| {
+            entry.id == table.id()
+                && Arc::ptr_eq(&entry.definition, table.definition())
+                && entry.trees == table.trees()
+        })
+    }
+
+    fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
+        match &self.tables {
+            Some(tables) => look(tables.catalog_now()),
+            None => self.engine.with_newest_catalog(look),
+        }
+    }
+
+    /// Makes sure that rows of a column table can be changed: gives it trees for that, in a transaction of its own where this one
+    /// has not changed definitions. False when this transaction reads a state in which the table was another.
+    ///
+    /// # Errors
+    /// No such column table, or the volume fails.
+    pub fn prepare_changes(&mut self, name: &str) -> Result<bool, TransactionCommitError> {
+        if self.tables.is_some() {
+            self.define(|tables| tables.add_change_trees(name))?;
+            return Ok(true);
+        }
+        let options = TransactionOptions {
+            isolation: Isolation::ReadCommitted,
+            ..self.rows.options().clone()
+        };
+        let mut own = self.engine.transaction(options);
+        // This transaction waits, with the locks that it has: otherwise a circle through it would not be found.
+        let turn = self.rows.take_turn(LockWait::Wait);
+        if let Some(turn) = turn.map_err(TransactionError::from)? {
+            own.set_tables(self.engine.begin_in(turn)?);
+        }
+        own.define(|tables| tables.add_change_trees(name))?;
+        own.commit()?;
+        self.begin_statement();
+        if self.isolation() == Isolation::ReadCommitted {
+            return Ok(true);
+        }
+        let newest = self.engine.newest_catalog();
+        let seen = self.seen.as_mut();
+        Ok(seen.is_some_and(|seen| seen.snapshot.adopt_trees(name, &newest)))
+    }
+
+    /// Removes an entry of a tree that belongs to a table.
+    pub(crate) fn remove_entry(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+    ) -> Result<(), TransactionError> {
+        Ok(self.rows.remove(tree, key).map_err(RowWriteError::from)?)
+    }
+
+    /// Whether a statement that begins now sees the newest definitions, and not those of the transaction's beginning.
+    pub fn sees_newest_definitions(&self) -> bool {
+        self.tables.is_some() || self.rows.options().isolation == Isolation::ReadCommitted
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if !self.new_trees.is_empty() {
+            for tree in &self.new_trees {
+                self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+            }
+            // This transaction is not to be who still has them.
+            self.rows = self.engine.mvcc().begin(Default::default());
+            self.seen = None;
+            let are_freed = self.engine.free_trees(&self.new_trees);
+            // Pages that are in the file, or come there because somebody reads these trees, must not lose the mark that covers them.
+            if let Some(tables) = &mut self.tables
+                && !are_freed
+            {
+                tables.leave_trees();
+            }
+        }
+        // What was staged is freed here, before others find that nobody uses the trees any more.
+        self.tables = None;
+        for tree in &self.filled_trees {
+            self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A damaged file: every flipped bit is noticed, or changes no answer.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringViewArray};
+use arrow::compute::concat_batches;
+use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
+use quire_tables::{
+    ColumnDefinition, Engine, Scan, ScanError, ScanOptions, SqlType, TableDefinition,
+};
+
+fn definition() -> TableDefinition {
+    let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
+    TableDefinition::new(
+        "measurements",
+        vec![
+            column("id", SqlType::Integer),
+            column("value", SqlType::Double),
+            column("note", SqlType::Text),
+        ],
+    )
+}
+
+fn rows() -> RecordBatch {
+    let ids: ArrayRef = Arc::new(
+        (0..1_500)
+            .map(|row| (row % 7 > 0).then_some(row))
+            .collect::<Int32Array>(),
+    );
+    let values = Float64Array::from_iter_values((0..1_500).map(|row| f64::from(row % 90) / 4.0));
+    let notes = (0..1_500).map(|row| format!("note number {} of this table", row * row));
+    let notes: ArrayRef = Arc::new(StringViewArray::from_iter_values(notes));
+    RecordBatch::try_new(
+        definition().arrow_schema(),
+        vec![ids, Arc::new(values), notes],
+    )
+    .unwrap()
+}
+
+/// A small file with one table, which was appended to, and the traces of a dropped one.
+fn file() -> Vec<u8> {
+    let disk = Arc::new(MemDisk::new());
+    let options = VolumeOptions {
+        salt_seed: Some(1),
+        ..VolumeOptions::default()
+    };
+    let volume = Volume::create(disk.clone(), options).unwrap();
+    let engine = Engine::open(volume.clone()).unwrap();
+    let mut transaction = engine.begin().unwrap();
+    transaction.create_table(definition()).unwrap();
+    transaction
+        .create_table(TableDefinition {
+            name: "gone".to_owned(),
+            ..definition()
+        })
+        .unwrap();
+    for (table, from, rows_each) in [
+        ("measurements", 0, 1_000),
+        ("gone", 0, 500),
+        ("measurements", 1_000, 500),
+    ] {
+        let mut appender = transaction.appender(table).unwrap();
+        appender.append(&rows().slice(from, rows_each)).unwrap();
+        appender.finish().unwrap();
+    }
+    transaction.commit().unwrap();
+    let mut transaction = engine.begin().unwrap();
+    transaction.drop_table("gone").unwrap();
+    transaction.commit().unwrap();
+    drop(engine);
+    volume.close().unwrap();
+    disk.to_bytes()
+}
+
+/// All rows of all tables, or what was noticed.
+fn read(bytes: Vec<u8>) -> Result<Vec<(String, RecordBatch)>, String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let volume = Volume::open(Arc::new(MemDisk::from_bytes(bytes)), OpenMode::ReadOnly)
+        .map_err(|error| text(&error))?;
+    let engine = Engine::open(volume).map_err(|error| text(&error))?;
+    let tables = engine.snapshot().tables().map_err(|error| text(&error))?;
+    let mut contents = Vec::new();
+    for table in tables {
+        let projection = (0..table.definition().columns.len()).collect();
+        let scan = table.scan(ScanOptions {
+            projection,
+            ..ScanOptions::default()
+        });
+        let rows = scan
+            .and_then(|scan| collect(&scan))
+            .map_err(|error| text(&error))?;
+        contents.push((table.definition().name.clone(), rows));
+    }
+    Ok(contents)
+}
+
+fn collect(scan: &Arc<Scan>) -> Result<RecordBatch, ScanError> {
+    let mut reader = scan.reader();
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next()? {
+        batches.push(batch);
+    }
+    Ok(concat_batches(scan.schema(), &batches).unwrap())
+}
+
+fn flip_bits(step: usize) {
+    let file = file();
+    let expected = vec![("measurements".to_owned(), rows())];
+    assert_eq!(read(file.clone()).unwrap(), expected);
+    let mut noticed = 0;
+    for bit in (0..file.len() * 8).step_by(step) {
+        let mut damaged = file.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        match read(damaged) {
+            Ok(contents) => assert_eq!(contents, expected, "bit {bit}"),
+            Err(_) => noticed += 1,
+        }
+    }
+    // Most of the file is data, and data is read by every query.
+    let flips = file.len() * 8 / step;
+    assert!(noticed > flips / 8, "{noticed} of {flips} noticed");
+}
+
+#[test]
+fn sampled_bits_are_noticed_or_harmless() {
+    flip_bits(173);
+}
+
+#[test]
+#[ignore = "every bit of the file: minutes"]
+fn every_bit_is_noticed_or_harmless() {
+    flip_bits(1);
+}
+
+#[test]
+fn truncated_files_are_noticed_or_harmless() {
+    let file = file();
+    let expected = vec![("measurements".to_owned(), rows())];
+    for length in (0..file.len()).step_by(61) {
+        if let Ok(contents) = read(file[..length].to_vec()) {
+            assert_eq!(contents, expected, "{length} bytes");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Row tables whose stored leaves have a fixed size: many threads change rows while leaves are split for it; loads; other options.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use quire_kv::{btree::Direction, mvcc::TransactionOptions};
+use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
+use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::{
+    BlockCodecId, ColumnDefinition, Engine, EngineOptions, PageTarget, RowScanOptions, RowSource,
+    SqlType, TableDefinition,
+};
+
+const SLOT_BYTES: usize = 4_096;
+
+/// Bytes of what the volume writes before an image.
+const HEADER_BYTES: usize = 32;
+
+fn open(disk: &Arc<MemDisk>) -> Engine {
+    let options = VolumeOptions::default();
+    let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, options).unwrap();
+    Engine::open_with(volume, EngineOptions::default()).unwrap()
+}
+
+fn mixed(number: u64) -> u64 {
+    let state = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state ^ (state >> 27)
+}
+
+/// 100 to 400 bytes, half of them words.
+fn text(number: u64) -> String {
+    let count = 10 + mixed(number) % 30;
+    let word = |at: u64| {
+        let word = mixed(number * 64 + at);
+        match at % 2 {
+            0 => format!("{:09} ", word % 1_000_000_000),
+            _ => format!("word{:05} ", word % 40 * 1_001),
+        }
+    };
+    (0..count).map(word).collect()
+}
+
+fn create(engine: &Engine) {
+    let column = |name: &str, sql_type| ColumnDefinition {
+        nullable: false,
+        ..ColumnDefinition::new(name, sql_type)
+    };
+    let columns = vec![column("id", SqlType::BigInt), column("note", SqlType::Text)];
+    let mut definition = TableDefinition::new("notes", columns).clustered_by(&[0]);
+    definition.options.page_codec = BlockCodecId::Lz4;
+    definition.options.page_target = Some(PageTarget::new(SLOT_BYTES));
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction
+        .define(|tables| tables.create_table(definition))
+        .unwrap();
+    transaction.commit().unwrap();
+}
+
+fn notes(engine: &Engine) -> BTreeMap<i64, String> {
+    let table = engine.snapshot().row_table("notes").unwrap().unwrap();
+    let options = RowScanOptions {
+        projection: vec![0, 1],
+        with_row_key: false,
+        source: RowSource::Range(KeyRange::all()),
+        direction: Direction::Forward,
+        batch_rows: 1_000,
+    };
+    let mut scan = table.scan(&options).unwrap();
+    let mut found = BTreeMap::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        let ids = batch.column(0).as_primitive::<Int64Type>().values();
+        let notes = batch.column(1).as_string_view();
+        let notes = notes.iter().map(|note| note.unwrap().to_owned());
+        found.extend(ids.iter().copied().zip(notes));
+    }
+    found
+}
+
+/// Bytes of the images of the pages of rows, with their headers.
+fn image_bytes(engine: &Engine) -> Vec<usize> {
+    let pin = engine.volume().pin();
+    let rows = pin.pages().into_iter();
+    let rows = rows.filter(|page| pin.kind(*page).unwrap() == PageKind::Row);
+    rows.map(|page| pin.read(page).unwrap().len() + HEADER_BYTES)
+        .collect()
+}
+
+fn no_findings(engine: &Engine) {
+    assert_eq!(Engine::check(engine.volume()), []);
+    assert_eq!(engine.check_rows(), []);
+    assert!(engine.volume().check().findings.is_empty());
+}
+
+/// Rows of one thread: inserted in a random order, some changed, some removed.
+fn write(engine: &Engine, thread: u64) -> BTreeMap<i64, String> {
+    let mut mine = BTreeMap::new();
+    for step in 0..150 {
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        let table = transaction.snapshot().row_table("notes").unwrap().unwrap();
+        let mut writer = transaction.row_writer(table.parts());
+        for row in 0..20 {
+            let number = step * 20 + row;
+            let id = (mixed(number) >> 20 << 2 | thread) as i64;
+            let note = text(number);
+            let values = [TupleValue::Integer(id), TupleValue::Bytes(note.as_bytes())];
+            writer.insert(&values).unwrap();
+            mine.insert(id, note);
+        }
+        transaction.commit().unwrap();
+        if step % 40 == 39 {
+            engine.checkpoint().unwrap();
+        }
+    }
+    mine
+}
+
+#[test]
+fn threads_insert_while_leaves_are_split_for_their_size() {
+    let disk = Arc::new(MemDisk::new());
+    drop(Volume::create(disk.clone(), VolumeOptions::default()).unwrap());
+    let engine = open(&disk);
+    create(&engine);
+    let mut expected = BTreeMap::new();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|thread| {
+                let engine = &engine;
+                scope.spawn(move || write(engine, thread))
+            })
+            .collect();
+        for thread in threads {
+            expected.extend(thread.join().unwrap());
+        }
+    });
+    assert_eq!(notes(&engine), expected);
+    no_findings(&engine);
+    let stats = engine.snapshot().pool_stats().unwrap();
+    assert!(
+        stats.advance_splits + stats.failure_splits > 20,
+        "{stats:?}"
+    );
+    engine.checkpoint().unwrap();
+    let sizes = image_bytes(&engine);
+    let leaves: Vec<_> = sizes
+        .iter()
+        .filter(|size| **size % SLOT_BYTES == 0)
+        .collect();
+    assert!(leaves.len() > 100 && leaves.len() + 10 > sizes.len());
+    drop(engine);
+    let engine = open(&disk);
+    assert_eq!(notes(&engine), expected);
+    no_findings(&engine);
+}
+
+#[test]
+fn a_filled_table_has_leaves_that_fit() {
+    const ROWS: u64 = 20_000;
+    let disk = Arc::new(MemDisk::new());
+    drop(Volume::create(disk.clone(), VolumeOptions::default()).unwrap());
+    let engine = open(&disk);
+    create(&engine);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let table = transaction.snapshot().row_table("notes").unwrap().unwrap();
+    let mut fill = transaction.begin_fill(&table, &[]).unwrap().unwrap();
+    let mut raw_bytes = 0;
+    for id in 0..ROWS {
+        let note = text(id);
+        raw_bytes += note.len();
+        fill.insert(&[
+            TupleValue::Integer(id as i64),
+            TupleValue::Bytes(note.as_bytes()),
+        ])
+        .unwrap();
+    }
+    transaction.finish_fill(fill).unwrap();
+    transaction.commit().unwrap();
+    let sizes = image_bytes(&engine);
+    let slots = |count: usize| {
+        sizes
+            .iter()
+            .filter(|size| **size == count * SLOT_BYTES)
+            .count()
+    };
+    let (fitting, others) = (slots(1), slots(2));
+    assert!(fitting > 500 && others * 10 < fitting, "{fitting} {others}");
+    let stored_bytes = (fitting + 2 * others) * SLOT_BYTES;
+    assert!(
+        stored_bytes < raw_bytes * 17 / 20,
+        "{stored_bytes} of {raw_bytes}"
+    );
+    assert_eq!(notes(&engine).len() as u64, ROWS);
+    no_findings(&engine);
+}

@@ -1,0 +1,327 @@
+//! Which part of a crate may import which: imports point down inside crates, too.
+//!
+//! A part is a module at the root of a crate, with all that is in its folder. The table has them from the lowest to the highest. Imports
+//! that point up are counted, and so are the files that import each other in a circle: [`super::ratchets`] has the numbers, which may
+//! only fall.
+
+use super::Finding;
+use crate::imports::Imports;
+use crate::tree::{Crate, Tree};
+
+/// The parts of each crate, the lowest first.
+const LAYERS: [(&str, &[&str]); 14] = [
+    (
+        "quire-codec",
+        &[
+            "kernel",
+            "physical_type",
+            "codec_id",
+            "error",
+            "cursor",
+            "int",
+            "values",
+            "block",
+            "correlated",
+            "field",
+            "ordered",
+            "super_scalar",
+            "transform",
+            "boolean",
+            "fixed",
+            "float",
+            "choose",
+            "text",
+        ],
+    ),
+    (
+        "quire-format",
+        &[
+            "document",
+            "wire",
+            "volume",
+            "catalog",
+            "zone",
+            "row_page",
+            "distinct_sketch",
+            "tuple",
+            "log",
+            "page_dictionary",
+            "redo",
+            "staging_mark",
+            "key",
+            "segment",
+            "row_group",
+            "table_root",
+            "column_sample",
+            "row_position",
+            "reference",
+            "relation",
+        ],
+    ),
+    (
+        "quire-store",
+        &[
+            "error", "ghosts", "patience", "disk", "volume", "log", "pool",
+        ],
+    ),
+    ("quire-kv", &["btree", "progress", "mvcc"]),
+    (
+        "quire-tables",
+        &[
+            "types",
+            "row_table",
+            "scalar_array",
+            "error",
+            "definition",
+            "staging",
+            "pages",
+            "rows",
+            "delta",
+            "zone_table",
+            "predicate",
+            "sequences",
+            "catalog",
+            "row_half",
+            "table",
+            "scan",
+            "append",
+            "samples",
+            "snapshot",
+            "sweep",
+            "check",
+            "published",
+            "engine",
+            "transaction",
+        ],
+    ),
+    (
+        "quire-exec",
+        &["plan", "avm", "key_hash", "costs", "access", "tuple"],
+    ),
+    ("quire-native", &["operation", "outline", "emit", "machine"]),
+    (
+        "quire",
+        &[
+            "error",
+            "bytea",
+            "external",
+            "time_limit",
+            "wait",
+            "options",
+            "merging",
+            "scram",
+            "cancel",
+            "transaction",
+            "progress",
+            "sessions",
+            "interruption",
+            "machine",
+            "memory",
+            "database",
+            "outcome",
+            "copy",
+            "temporal",
+            "functions",
+            "statistics",
+            "scan",
+            "optimize",
+            "session",
+            "roles",
+            "sql",
+            "backup",
+            "pg_catalog",
+            "statement",
+            "connection",
+            "plan",
+        ],
+    ),
+    (
+        "quire-lab",
+        &[
+            "figure",
+            "random",
+            "stored",
+            "sample_text",
+            "machine",
+            "clock",
+            "codecs",
+            "dual_format",
+            "iterator_models",
+            "length_decoding",
+            "postings",
+            "render",
+            "transforms",
+        ],
+    ),
+    (
+        "quire-tpcd",
+        &[
+            "data",
+            "queries",
+            "machine",
+            "paper",
+            "warehouse",
+            "benchmark",
+            "expressions",
+            "report",
+        ],
+    ),
+    (
+        "quire-server",
+        &[
+            "types", "wire", "failure", "copy", "auth", "net", "server", "session",
+        ],
+    ),
+    (
+        "quire-python",
+        &[
+            "errors",
+            "waiting",
+            "capsule",
+            "from_python",
+            "opened",
+            "to_python",
+            "reader",
+            "result",
+            "type_name",
+            "columns",
+            "show",
+            "statement",
+            "bulk",
+            "cursor",
+            "relation",
+            "frames",
+            "connection",
+        ],
+    ),
+    (
+        "quire-cli",
+        &[
+            "bare_words",
+            "keywords",
+            "render",
+            "allocator",
+            "lexer",
+            "script",
+            "rows_behind",
+            "shell",
+            "commands",
+            "editor",
+            "lab",
+            "arguments",
+            "check",
+            "inspect",
+            "interactive",
+            "serve",
+        ],
+    ),
+    (
+        "quire-testkit",
+        &[
+            "random", "recovery", "engine", "store", "log", "plan", "rows",
+        ],
+    ),
+];
+
+/// Every part of a crate is in the table, and nothing else is.
+pub fn parts_are_in_the_table_of_layers(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for room in &tree.crates {
+        let Some(layers) = layers_of(room) else {
+            continue;
+        };
+        let imports = Imports::read(tree, room);
+        let parts: Vec<&str> = imports.of.keys().filter_map(|file| part_of(file)).collect();
+        let missing = parts.iter().filter(|part| !layers.contains(part));
+        let gone = layers.iter().filter(|part| !parts.contains(part));
+        let mut say = |part: &str, what: &str| {
+            let message = format!("{part} {what} the table of layers");
+            findings.push(Finding::new("layers", &room.folder, 0, message));
+        };
+        missing.for_each(|part| say(part, "is not in"));
+        gone.for_each(|part| say(part, "is not in the crate, and in"));
+    }
+    findings.dedup();
+    findings
+}
+
+/// Imports of a crate from a lower part to a higher one.
+pub fn upward_imports(room: &Crate, imports: &Imports) -> usize {
+    let Some(layers) = layers_of(room) else {
+        return 0;
+    };
+    let height = |file: &str| {
+        let part = part_of(file)?;
+        layers.iter().position(|layer| *layer == part)
+    };
+    let is_upward = |from: &str, to: &str| height(from).zip(height(to)).is_some_and(|(a, b)| a < b);
+    let files = imports.of.iter();
+    let upward = files.map(|(from, to)| to.iter().filter(|to| is_upward(from, to)).count());
+    upward.sum()
+}
+
+fn layers_of(room: &Crate) -> Option<&'static [&'static str]> {
+    let found = LAYERS.iter().find(|(name, _)| *name == room.name);
+    found.map(|(_, layers)| *layers)
+}
+
+/// The part that a file belongs to; `None` for the root.
+fn part_of(file: &str) -> Option<&str> {
+    let part = file.split('/').next()?.trim_end_matches(".rs");
+    (!matches!(part, "lib" | "main") && !file.starts_with("bin/")).then_some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree_of;
+    use super::*;
+
+    const KV: (&str, &str) = (
+        "crates/quire-kv/Cargo.toml",
+        "[package]\nname = \"quire-kv\"\n",
+    );
+    const PROGRESS: (&str, &str) = ("crates/quire-kv/src/progress.rs", "pub struct Work;\n");
+    const MVCC: (&str, &str) = (
+        "crates/quire-kv/src/mvcc/mod.rs",
+        "use crate::btree::BTree;\n",
+    );
+
+    fn kv(btree: &str) -> Tree {
+        tree_of(&[
+            KV,
+            PROGRESS,
+            MVCC,
+            ("crates/quire-kv/src/btree/tree.rs", btree),
+        ])
+    }
+
+    fn upward(tree: &Tree) -> usize {
+        upward_imports(&tree.crates[0], &Imports::read(tree, &tree.crates[0]))
+    }
+
+    #[test]
+    fn an_import_of_a_higher_part_is_counted() {
+        assert_eq!(upward(&kv("use std::fmt;\n")), 0);
+        assert_eq!(
+            upward(&kv("use crate::mvcc::Mvcc;\nuse crate::progress::Work;\n")),
+            2
+        );
+    }
+
+    #[test]
+    fn a_part_that_is_not_in_the_table_is_found() {
+        let tree = tree_of(&[KV, PROGRESS, MVCC, ("crates/quire-kv/src/other.rs", "")]);
+        let found = parts_are_in_the_table_of_layers(&tree);
+        let messages: Vec<_> = found
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "other is not in the table of layers",
+                "btree is not in the crate, and in the table of layers"
+            ]
+        );
+    }
+}
