@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::block::postings::{Carryover12, PostingsCodec, SemiStaticHuffman};
+use quire_lab::postings::codecs::{Carryover12, PostingsCodec, SemiStaticHuffman};
 use quire_codec::block::{BlockCodecId, BlockOptions, MinimumGain, open};
 
 const POSTINGS: [&dyn PostingsCodec; 2] = [&Carryover12, &SemiStaticHuffman];

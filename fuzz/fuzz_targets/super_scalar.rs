@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::super_scalar::{Dictionary, GROUP_VALUES, Integer, Segment};
+use quire_lab::super_scalar::{Dictionary, GROUP_VALUES, Integer, Segment};
 use std::sync::Arc;
 
 fn read<T: Integer + From<bool>>(image: &[u8]) {

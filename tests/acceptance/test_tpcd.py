@@ -13,7 +13,7 @@ SCALE = "0.01"
 LAB_SECONDS_MAX = 300
 FOLDERS = ("compressed-pool", "uncompressed-pool", "compressed-memory", "uncompressed-memory")
 TABLES = ("compressed", "uncompressed")
-CLERK = quire_shell.ROOT / "crates" / "quire-tpcd" / "src" / "queries" / "d13.sql"
+CLERK = quire_shell.ROOT / "crates" / "quire-experiments" / "src" / "tpcd" / "queries" / "d13.sql"
 # Sums of a table that an added, lost or mixed-up row would change.
 SUMS = {
     "orders": "count(*), sum(o_orderkey), sum(o_custkey), sum(o_totalprice), sum(length(o_comment))",

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
+use quire_experiments::tpcd::{Device, Setup};
 use quire_lab::{Effort, Experiment, Figure, Lab, render};
-use quire_tpcd::{Device, Setup};
 
 use crate::NOBODY_READS_EXIT_CODE;
 use crate::shell::describe_plain;
@@ -96,8 +96,8 @@ impl Topic {
 
 impl Benchmark {
     /// Runs it. Without a folder of the user's its files are removed.
-    fn figures(&self, quick: bool) -> Result<Vec<Figure>, quire_tpcd::Failure> {
-        let temporary = env::temp_dir().join(format!("quire-tpcd-{}", process::id()));
+    fn figures(&self, quick: bool) -> Result<Vec<Figure>, quire_experiments::tpcd::Failure> {
+        let temporary = env::temp_dir().join(format!("quire-experiments-{}", process::id()));
         let setup = Setup {
             scale: self.scale,
             device: match self.machine {
@@ -109,7 +109,7 @@ impl Benchmark {
             rounds: if quick { 1 } else { self.rounds },
             folder: self.work.clone().unwrap_or_else(|| temporary.clone()),
         };
-        let figures = quire_tpcd::figures(&setup, &mut |next| {
+        let figures = quire_experiments::tpcd::figures(&setup, &mut |next| {
             // Nobody needs to know.
             let _ = writeln!(io::stderr(), "{next}");
         });

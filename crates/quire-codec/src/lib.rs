@@ -14,7 +14,6 @@
 //! | [`float`] | ALP, the decimal codec for floating point, and ALP-RD for what is no decimal |
 //! | [`text`] | the payload of a column of byte strings |
 //! | [`int`] | bit packing, patched frame of reference, delta: what the codecs above are made of |
-//! | [`super_scalar`] | the segments of the paper on PFOR, PFOR-DELTA and PDICT, to measure against |
 //! | [`correlated`] | a column as what others leave of it, or as a map from another |
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
@@ -56,7 +55,6 @@ pub mod int;
 mod kernel;
 pub mod ordered;
 mod physical_type;
-pub mod super_scalar;
 pub mod text;
 pub mod transform;
 mod values;

@@ -26,6 +26,7 @@ mod random;
 pub mod render;
 mod sample_text;
 mod stored;
+pub mod super_scalar;
 pub mod transforms;
 
 pub use clock::{Effort, Lab};
@@ -33,9 +34,9 @@ pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
 pub use figure::{Axis, Chart, Figure, Origin, Paper, Positions, Scale, Series};
 pub use sample_text::made_up_text;
 
+use crate::postings::codecs::GapsError;
+use crate::super_scalar::SegmentError;
 use quire_codec::block::OpenError;
-use quire_codec::block::postings::GapsError;
-use quire_codec::super_scalar::SegmentError;
 use quire_codec::transform::TransformError;
 use quire_codec::{Corrupt, EncodeError};
 

@@ -41,7 +41,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ),
     ("quire-lab", &["quire-codec", "quire-format"]),
     (
-        "quire-tpcd",
+        "quire-experiments",
         &[
             "quire",
             "quire-lab",
@@ -57,7 +57,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("quire-python", &["quire"]),
     (
         "quire-cli",
-        &["quire", "quire-server", "quire-lab", "quire-tpcd"],
+        &["quire", "quire-server", "quire-lab", "quire-experiments"],
     ),
     (
         "quire-testkit",
@@ -85,7 +85,13 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ),
     (
         "quire-fuzz",
-        &["quire-server", "quire", "quire-format", "quire-codec"],
+        &[
+            "quire-server",
+            "quire",
+            "quire-lab",
+            "quire-format",
+            "quire-codec",
+        ],
     ),
     (
         "row-speed",

@@ -24,7 +24,6 @@ const LAYERS: [(&str, &[&str]); 14] = [
             "correlated",
             "field",
             "ordered",
-            "super_scalar",
             "transform",
             "boolean",
             "fixed",
@@ -144,6 +143,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
             "sample_text",
             "machine",
             "clock",
+            "super_scalar",
             "codecs",
             "dual_format",
             "iterator_models",
@@ -153,19 +153,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
             "transforms",
         ],
     ),
-    (
-        "quire-tpcd",
-        &[
-            "data",
-            "queries",
-            "machine",
-            "paper",
-            "warehouse",
-            "benchmark",
-            "expressions",
-            "report",
-        ],
-    ),
+    ("quire-experiments", &["tpcd"]),
     (
         "quire-server",
         &[

@@ -25,7 +25,6 @@ mod gain;
 mod id;
 mod lz4_block;
 mod lzjb;
-pub mod postings;
 mod probe;
 mod stored;
 mod zle;

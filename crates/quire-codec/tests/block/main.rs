@@ -6,8 +6,6 @@ mod dictionaries;
 mod gains;
 mod golden;
 mod laws;
-mod lists;
 mod naive;
 mod pages;
-mod postings;
 mod random;

@@ -5,5 +5,4 @@
 #[path = "../laws/backends.rs"]
 mod backends;
 mod layouts;
-mod order;
 mod slow;

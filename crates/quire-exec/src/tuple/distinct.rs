@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 
 use super::keys::push_key;
-use crate::key_hash::hash_of;
 use super::row_image::RowImage;
 use super::spill::{Partitions, SpillFile, Workspace};
 use super::{Explanation, Step};
 use crate::avm::{Program, Register, RegisterSet, Trap};
+use crate::key_hash::hash_of;
 
 /// Programs for an aggregate of distinct values.
 #[derive(Debug)]

@@ -6,9 +6,9 @@
 //! rows have matched is remembered from part to part, a bit each.
 
 use super::kept_rows::KeptRows;
-use crate::key_hash::hash_of;
 use super::spill::{Partitions, SpillFile, Stream, StreamReader, Workspace};
 use crate::avm::{RegisterSet, Trap};
+use crate::key_hash::hash_of;
 
 /// In front of the key of a right row: whether it has one.
 const NO_KEY: u8 = 0;

@@ -146,7 +146,6 @@ impl KeyHead {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,8 @@
 
 use super::{CODE_BITS, columns, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
+use crate::super_scalar::{Reference, Segment, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
-use quire_codec::super_scalar::{Reference, Segment, encode};
 use quire_codec::{CodecId, Corrupt, ROWS_MAX, VECTOR_VALUES};
 use std::hint::black_box;
 

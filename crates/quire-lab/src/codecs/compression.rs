@@ -2,8 +2,8 @@
 
 use super::decompression::in_cycles;
 use super::{CODE_BITS, RATES_PERCENT, columns, dictionary, patched};
+use crate::super_scalar::{Compression, Reference, SegmentError, Settings, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
-use quire_codec::super_scalar::{Compression, Reference, SegmentError, Settings, encode};
 use quire_codec::{CodecId, EncodeError, VECTOR_VALUES, fixed};
 use std::hint::black_box;
 

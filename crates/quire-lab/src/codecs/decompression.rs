@@ -2,8 +2,8 @@
 
 use super::{CODE_BITS, Comparison, RATES_PERCENT, columns, dictionary, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
+use crate::super_scalar::{Marking, Reference, Segment, Settings, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
-use quire_codec::super_scalar::{Marking, Reference, Segment, Settings, encode};
 use quire_codec::{CodecId, VECTOR_VALUES};
 use std::hint::black_box;
 

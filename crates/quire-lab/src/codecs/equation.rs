@@ -1,7 +1,7 @@
 //! Equation 6.1 as a calculator.
 
+use crate::super_scalar::result_bandwidth;
 use crate::{Axis, Chart, Figure, Lab, Origin, Paper, Positions, Series};
-use quire_codec::super_scalar::result_bandwidth;
 
 /// Bandwidths of I/O to calculate for, in MB/s; 350 is the paper's RAID.
 const IO_MB_S: [f64; 9] = [

@@ -1,11 +1,11 @@
 //! Figure 6.6: compulsory exceptions.
 
 use super::{columns, patched};
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
-use quire_codec::VECTOR_VALUES;
-use quire_codec::super_scalar::{
+use crate::super_scalar::{
     Reference, Segment, effective_exception_rate, encode, expected_exception_rate,
 };
+use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use quire_codec::VECTOR_VALUES;
 
 const PERCENTS: [u64; 10] = [1, 2, 3, 5, 8, 10, 15, 20, 25, 30];
 

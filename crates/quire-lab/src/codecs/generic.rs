@@ -2,12 +2,12 @@
 
 use super::{Comparison, columns, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
+use crate::super_scalar::{
+    Chosen, Dictionary, DictionaryEncoder, Reference, Sample, Segment, SegmentError, choose, encode,
+};
 use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_codec::choose::{ChooseOptions, choose as choose_stored};
-use quire_codec::super_scalar::{
-    Chosen, Dictionary, DictionaryEncoder, Reference, Sample, Segment, SegmentError, choose, encode,
-};
 use quire_codec::{Corrupt, EncodeError, VECTOR_VALUES, Values, fixed};
 use std::hint::black_box;
 use std::sync::Arc;

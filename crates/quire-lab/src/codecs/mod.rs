@@ -14,12 +14,12 @@ pub use decompression::figure_6_4;
 pub use exceptions::figure_6_6;
 pub use generic::{CodecSpeed, figure_6_2};
 
-use crate::{Bandwidths, Figure, Lab, LabError};
-use quire_codec::VECTOR_VALUES;
-use quire_codec::super_scalar::{
+use crate::super_scalar::{
     Compression, Dictionary, DictionaryEncoder, Integer, Marking, Reference, Segment, SegmentError,
     Settings,
 };
+use crate::{Bandwidths, Figure, Lab, LabError};
+use quire_codec::VECTOR_VALUES;
 use quire_codec::{Corrupt, vector_count};
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! For each word of a text, the documents it occurs in.
 
 use crate::LabError;
-use quire_codec::super_scalar::VALUES_MAX;
+use crate::super_scalar::VALUES_MAX;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;

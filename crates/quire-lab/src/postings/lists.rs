@@ -2,7 +2,7 @@
 
 use super::InvertedFile;
 use crate::LabError;
-use quire_codec::super_scalar::{
+use crate::super_scalar::{
     Chosen, Compression, Marking, Reference, Sample, Segment, SegmentError, Settings, choose,
     encode,
 };

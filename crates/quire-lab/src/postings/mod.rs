@@ -1,5 +1,6 @@
 //! Paper 2, §6.4: an inverted file, what codecs make of its lists, and a retrieval query over them.
 
+pub mod codecs;
 mod inverted_file;
 mod lists;
 mod query;

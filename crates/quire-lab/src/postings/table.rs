@@ -3,13 +3,13 @@
 use super::lists::{SEGMENT_VALUES, encode_sums, running_sums, settings};
 use super::{CompressedLists, InvertedFile, TOP_COUNT, TopDocuments, top_documents};
 use crate::codecs::{CodecSpeed, Comparison, each_vector};
+use crate::postings::codecs::{Carryover12, GapsError, PostingsCodec, SemiStaticHuffman};
 use crate::stored::{StoredColumn, Vector};
+use crate::super_scalar::{Segment, SegmentError};
 use crate::{
     Axis, Bandwidths, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series,
     decompression_needed, equation_6_1,
 };
-use quire_codec::block::postings::{Carryover12, GapsError, PostingsCodec, SemiStaticHuffman};
-use quire_codec::super_scalar::{Segment, SegmentError};
 use quire_codec::{CodecId, Corrupt, EncodeError, ROWS_MAX, VECTOR_VALUES, fixed};
 use std::hint::black_box;
 

@@ -1,0 +1,332 @@
+//! The benchmark: loads, queries and update functions over compressed and uncompressed tables, in turn.
+
+mod updates;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::tpcd::data::{Files, Refresh, TABLES};
+use crate::tpcd::machine::{Device, Seconds};
+use crate::tpcd::queries::{Query, queries};
+use crate::tpcd::warehouse::{Answer, Opening, Storage, Warehouse};
+use crate::tpcd::{Failure, Setup, paper};
+
+/// A pair of values: compressed, uncompressed.
+pub(crate) type Both<T> = [T; 2];
+
+/// What was measured of one query or update function.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) name: &'static str,
+    pub(crate) is_of_tpcd: bool,
+    pub(crate) seconds: Both<Seconds>,
+    /// With all tables in memory, by our processor; none of an update function.
+    pub(crate) memory: Option<Both<f64>>,
+}
+
+/// What was measured of one table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: Both<u64>,
+    pub(crate) load: Both<Seconds>,
+}
+
+/// All that was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Results {
+    pub(crate) slowness: f64,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) queries: Vec<Measured>,
+    /// Names of queries whose plans were not the same.
+    pub(crate) other_plans: Vec<&'static str>,
+    /// Queries that the tuple engine left to the batch engine.
+    pub(crate) left: u64,
+}
+
+/// Everything lies in memory.
+const ALL_BYTES: usize = 8 << 30;
+/// The pool needs some pages to work at all.
+const POOL_BYTES_MIN: usize = 1 << 20;
+/// Our processor is measured by scans of this scale.
+const CALIBRATION_SCALE: f64 = 0.02;
+
+/// Measures.
+///
+/// # Errors
+/// When a statement fails, or answers differ.
+pub(crate) fn run(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Results, Failure> {
+    fs::create_dir_all(&setup.folder)?;
+    let slowness = match setup.device {
+        Device::Own => 1.0,
+        Device::Paper => {
+            progress("measuring the processor");
+            slowness(&setup.folder)?
+        }
+    };
+    progress("generating rows");
+    let files = Files::generate(&setup.folder.join("csv"), setup.scale)?;
+    let refresh = files.write_refresh(setup.scale)?;
+    let opening = Opening {
+        device: setup.device,
+        slowness,
+        memory_bytes: pool_bytes(setup.scale),
+    };
+    let run = Run {
+        setup,
+        opening,
+        files,
+    };
+    let tables = run.load(progress)?;
+    let mut results = Results {
+        slowness,
+        tables,
+        queries: Vec::new(),
+        other_plans: Vec::new(),
+        left: 0,
+    };
+    run.queries(&mut results, progress)?;
+    run.updates(&refresh, &mut results, progress)?;
+    Ok(results)
+}
+
+/// The paper's pool for a database of this scale.
+pub(crate) fn pool_bytes(scale: f64) -> usize {
+    ((paper::POOL_BYTES * scale) as usize).max(POOL_BYTES_MIN)
+}
+
+/// How many times slower the paper's processor was, by the scans of queries 1 and 6.
+fn slowness(folder: &Path) -> Result<f64, Failure> {
+    let folder = folder.join("processor");
+    let files = Files::generate(&folder, CALIBRATION_SCALE)?;
+    let path = folder.join("plain.quire");
+    remove(&path)?;
+    let opening = Opening {
+        device: Device::Own,
+        slowness: 1.0,
+        memory_bytes: pool_bytes(CALIBRATION_SCALE),
+    };
+    let mut warehouse = Warehouse::open(&path, opening)?;
+    warehouse.load(&files, Storage::Plain, false)?;
+    let mut seconds = 0.0;
+    for query in queries(false).filter(|query| ["Q1", "Q6"].contains(&query.name)) {
+        let sql = query.sql(CALIBRATION_SCALE);
+        let planning = best(&mut warehouse, &format!("EXPLAIN {sql}"))?;
+        seconds += best(&mut warehouse, &sql)? - planning;
+    }
+    drop(warehouse);
+    fs::remove_dir_all(&folder)?;
+    Ok(paper::SCANS_CPU_SECONDS * CALIBRATION_SCALE / seconds.max(1e-6))
+}
+
+/// Processor seconds, the least of some runs.
+fn best(warehouse: &mut Warehouse, sql: &str) -> Result<f64, Failure> {
+    let mut best = f64::INFINITY;
+    for _ in 0..9 {
+        best = best.min(warehouse.measured(sql)?.1.processor);
+    }
+    Ok(best)
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A run of the benchmark.
+struct Run<'s> {
+    setup: &'s Setup,
+    opening: Opening,
+    files: Files,
+}
+
+impl Run<'_> {
+    fn path(&self, storage: Storage) -> PathBuf {
+        self.setup.folder.join(format!("{}.quire", storage.name()))
+    }
+
+    fn open(&self, storage: Storage) -> Result<Warehouse, Failure> {
+        Warehouse::open(&self.path(storage), self.opening)
+    }
+
+    fn open_both(&self) -> Result<Both<Warehouse>, Failure> {
+        let [compressed, plain] = Storage::BOTH.map(|storage| self.open(storage));
+        Ok([compressed?, plain?])
+    }
+
+    fn load(&self, progress: &mut dyn FnMut(&str)) -> Result<Vec<Table>, Failure> {
+        let (mut loads, mut sizes) = (Vec::new(), Vec::new());
+        for storage in Storage::BOTH {
+            progress(&format!("loading {} tables", storage.name()));
+            remove(&self.path(storage))?;
+            let mut warehouse = self.open(storage)?;
+            loads.push(warehouse.load(&self.files, storage, self.setup.has_keys)?);
+            let bytes = TABLES.map(|table| warehouse.stored_bytes(table));
+            sizes.push(bytes.into_iter().collect::<Result<Vec<_>, _>>()?);
+        }
+        let seconds = |at: usize, storage: usize| {
+            let load = loads.get(storage).and_then(|loads| loads.get(at));
+            load.map(|(_, seconds)| *seconds).unwrap_or_default()
+        };
+        let bytes = |at: usize, storage: usize| {
+            let size = sizes.get(storage).and_then(|sizes| sizes.get(at));
+            size.copied().unwrap_or_default()
+        };
+        let table = |(at, name)| Table {
+            name,
+            bytes: [bytes(at, 0), bytes(at, 1)],
+            load: [seconds(at, 0), seconds(at, 1)],
+        };
+        Ok(TABLES.into_iter().enumerate().map(table).collect())
+    }
+
+    /// Runs all queries in the pool of the paper, then with all in memory.
+    fn queries(
+        &self,
+        results: &mut Results,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), Failure> {
+        let mut answers = Vec::new();
+        let mut both = self.open_both()?;
+        for query in queries(self.setup.with_tpch) {
+            progress(query.name);
+            let (answer, seconds) = self.query(&query, &mut both)?;
+            if !self.has_same_plans(&query, &mut both)? {
+                results.other_plans.push(query.name);
+            }
+            answers.push(answer);
+            results.queries.push(Measured {
+                name: query.name,
+                is_of_tpcd: query.is_of_tpcd(),
+                seconds,
+                memory: None,
+            });
+        }
+        for warehouse in &mut both {
+            results.left += warehouse.queries_left()?;
+        }
+        drop(both);
+        let in_memory = Run {
+            setup: self.setup,
+            opening: Opening {
+                device: Device::Own,
+                slowness: 1.0,
+                memory_bytes: ALL_BYTES,
+            },
+            files: self.files.clone(),
+        };
+        let mut both = in_memory.open_both()?;
+        let measured = results.queries.iter_mut().zip(&answers);
+        for (query, (measured, answer)) in queries(self.setup.with_tpch).zip(measured) {
+            progress(&format!("{} in memory", query.name));
+            let (found, _) = in_memory.query(&query, &mut both)?;
+            // Now they are in memory.
+            let (_, seconds) = in_memory.query(&query, &mut both)?;
+            same(query.name, answer, &found)?;
+            measured.memory = Some(seconds.map(|seconds| seconds.processor));
+        }
+        Ok(())
+    }
+
+    /// The answer of a query, which is that of both, and the middle of the times.
+    fn query(
+        &self,
+        query: &Query,
+        both: &mut Both<Warehouse>,
+    ) -> Result<(Answer, Both<Seconds>), Failure> {
+        let sql = query.sql(self.setup.scale);
+        let mut times = [Vec::new(), Vec::new()];
+        let mut first: Option<Answer> = None;
+        for _ in 0..self.setup.rounds.max(1) {
+            for ((warehouse, times), storage) in both.iter_mut().zip(&mut times).zip(Storage::BOTH)
+            {
+                let (answer, seconds) = warehouse.measured(&sql)?;
+                times.push(seconds);
+                if times.len() == 1 {
+                    self.write_answer(query, storage, &answer)?;
+                }
+                match &first {
+                    Some(first) => same(query.name, first, &answer)?,
+                    None => first = Some(answer),
+                }
+            }
+        }
+        Ok((first.unwrap_or_default(), times.map(median)))
+    }
+
+    /// The answers of the pool of the paper, and of a large one, are kept apart.
+    fn write_answer(
+        &self,
+        query: &Query,
+        storage: Storage,
+        answer: &Answer,
+    ) -> Result<(), Failure> {
+        let pool = match self.opening.memory_bytes {
+            ALL_BYTES => "memory",
+            _ => "pool",
+        };
+        let folder = self
+            .setup
+            .folder
+            .join("answers")
+            .join(format!("{}-{pool}", storage.name()));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{}.csv", query.name));
+        Ok(fs::write(path, answer.text())?)
+    }
+
+    /// Whether the iterators are the same. How many rows are expected of them follows from pages, of which compressed tables have fewer.
+    fn has_same_plans(&self, query: &Query, both: &mut Both<Warehouse>) -> Result<bool, Failure> {
+        let sql = format!("EXPLAIN {}", query.sql(self.setup.scale));
+        let plan = |warehouse: &mut Warehouse| -> Result<String, Failure> {
+            let mut text = warehouse.execute(&sql)?.text();
+            text.retain(|letter| !letter.is_ascii_digit());
+            Ok(text)
+        };
+        let [compressed, plain] = both;
+        Ok(plan(compressed)? == plan(plain)?)
+    }
+
+    fn updates(
+        &self,
+        refresh: &[Refresh; 2],
+        results: &mut Results,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), Failure> {
+        let mut times = Vec::new();
+        for storage in Storage::BOTH {
+            progress(&format!("update functions on {} tables", storage.name()));
+            let warehouse = self.open(storage)?;
+            times.push(updates::run(warehouse, &self.files, refresh)?);
+        }
+        if let [compressed, plain] = times.as_slice() {
+            for (name, (compressed, plain)) in
+                ["UF1", "UF2"].into_iter().zip(compressed.iter().zip(plain))
+            {
+                results.queries.push(Measured {
+                    name,
+                    is_of_tpcd: true,
+                    seconds: [*compressed, *plain],
+                    memory: None,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(name: &'static str, one: &Answer, other: &Answer) -> Result<(), Failure> {
+    match one.has_rows_of(other) {
+        true => Ok(()),
+        false => Err(Failure::Answers { query: name }),
+    }
+}
+
+/// The round in the middle, by its time.
+fn median(mut rounds: Vec<Seconds>) -> Seconds {
+    rounds.sort_by(|one, other| one.time.total_cmp(&other.time));
+    let middle = rounds.get(rounds.len().saturating_sub(1) / 2);
+    middle.copied().unwrap_or_default()
+}

@@ -1,0 +1,186 @@
+//! Section 4.1.2: expressions as trees of operators that are walked, as programs of the register machine, and as machine code.
+
+mod queries;
+mod tuples;
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use quire_exec::avm::{
+    Accumulation, Attribute, ColumnPlace, Compiler, Native, Program, ProgramCompiler, RegisterPool,
+    RegisterSet, Slot, TuplePlace, TupleSource,
+};
+use quire_exec::plan::{Environment, Scalar};
+use quire_lab::{Axis, Chart, Figure, Origin, Paper, Positions, Series};
+use quire_native::NativeCompiler;
+use quire_tables::row_table::TupleValue;
+
+use crate::tpcd::machine::processor_time;
+use queries::{Query, query_1, query_6};
+use tuples::{ROWS, Tuples, tuples};
+
+/// Why an expression could not be measured.
+pub(crate) type ExpressionFailure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Nanoseconds a row by the three ways, over plain and compressed tuples.
+///
+/// # Errors
+/// When the ways have different sums.
+pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
+    let (mut names, mut nanoseconds) = (Vec::new(), [const { Vec::new() }; 3]);
+    for (storage, is_compressed) in [("plain", false), ("compressed", true)] {
+        let tuples = tuples(is_compressed)?;
+        for query in [query_1()?, query_6()] {
+            names.push(format!("{}, {storage}", query.name));
+            let ways = [
+                walk(&tuples, &query, rounds)?,
+                run(&tuples, &query, false, rounds)?,
+                run(&tuples, &query, true, rounds)?,
+            ];
+            let [tree, program, native] = &ways;
+            if tree.1 != program.1 || tree.1 != native.1 {
+                return Err(format!("{tree:?}, {program:?} and {native:?} differ").into());
+            }
+            for (all, (one, _)) in nanoseconds.iter_mut().zip(ways) {
+                all.push(one);
+            }
+        }
+    }
+    let ratio = |slow: &[f64], fast: &[f64]| slow.iter().zip(fast).map(|(a, b)| a / b).collect();
+    let [tree, program, native] = nanoseconds;
+    let series = vec![
+        Series::new("tree / program", Origin::Measured, ratio(&tree, &program)),
+        Series::new(
+            "program / native",
+            Origin::Measured,
+            ratio(&program, &native),
+        ),
+        Series::new("trees", Origin::Measured, tree),
+        Series::new("programs", Origin::Measured, program),
+        Series::new("native code", Origin::Measured, native),
+    ];
+    Ok(Figure {
+        stem: "tpcd-expressions",
+        title: "Expressions of queries 1 and 6: time a row, decoding included".to_owned(),
+        paper: Paper::CompressedDatabases,
+        number: "section 4.1.2",
+        chart: Chart::Bars,
+        x: Axis::linear("query, tuples", ""),
+        y: Axis::linear("ratio; time", "times; ns"),
+        positions: Positions::Labels(names),
+        series,
+        notes: vec![
+            format!("{ROWS} tuples in memory, processor time, the best of {rounds} rounds; trees get the columns they need decoded once a row"),
+            "the paper: programs instead of trees, with its iterators, save more than a factor of two (section 4.3)".to_owned(),
+        ],
+    })
+}
+
+/// Least processor time a row in nanoseconds.
+fn best(
+    rounds: usize,
+    mut round: impl FnMut() -> Result<(), ExpressionFailure>,
+) -> Result<f64, ExpressionFailure> {
+    let mut best = f64::INFINITY;
+    for _ in 0..rounds {
+        let start = processor_time();
+        round()?;
+        best = best.min((processor_time() - start).as_secs_f64() * 1e9 / ROWS as f64);
+    }
+    Ok(best)
+}
+
+fn walk(
+    tuples: &Tuples,
+    query: &Query,
+    rounds: usize,
+) -> Result<(f64, Vec<i128>), ExpressionFailure> {
+    let environment = Environment::new(&[]);
+    let mut sums = vec![0; query.sums.len()];
+    let best_ns = best(rounds, || {
+        sums.fill(0);
+        for (start, end) in tuples.iter() {
+            let tuple = tuples.bytes.get(start..end).unwrap_or_default();
+            let mut row = [TupleValue::Null; 5];
+            for slot in query.tested {
+                row[*slot] = tuples.layout.field(tuple, *slot)?;
+            }
+            if query.condition.evaluate(&row, &environment)? != Scalar::Boolean(true) {
+                continue;
+            }
+            for slot in query.added {
+                row[*slot] = tuples.layout.field(tuple, *slot)?;
+            }
+            for (sum, expression) in sums.iter_mut().zip(&query.sums) {
+                if let Scalar::Decimal(value) = expression.evaluate(&row, &environment)? {
+                    *sum += value;
+                }
+            }
+        }
+        black_box(&sums);
+        Ok(())
+    })?;
+    Ok((best_ns, sums))
+}
+
+fn compiled(program: &Program, registers: &RegisterSet) -> Result<Native, ExpressionFailure> {
+    let native = NativeCompiler::new()?.compile(program, registers);
+    Ok(Native::new(
+        native.ok_or("no machine code of this program")?,
+    ))
+}
+
+fn run(
+    tuples: &Tuples,
+    query: &Query,
+    is_native: bool,
+    rounds: usize,
+) -> Result<(f64, Vec<i128>), ExpressionFailure> {
+    let mut pool = RegisterPool::default();
+    let tuple = pool.tuple()?;
+    let places = (0..5)
+        .map(|ordinal| ColumnPlace::Attribute {
+            attribute: Attribute { tuple, ordinal },
+            is_shared: false,
+        })
+        .collect();
+    let mut compiler = Compiler::new(&mut pool, places, &[(tuple, 5)]);
+    compiler.announce([&query.condition]);
+    compiler.announce(&query.sums);
+    compiler.filter(&query.condition)?;
+    for (slot, expression) in (0..).zip(&query.sums) {
+        compiler.accumulate(Slot(slot), Accumulation::Sum(expression))?;
+    }
+    let (program, _) = compiler.finish()?;
+    let mut registers = RegisterSet::new();
+    registers.set_source(tuple, TupleSource::Temporary(Arc::clone(&tuples.layout)));
+    let buffer = registers.add_buffer();
+    if let Some(bytes) = registers.buffer_mut(buffer) {
+        bytes.clone_from(&tuples.bytes);
+        // As scans do: machine code loads more than it needs.
+        bytes.extend_from_slice(&[0; 16]);
+    }
+    let loaded = program.load(&mut registers)?;
+    let native = match is_native {
+        true => Some(compiled(&program, &registers)?),
+        false => None,
+    };
+    let best_ns = best(rounds, || {
+        registers.begin_group(&program);
+        for (start, end) in tuples.iter() {
+            let place = TuplePlace {
+                buffer,
+                start: start as u32,
+                key_bytes: 0,
+                tuple_bytes: (end - start) as u32,
+            };
+            registers.set_tuple(tuple, place);
+            match &native {
+                Some(native) => program.run_native(native, loaded, &mut registers)?,
+                None => program.run(loaded, &mut registers)?,
+            };
+        }
+        Ok(())
+    })?;
+    Ok((best_ns, registers.slots(&program)))
+}

@@ -1,0 +1,77 @@
+//! What does TPC-D look like on compressed and on uncompressed tables?
+//!
+//! Tables 3, 4 and 5 of T. Westmann et al., *The Implementation and Performance of Compressed Databases*, measured again: the sizes of the tables,
+//! how long loading them takes, and how long queries and update functions do, by the tuple engine, over row tables whose tuples are
+//! compressed and over others. [`figures`] has the result as figures of `quire-lab`.
+
+mod benchmark;
+mod data;
+mod expressions;
+mod machine;
+mod paper;
+mod queries;
+mod report;
+mod warehouse;
+
+use std::path::PathBuf;
+
+use quire_lab::Figure;
+
+pub use machine::Device;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Scale of the tables: 1 is the paper's gigabyte.
+    pub scale: f64,
+    /// On what.
+    pub device: Device,
+    /// Whether TPC-H's queries are run besides TPC-D's.
+    pub with_tpch: bool,
+    /// Whether tables have primary keys and indexes. Those of the paper have none.
+    pub has_keys: bool,
+    /// How often a query is run; the middle of its times counts.
+    pub rounds: usize,
+    /// Where rows, databases and answers are written. Rows that are there are taken as they are.
+    pub folder: PathBuf,
+}
+
+/// Measures. `progress` is told what is done next.
+///
+/// # Errors
+/// When files cannot be written, a statement fails, or compressed tables have other answers than uncompressed ones.
+pub fn figures(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Failure> {
+    let results = benchmark::run(setup, progress)?;
+    progress("expressions");
+    let expressions = expressions::figure(7 * setup.rounds.max(1));
+    let expressions = expressions.map_err(|error| Failure::Expressions(error.to_string()))?;
+    let mut figures = report::figures(setup, &results);
+    figures.push(expressions);
+    Ok(figures)
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    #[error("a statement failed: {0}")]
+    Statement(#[from] quire::Error),
+    #[error("{0}; name a folder with room by --work")]
+    File(#[from] std::io::Error),
+    #[error("a result cannot be shown: {0}")]
+    Result(#[from] quire::arrow::error::ArrowError),
+    #[error("{sql} has no number as its answer; report this as a defect")]
+    NoNumber { sql: String },
+    #[error(
+        "the answers of {query} over compressed and uncompressed tables differ; report this as a defect"
+    )]
+    Answers { query: &'static str },
+    #[error(
+        "{table} has other rows after an update function than it should; report this as a defect"
+    )]
+    Totals { table: &'static str },
+    #[error("expressions cannot be measured: {0}; report this as a defect")]
+    Expressions(String),
+    #[error("{file} is damaged: {what}; report this as a defect")]
+    Damaged { file: String, what: String },
+}

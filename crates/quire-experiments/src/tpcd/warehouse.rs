@@ -1,0 +1,303 @@
+//! A database with the tables of TPC-D, on a machine.
+
+use std::path::{Path, PathBuf};
+
+use quire::arrow::array::RecordBatch;
+use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
+use quire::{Connection, Database, DatabaseOptions, Outcome};
+use quire_store::OpenMode;
+
+use crate::tpcd::data::{Files, TABLES};
+use crate::tpcd::machine::{Device, Machine, Seconds};
+use crate::tpcd::{Failure, paper};
+
+/// How rows are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Tuples compressed field by field.
+    Compressed,
+    /// Tuples as they are.
+    Plain,
+}
+
+impl Storage {
+    pub(crate) const BOTH: [Self; 2] = [Self::Compressed, Self::Plain];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Compressed => "compressed",
+            Self::Plain => "uncompressed",
+        }
+    }
+}
+
+/// Tables as row tables, with and without keys.
+const SCHEMA: &str = include_str!("../../../../tests/tpch/row_schema.sql");
+const INDEXES: [&str; 2] = [
+    "CREATE INDEX lineitem_part ON lineitem (l_partkey)",
+    "CREATE INDEX orders_customer ON orders (o_custkey)",
+];
+
+/// The statements that make the tables. Pages are the paper's, and not compressed. The tables of one page are as they are, as the paper's.
+fn definitions(storage: Storage, has_keys: bool) -> Vec<String> {
+    let lines = SCHEMA.lines().filter(|line| line.starts_with("CREATE"));
+    let definition = |line: &str| {
+        let is_small = ["TABLE region ", "TABLE nation "]
+            .iter()
+            .any(|name| line.contains(name));
+        let compression = match storage {
+            Storage::Compressed if !is_small => "auto",
+            _ => "none",
+        };
+        let columns = match has_keys {
+            true => line.trim_end_matches(';').to_owned(),
+            false => without_keys(line.trim_end_matches(';')),
+        };
+        format!(
+            "{columns} USING row WITH (compression = {compression}, page_codec = none, storage_format = none, page_size = {})",
+            paper::PAGE_BYTES
+        )
+    };
+    lines.map(definition).collect()
+}
+
+fn without_keys(line: &str) -> String {
+    let columns = match line.split_once(", PRIMARY KEY (") {
+        Some((before, _)) => format!("{before})"),
+        None => line.to_owned(),
+    };
+    columns.replace(" PRIMARY KEY", " NOT NULL")
+}
+
+/// Rows of an answer as CSV, with a line of names; NULL is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    header: String,
+    rows: Vec<String>,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> String {
+        let lines = std::iter::once(&self.header).chain(&self.rows);
+        lines.flat_map(|line| [line.as_str(), "\n"]).collect()
+    }
+
+    /// Whether the rows are alike, in whichever order.
+    pub(crate) fn has_rows_of(&self, other: &Answer) -> bool {
+        let sorted = |answer: &Answer| {
+            let mut rows = answer.rows.clone();
+            rows.sort_unstable();
+            rows
+        };
+        sorted(self) == sorted(other)
+    }
+
+    /// The fields of the first row, if none holds a comma.
+    pub(crate) fn first_row(&self) -> Vec<&str> {
+        self.rows
+            .first()
+            .map_or_else(Vec::new, |row| row.split(',').collect())
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        let options = FormatOptions::default();
+        let columns = batch.columns().iter();
+        let columns: Vec<_> = columns
+            .map(|column| ArrayFormatter::try_new(column, &options))
+            .collect::<Result<_, _>>()?;
+        for row in 0..batch.num_rows() {
+            let fields = columns.iter().zip(batch.columns());
+            let fields = fields.map(|(texts, column)| match column.is_null(row) {
+                true => String::new(),
+                false => quoted(&texts.value(row).to_string()),
+            });
+            self.rows.push(fields.collect::<Vec<_>>().join(","));
+        }
+        Ok(())
+    }
+}
+
+fn quoted(text: &str) -> String {
+    match text.is_empty() || text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+/// How a database is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub(crate) device: Device,
+    /// Seconds of the paper's processor for one of ours.
+    pub(crate) slowness: f64,
+    /// Bytes of the pool, and of what sorts and joins keep.
+    pub(crate) memory_bytes: usize,
+}
+
+/// An open database.
+pub(crate) struct Warehouse {
+    machine: Machine,
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Warehouse {
+    /// Opens the file, or makes it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn open(path: &Path, opening: Opening) -> Result<Self, Failure> {
+        let machine = Machine::new(opening.device, opening.slowness);
+        let options = DatabaseOptions {
+            cache_bytes: opening.memory_bytes,
+            memory_bytes: opening.memory_bytes,
+            threads: 1,
+            merges_in_background: false,
+            ..DatabaseOptions::default()
+        };
+        let disk = machine.disk(path)?;
+        let database = Database::on_disk(disk, OpenMode::ReadWrite, options)?;
+        let mut warehouse = Self {
+            machine,
+            connection: database.connect(),
+            path: path.to_owned(),
+        };
+        warehouse.execute("SET engine = 'tuple'")?;
+        Ok(warehouse)
+    }
+
+    /// Makes the tables, loads and samples them; how long the load of each took.
+    ///
+    /// # Errors
+    /// When a statement fails.
+    pub(crate) fn load(
+        &mut self,
+        files: &Files,
+        storage: Storage,
+        has_keys: bool,
+    ) -> Result<Vec<(&'static str, Seconds)>, Failure> {
+        for definition in definitions(storage, has_keys) {
+            self.execute(&definition)?;
+        }
+        let mut times = Vec::new();
+        for table in TABLES {
+            times.push((table, self.copy(table, &files.path(table))?));
+        }
+        for index in INDEXES.iter().filter(|_| has_keys) {
+            self.execute(index)?;
+        }
+        // Without samples a join of customers and suppliers of one nation looks no larger than the customers.
+        self.execute("ANALYZE")?;
+        self.execute("CHECKPOINT")?;
+        Ok(times)
+    }
+
+    /// Loads a file into a table.
+    ///
+    /// # Errors
+    /// When it cannot be loaded.
+    pub(crate) fn copy(&mut self, table: &str, file: &Path) -> Result<Seconds, Failure> {
+        let file = file.display().to_string().replace('\'', "''");
+        Ok(self.measured(&format!("COPY {table} FROM '{file}'"))?.1)
+    }
+
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn execute(&mut self, sql: &str) -> Result<Answer, Failure> {
+        let mut answer = Answer::default();
+        if let Outcome::Rows(mut rows) = self.connection.execute(sql)? {
+            let schema = rows.schema();
+            let names = schema.fields().iter().map(|field| quoted(field.name()));
+            answer.header = names.collect::<Vec<_>>().join(",");
+            while let Some(batch) = rows.next_batch()? {
+                answer.add(&batch)?;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The same, and how long it took.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn measured(&mut self, sql: &str) -> Result<(Answer, Seconds), Failure> {
+        let start = self.machine.moment();
+        let answer = self.execute(sql)?;
+        Ok((answer, self.machine.seconds_since(start)))
+    }
+
+    /// Queries that were not run by the tuple engine.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub(crate) fn queries_left(&mut self) -> Result<u64, Failure> {
+        self.number("SELECT left_to_batches FROM quire_engine()")
+    }
+
+    /// The bytes of a table's pages.
+    ///
+    /// # Errors
+    /// When they cannot be asked for.
+    pub(crate) fn stored_bytes(&mut self, table: &str) -> Result<u64, Failure> {
+        self.number(&format!(
+            "SELECT encoded_bytes FROM quire_tables() WHERE table_name = '{table}'"
+        ))
+    }
+
+    fn number(&mut self, sql: &str) -> Result<u64, Failure> {
+        let answer = self.execute(sql)?;
+        let number = answer
+            .first_row()
+            .first()
+            .and_then(|text| text.parse().ok());
+        number.ok_or_else(|| Failure::NoNumber {
+            sql: sql.to_owned(),
+        })
+    }
+
+    /// Closes the file and looks whether all in it is as it must be.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn close_and_check(self) -> Result<(), Failure> {
+        let path = self.path.clone();
+        drop(self);
+        let report = Database::check(&path)?;
+        match report.findings.first() {
+            None => Ok(()),
+            Some(finding) => Err(Failure::Damaged {
+                file: path.display().to_string(),
+                what: finding.what.clone(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_without_keys_have_all_their_columns() {
+        let count = |definition: &String| definition.matches(" NOT NULL").count();
+        let [with, without] = [true, false].map(|keys| definitions(Storage::Plain, keys));
+        assert_eq!(with.len(), 8);
+        assert_eq!(without.iter().map(count).sum::<usize>(), 61);
+        assert!(with.iter().all(|text| text.contains("PRIMARY KEY")));
+        assert!(
+            without
+                .iter()
+                .all(|text| !text.contains("KEY (") && !text.contains("PRIMARY"))
+        );
+    }
+
+    #[test]
+    fn fields_with_commas_are_quoted() {
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"a\""), "\"say \"\"a\"\"\"");
+        assert_eq!(quoted(""), "\"\"");
+        assert_eq!(quoted("plain"), "plain");
+    }
+}
