@@ -46,6 +46,7 @@ mod tuple_engine;
 mod types;
 mod views;
 pub(crate) mod walk;
+mod with_queries;
 mod write;
 
 pub(crate) use arrays::{array_parameters, parse_array};
