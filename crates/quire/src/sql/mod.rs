@@ -35,6 +35,7 @@ mod row_comparison;
 mod rows_in_subqueries;
 mod scopes;
 mod sequence_statement;
+mod set_members;
 mod settings;
 mod shared_queries;
 mod signature;
