@@ -161,7 +161,7 @@ fn from_plan(text: &str) -> Error {
         .unwrap_or_else(|| from_types(line))
 }
 
-/// Aggregates in places that have none.
+/// Aggregates in places that have none, and keys that stand beside rows of several values.
 fn misplaced_aggregate(line: &str) -> Option<Error> {
     if line.contains("Aggregate functions are not allowed in the WHERE") {
         let error = Error::new("42803", "aggregate functions are not allowed in WHERE");
@@ -173,6 +173,9 @@ fn misplaced_aggregate(line: &str) -> Option<Error> {
     }
     if line.contains("cannot be resolved") || line.contains("must appear in the GROUP BY") {
         return Some(Error::new("42803", in_sql(line)));
+    }
+    if line.starts_with("For SELECT DISTINCT, ORDER BY") {
+        return Some(Error::new("42P10", in_sql(line)));
     }
     None
 }

@@ -6,7 +6,7 @@
 //! - Grouping sets put NULL in place of values.
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
 //! - A union has a constant column, or two that are equal, in one branch and other values in the next.
-//! - A window whose partition key is constant asks for no order of it, and relies on one.
+//! - A window with a key that is constant, or equal to another one, asks for no order of it, and relies on one.
 //! - A window promises that the aggregates of its frames only grow, or only shrink. A frame without values is NULL, or a count
 //!   that is smaller again.
 //! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
@@ -101,7 +101,7 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
         let has_promises = !aggregate.input().is::<Unpromised>();
         return vec![aggregate.group_expr().has_grouping_set() && has_promises];
     }
-    if is_partitioned_by_constant(node) {
+    if has_promised_keys(node) {
         return vec![true];
     }
     if node.is::<UnionExec>() {
@@ -132,17 +132,27 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
         .collect()
 }
 
-/// Whether a window has a partition key that its input promises to be constant: it asks for no order of it, and relies on one.
-fn is_partitioned_by_constant(node: &Arc<dyn ExecutionPlan>) -> bool {
+/// Whether a window has a key that its input promises to be constant, or equal to another key: it asks for no order of it, and relies on
+/// one.
+fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
     let children = node.children();
     let [input] = children.as_slice() else {
         return false;
     };
-    let mut keys = window_calls(node)
-        .iter()
-        .flat_map(|call| call.partition_by());
     let properties = input.equivalence_properties();
-    keys.any(|key| properties.is_expr_constant(key).is_some())
+    let are_equal = |key: &Arc<dyn PhysicalExpr>, other: &Arc<dyn PhysicalExpr>| {
+        let class = properties.eq_group().get_equivalence_class(key);
+        class.is_some_and(|class| class.contains(other))
+    };
+    window_calls(node).iter().any(|call| {
+        let ordered = call.order_by().iter().map(|key| &key.expr);
+        let keys: Vec<_> = call.partition_by().iter().chain(ordered).collect();
+        let mut numbered = keys.iter().enumerate();
+        numbered.any(|(number, key)| {
+            let mut before = keys[..number].iter();
+            properties.is_expr_constant(key).is_some() || before.any(|other| are_equal(key, other))
+        })
+    })
 }
 
 /// The window functions that an operator computes; none if it is no window.

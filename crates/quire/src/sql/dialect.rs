@@ -1,9 +1,10 @@
-//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with four of its faults repaired.
+//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with five of its faults repaired.
 //!
 //! 1. `a IS DISTINCT FROM b AND c`: the right operand ends before `AND` and `OR`, which bind less tightly than `IS`.
 //! 2. `a = ANY (VALUES (1), (2))` and `a = ANY ((SELECT 1) UNION (SELECT 2))` compare with the rows of a query.
 //! 3. `a IN ((SELECT 1), 2)` is a list that begins with a scalar subquery.
 //! 4. `INTERVAL(2) '1.234'` keeps its precision.
+//! 5. `~ a + 1` is `~ (a + 1)`.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Interval, Query, UnaryOperator, Value,
@@ -66,7 +67,9 @@ impl Dialect for QuireDialect {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Infix {
-        interval_of_precision(parser).or_else(|| minus_of_minus(self, parser))
+        interval_of_precision(parser)
+            .or_else(|| minus_of_minus(self, parser))
+            .or_else(|| complement(self, parser))
     }
 
     fn parse_infix(&self, parser: &mut Parser, left: &Expr, _: u8) -> Infix {
@@ -154,6 +157,19 @@ fn minus_of_minus(dialect: &impl Dialect, parser: &mut Parser) -> Infix {
     Some(operand.map(|operand| Expr::UnaryOp {
         op: UnaryOperator::Minus,
         expr: Box::new(Expr::Nested(Box::new(operand))),
+    }))
+}
+
+/// `~ a + 1` is `~ (a + 1)`, as before any operator that is not the standard's.
+fn complement(dialect: &impl Dialect, parser: &mut Parser) -> Infix {
+    if parser.peek_token_ref().token != Token::Tilde {
+        return None;
+    }
+    parser.advance_token();
+    let operand = parser.parse_subexpr(dialect.prec_value(Precedence::PgOther));
+    Some(operand.map(|operand| Expr::UnaryOp {
+        op: UnaryOperator::BitwiseNot,
+        expr: Box::new(operand),
     }))
 }
 
@@ -290,6 +306,13 @@ mod tests {
         assert!(parsed("a IS NOT DISTINCT FROM b OR c").starts_with("BinaryOp"));
         assert!(parsed("NOT a IS DISTINCT FROM b AND c").starts_with("BinaryOp"));
         assert!(parsed("a IS DISTINCT FROM b = c").starts_with("IsDistinctFrom"));
+    }
+
+    #[test]
+    fn the_complement_binds_as_operators_of_no_standard_do() {
+        assert!(parsed("~ a + 1").starts_with("UnaryOp"));
+        assert!(parsed("~ a & 1").starts_with("BinaryOp"));
+        assert!(parsed("~ a = 1").starts_with("BinaryOp"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use quire_tables::Snapshot;
 use super::dml;
 use super::query::{context_for, plan};
 use super::reject::{self, not_supported};
-use super::tuple_engine;
+use super::{tuple_engine, with_queries};
 use crate::cancel::CancelToken;
 use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
@@ -42,6 +42,7 @@ pub(super) async fn explain(
     let is_analyzed = matches!(statement, Statement::Explain { analyze: true, .. });
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
+    with_queries::resolve(&mut statement)?;
     let snapshot = session.snapshot().await?;
     let query = match explained {
         Statement::Query(query) => query,

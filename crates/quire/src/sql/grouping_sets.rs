@@ -82,7 +82,8 @@ static AGGREGATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     names.collect()
 });
 
-fn is_aggregate(expr: &Expr) -> bool {
+/// Whether an expression is the call of an aggregate.
+pub(super) fn is_aggregate(expr: &Expr) -> bool {
     match expr {
         Expr::Function(function) => {
             let name = last_part(&function.name);

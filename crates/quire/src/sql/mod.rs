@@ -35,6 +35,7 @@ mod row_comparison;
 mod rows_in_subqueries;
 mod scopes;
 mod sequence_statement;
+mod set_members;
 mod settings;
 mod shared_queries;
 mod signature;
@@ -46,6 +47,7 @@ mod tuple_engine;
 mod types;
 mod views;
 pub(crate) mod walk;
+mod with_queries;
 mod write;
 
 pub(crate) use arrays::{array_parameters, parse_array};

@@ -17,6 +17,7 @@ use super::dialect::QuireDialect;
 use super::maintenance::{self, Maintenance};
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
+use super::set_members;
 use super::table_clauses::{self, TableClauses};
 use crate::error::{Error, Position};
 
@@ -85,6 +86,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     check_characters(sql, &tokens)?;
     let operators = depth::check_tokens(&tokens)?;
     let clauses = table_clauses::take(&mut tokens)?;
+    set_members::close(&mut tokens);
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens);

@@ -22,11 +22,50 @@ pub(super) fn check_order(query: &Query) -> Result<(), Error> {
     let is_set = is_set_operation(&query.body);
     keys.iter().try_for_each(|key| {
         check(&key.expr, "ORDER BY", items)?;
+        check_distinct_key(&key.expr, &query.body)?;
         match is_set {
             true => check_set_key(&key.expr, items),
             false => Ok(()),
         }
     })
+}
+
+/// Behind DISTINCT, a subquery that is none of the columns has no one value for a row of the result. What else is none of them the planner
+/// finds by itself.
+fn check_distinct_key(key: &Expr, body: &SetExpr) -> Result<(), Error> {
+    let SetExpr::Select(select) = body else {
+        return Ok(());
+    };
+    let is_item = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+            without_parentheses(expr) == without_parentheses(key)
+        }
+        _ => false,
+    };
+    if select.distinct != Some(Distinct::Distinct) || select.projection.iter().any(is_item) {
+        return Ok(());
+    }
+    let mut has_subquery = false;
+    for_each_expression(key, |part| {
+        has_subquery |= matches!(
+            part,
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. }
+        );
+    });
+    match has_subquery {
+        true => Err(Error::new(
+            "42P10",
+            "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn without_parentheses(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => without_parentheses(inner),
+        other => other,
+    }
 }
 
 fn is_set_operation(body: &SetExpr) -> bool {

@@ -20,7 +20,7 @@ use super::names;
 use super::parse::parse_query;
 use super::reject;
 use super::tuple_engine::{self, Tried};
-use super::{large_literals, rewrite, scopes, shared_queries, views};
+use super::{large_literals, rewrite, scopes, shared_queries, views, with_queries};
 use crate::cancel::CancelToken;
 use crate::database::of_panic;
 use crate::error::Error;
@@ -111,6 +111,7 @@ pub(super) async fn plan_with(
     let mut statement = Statement::Query(query);
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
+    with_queries::resolve(&mut statement)?;
     let mut tables = tables.into_iter().collect();
     shared_queries::make_tables(session, &snapshot, &mut statement, &mut tables, token).await?;
     let context = context_for(session, snapshot, &mut statement, asks, tables, token).await?;

@@ -6,7 +6,7 @@
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
 //! 4. Comparisons with arrays become lists ([`super::arrays`]).
-//! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, and
+//! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, `~a` is `a # -1`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
 //! 7. A row looked for in a subquery is compared field by field ([`super::rows_in_subqueries`]).
@@ -110,6 +110,7 @@ impl VisitorMut for Rewriter {
         escape_to_backslash(expr);
         similar::to_regular_expression(expr);
         minus_before_power(expr);
+        complement(expr);
         time_series::rename(expr);
         renamed_functions::rewrite(expr);
         plain_text(expr);
@@ -207,6 +208,33 @@ fn minus_before_power(expr: &mut Expr) {
         };
         let power = std::mem::replace(inner.as_mut(), Expr::Value(Value::Null.into()));
         *expr = power;
+    }
+}
+
+/// `~a` → `(a # CAST(-1 AS SMALLINT))`, which has the type of `a`.
+fn complement(expr: &mut Expr) {
+    if let Expr::UnaryOp {
+        op: UnaryOperator::BitwiseNot,
+        expr: operand,
+    } = expr
+    {
+        let one = Expr::Value(Value::Number("1".to_owned(), false).into());
+        let ones = Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr: Box::new(one),
+            }),
+            data_type: DataType::SmallInt(None),
+            array: false,
+            format: None,
+        };
+        let operand = std::mem::replace(operand.as_mut(), Expr::Value(Value::Null.into()));
+        *expr = Expr::Nested(Box::new(Expr::BinaryOp {
+            left: Box::new(Expr::Nested(Box::new(operand))),
+            op: BinaryOperator::PGBitwiseXor,
+            right: Box::new(ones),
+        }));
     }
 }
 
