@@ -15,6 +15,7 @@ mod group_dependencies;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod known_aggregates;
 mod late_values;
 mod many_wildcards;
 mod open_literals;
@@ -146,6 +147,11 @@ pub(crate) fn physical_rules(
     holding: Holding,
 ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
+    for rule in &mut rules {
+        if rule.name() == known_aggregates::NAME {
+            *rule = Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule)));
+        }
+    }
     rules.insert(0, Arc::new(promises::Promises));
     rules
 }
