@@ -16,6 +16,7 @@ mod group_dependencies;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod known_aggregates;
 mod late_values;
 mod many_wildcards;
 mod open_literals;
@@ -25,6 +26,7 @@ mod own_names;
 mod promises;
 mod repeated_keys;
 mod settled_nodes;
+mod shared_rows;
 mod strict_types;
 mod times;
 mod typing_gaps;
@@ -37,6 +39,7 @@ pub(crate) use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub(crate) use cancellation::yielding_joins;
 pub(crate) use outer_aggregates::hoist_outer_aggregates;
 pub(crate) use own_names::without_own_names;
+pub(crate) use shared_rows::SharedRows;
 pub(crate) use strict_types::{check_assignment, is_assignable};
 pub(crate) use times::TimePlanner;
 pub(crate) use unique_names::UniqueNamesPlanner;
@@ -146,6 +149,11 @@ pub(crate) fn physical_rules(
     holding: Holding,
 ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
+    for rule in &mut rules {
+        if rule.name() == known_aggregates::NAME {
+            *rule = Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule)));
+        }
+    }
     rules.insert(0, Arc::new(promises::Promises));
     rules
 }

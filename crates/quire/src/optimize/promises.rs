@@ -9,6 +9,7 @@
 //! - A window with a key that is constant, or equal to another one, asks for no order of it, and relies on one.
 //! - A window promises that the aggregates of its frames only grow, or only shrink. A frame without values is NULL, or a count
 //!   that is smaller again.
+//! - A volatile function of constants, `nextval('s')`, is taken for a constant.
 //! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
 //!   is not recognised where an operator above passes on columns only.
 //!
@@ -31,11 +32,13 @@ use datafusion::physical_expr::window::{
 use datafusion::physical_expr::{
     EquivalenceProperties, Partitioning, PhysicalExpr, split_conjunction,
 };
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
@@ -64,7 +67,7 @@ impl PhysicalOptimizerRule for Promises {
                 let unpromised = Unpromised::above_window(node.data)?;
                 return Ok(Transformed::yes(Arc::new(unpromised)));
             }
-            match equates_expressions(&node.data) {
+            match equates_expressions(&node.data) || computes_volatile(&node.data) {
                 true => Ok(Transformed::yes(Arc::new(Unpromised::above(node.data)))),
                 false => Ok(node),
             }
@@ -133,16 +136,21 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
 }
 
 /// Whether a window has a key that its input promises to be constant, or equal to another key: it asks for no order of it, and relies on
-/// one.
+/// one. So it does of a key that equals an expression over other columns.
 fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
     let children = node.children();
     let [input] = children.as_slice() else {
         return false;
     };
     let properties = input.equivalence_properties();
+    let group = properties.eq_group();
     let are_equal = |key: &Arc<dyn PhysicalExpr>, other: &Arc<dyn PhysicalExpr>| {
-        let class = properties.eq_group().get_equivalence_class(key);
+        let class = group.get_equivalence_class(key);
         class.is_some_and(|class| class.contains(other))
+    };
+    let is_computed = |key: &Arc<dyn PhysicalExpr>| {
+        let class = group.get_equivalence_class(key);
+        class.is_some_and(|class| class.iter().any(|equal| !equal.is::<Column>()))
     };
     window_calls(node).iter().any(|call| {
         let ordered = call.order_by().iter().map(|key| &key.expr);
@@ -150,7 +158,9 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
         let mut numbered = keys.iter().enumerate();
         numbered.any(|(number, key)| {
             let mut before = keys[..number].iter();
-            properties.is_expr_constant(key).is_some() || before.any(|other| are_equal(key, other))
+            properties.is_expr_constant(key).is_some()
+                || is_computed(key)
+                || before.any(|other| are_equal(key, other))
         })
     })
 }
@@ -190,6 +200,13 @@ fn equates_expressions(node: &Arc<dyn ExecutionPlan>) -> bool {
             && sides.iter().all(|side| !side.is::<Literal>())
             && sides.iter().any(|side| !side.is::<Column>())
     })
+}
+
+/// Whether the operator computes a volatile function. One of constants, as `nextval('s')` is, is taken for a constant.
+fn computes_volatile(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let projection = node.downcast_ref::<ProjectionExec>();
+    let mut computed = projection.map_or(&[][..], ProjectionExec::expr).iter();
+    computed.any(|output| is_volatile(&output.expr))
 }
 
 /// Whether the operator computes windows of which it promises an order that they need not have.

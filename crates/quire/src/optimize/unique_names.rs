@@ -20,6 +20,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
 use super::boolean_tests;
+use super::shared_rows::SharedRowsPlanner;
 
 /// DataFusion's planner, given plans with unique names and without tests of truth.
 #[derive(Debug)]
@@ -33,7 +34,8 @@ impl QueryPlanner for UniqueNamesPlanner {
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = boolean_tests::spelled_out(with_unique_names(plan.clone())?)?;
-        DefaultPhysicalPlanner::default()
+        let shared = Arc::new(SharedRowsPlanner::default());
+        DefaultPhysicalPlanner::with_extension_planners(vec![shared])
             .create_physical_plan(&plan, state)
             .await
     }

@@ -5,6 +5,7 @@
 //! `CUBE`, and no `ROLLUP` inside `GROUPING SETS`. Here all of them become `GROUPING SETS ((…), (…), …)`.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use datafusion::functions_aggregate::all_default_aggregate_functions;
@@ -14,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::names::last_part;
 use super::positions::item_of;
-use super::walk::for_each_expression;
+use super::walk::look_at_own_expressions;
 use crate::error::Error;
 
 /// PostgreSQL's bounds.
@@ -61,12 +62,15 @@ pub(super) fn rewrite(select: &mut Select) {
     }
 }
 
-/// Whether neither groups nor the call of an aggregate tell the planner that `HAVING` is about the group of all rows.
+/// Whether neither groups nor the call of an aggregate tell the planner that `HAVING` is about the group of all rows. Those of subqueries say
+/// nothing of this query.
 fn groups_nothing(select: &Select) -> bool {
-    let mut has_aggregates = false;
-    let mut look = |expr: &Expr| has_aggregates |= is_aggregate(expr);
-    for_each_expression(&select.projection, &mut look);
-    for_each_expression(&select.having, &mut look);
+    let look = |expr: &Expr| match is_aggregate(expr) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let has_aggregates = look_at_own_expressions(&select.projection, look).is_break()
+        || look_at_own_expressions(&select.having, look).is_break();
     let has_groups =
         !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     !has_aggregates && !has_groups

@@ -15,6 +15,7 @@ use datafusion::sql::sqlparser::ast::{
     VisitorMut, With,
 };
 
+use super::merged_in_subqueries;
 use super::names::{folded, last_part, quoted};
 use super::parse::parse_query;
 use super::rewrite::call;
@@ -50,12 +51,14 @@ pub(super) async fn resolve(
 }
 
 /// The names of a table's columns, by the text of the table.
-type Columns = HashMap<String, Vec<String>>;
+pub(super) type Columns = HashMap<String, Vec<String>>;
 
-/// Finds the tables of joins that merge columns, each with a query for its columns.
+/// Finds the tables of joins that merge columns, and of subqueries beside them, each with a query for its columns.
 #[derive(Default)]
 struct Finder {
     withs: Vec<Option<With>>,
+    /// Of the `SELECT`s around the place, which merge columns.
+    merging: Vec<bool>,
     factors: Vec<(String, String)>,
 }
 
@@ -73,7 +76,9 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        if !select.from.iter().any(merges) {
+        self.merging.push(select.from.iter().any(merges));
+        // A subquery may read what is merged around it.
+        if !self.merging.contains(&true) {
             return ControlFlow::Continue(());
         }
         for from in &select.from {
@@ -83,6 +88,11 @@ impl Visitor for Finder {
                 self.factors.push((text, factor.to_string()));
             }
         }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
+        self.merging.pop();
         ControlFlow::Continue(())
     }
 }
@@ -198,9 +208,9 @@ impl VisitorMut for Writer {
 
 /// A column of a join, and what it is worth.
 #[derive(Clone)]
-struct Column {
-    name: String,
-    value: Expr,
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) value: Expr,
 }
 
 impl Writer {
@@ -230,6 +240,7 @@ impl Writer {
         }
         write_items(select, &all, &merged);
         replace(select, &merged);
+        merged_in_subqueries::replace(select, &merged, &self.columns);
         merged
     }
 
@@ -387,7 +398,7 @@ fn puts_out(select: &Select, name: &Ident) -> bool {
     })
 }
 
-/// Puts what they are worth in place of merged columns, but for subqueries, whose names may be their own.
+/// Puts what they are worth in place of merged columns outside of subqueries, whose names may be their own.
 fn replace(tree: &mut impl VisitMut, merged: &[Column]) {
     if merged.is_empty() {
         return;

@@ -7,11 +7,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArguments, Ident, ObjectName, Query, Select,
-    Statement, VisitorMut,
+    DuplicateTreatment, Expr, Function, FunctionArguments, Ident, ObjectName, OrderByKind, Query,
+    Select, SetExpr, Statement, VisitorMut,
 };
 
 use super::names::{folded, last_part};
+use super::positions::item_of;
 use super::scopes::Scopes;
 use super::walk::{for_each_expression, walk_mut};
 use crate::functions::OuterAggregate;
@@ -34,6 +35,7 @@ impl VisitorMut for Marker {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.drop_outer_keys(query);
         self.scopes.open_query(query);
         ControlFlow::Continue(())
     }
@@ -83,6 +85,30 @@ fn marked_name(function: &Function) -> Option<String> {
 }
 
 impl Marker {
+    /// Takes columns of the queries around out of `ORDER BY`. They are the same for all rows, and the planner would look for them among the
+    /// groups.
+    fn drop_outer_keys(&self, query: &mut Query) {
+        let SetExpr::Select(select) = query.body.as_ref() else {
+            return;
+        };
+        let Some(order_by) = &mut query.order_by else {
+            return;
+        };
+        let OrderByKind::Expressions(keys) = &mut order_by.kind else {
+            return;
+        };
+        if select.distinct.is_some() {
+            return;
+        }
+        keys.retain(|key| {
+            let column = item_of(&key.expr, &select.projection).unwrap_or(&key.expr);
+            !self.scopes.is_around(select, column)
+        });
+        if keys.is_empty() {
+            query.order_by = None;
+        }
+    }
+
     /// Whether the arguments have columns, and none of the query that the call stands in.
     fn is_outer(&self, function: &Function) -> bool {
         let (mut outer, mut other) = (0, 0);

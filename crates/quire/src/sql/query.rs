@@ -123,6 +123,8 @@ pub(super) async fn plan_with(
         Err(_) => true,
     };
     let plan = if is_doubtful && scopes::rename_outer_tables(&mut statement) {
+        // Subqueries may read what is merged of tables that had the names of their own.
+        merged_columns::resolve(&context, &mut statement).await?;
         context.plan(statement).await?
     } else {
         first?

@@ -14,7 +14,8 @@
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
 //! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]); `DISTINCT ON (1)` and `array_agg(a ORDER BY 1)` are told apart
 //!     ([`super::positions`]).
-//! 11. Windows that build on others are written out ([`super::named_windows`]).
+//! 11. Windows that build on others are written out ([`super::named_windows`]), and offsets of frames as the planner reads them
+//!     ([`super::frame_offsets`]).
 //! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
 //! 13. Output columns are not what expressions in `ORDER BY` and `HAVING` mean ([`super::alias_scopes`]).
 //! 14. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
@@ -31,8 +32,8 @@ use datafusion::sql::sqlparser::ast::{
 use super::last_part;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, grouping_sets, named_windows, names, output_columns, positions,
-    renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
+    alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,
+    positions, renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -84,6 +85,11 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        frame_offsets::rewrite_named(select);
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table {
             name, args: None, ..
@@ -113,6 +119,7 @@ impl VisitorMut for Rewriter {
         complement(expr);
         time_series::rename(expr);
         renamed_functions::rewrite(expr);
+        frame_offsets::rewrite(expr);
         plain_text(expr);
         starts_with(expr);
         ControlFlow::Continue(())

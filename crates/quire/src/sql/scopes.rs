@@ -3,7 +3,8 @@
 //! In `SELECT … FROM author WHERE EXISTS (SELECT 1 FROM book WHERE author = author.id)`, where
 //! `book` has a column `author`, the planner takes `author.id` for a field of that column. SQL means
 //! the table of the outer query. Here such tables get an alias that no column has, and the
-//! references to them follow.
+//! references to them follow. So do tables whose name an inner query gives to another one: their columns can be read there
+//! without it, as `USING` merges them.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::names::{folded, last_part, with_suffix};
 use super::walk::{walk, walk_mut};
 
-/// Renames every table that an inner query refers to; says whether there is one.
+/// Renames every table that an inner query refers to, or whose name it gives to another one; says whether there is one.
 pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
     let mut finder = Finder::default();
     // Neither walk breaks off.
@@ -91,6 +92,20 @@ impl Scopes {
         }
     }
 
+    /// Whether `column` is one of the queries around `select`, which is not open yet.
+    pub(super) fn is_around(&self, select: &Select, column: &Expr) -> bool {
+        let Expr::CompoundIdentifier(parts) = column else {
+            return false;
+        };
+        let [qualifier, _] = parts.as_slice() else {
+            return false;
+        };
+        let qualifier = folded(qualifier);
+        let mut own = factors(select).map(name_of);
+        let is_own = own.any(|name| name.is_none_or(|name| name == qualifier));
+        !is_own && self.find(&qualifier).is_some()
+    }
+
     /// The scope that a qualifier belongs to: its distance from the innermost, and itself.
     pub(super) fn find(&self, qualifier: &str) -> Option<(usize, &(usize, Scope))> {
         self.open
@@ -139,6 +154,11 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        for name in factors(select).filter_map(name_of) {
+            if let Some((_, (number, _))) = self.scopes.find(&name) {
+                self.found.push((*number, name));
+            }
+        }
         self.scopes.open_select(select);
         ControlFlow::Continue(())
     }
@@ -285,8 +305,8 @@ mod tests {
     #[test]
     fn a_name_belongs_to_the_nearest_table() {
         assert_eq!(
-            renamed("SELECT a.x FROM a WHERE EXISTS (SELECT a.x FROM a WHERE a.y = 1)"),
-            None
+            renamed("SELECT a.x FROM a WHERE EXISTS (SELECT a.x FROM a WHERE a.y = b)").unwrap(),
+            "SELECT \"a~0\".x FROM a AS \"a~0\" WHERE EXISTS (SELECT a.x FROM a WHERE a.y = b)"
         );
         assert_eq!(
             renamed("SELECT a.x FROM a JOIN b ON a.x = b.x ORDER BY b.y"),

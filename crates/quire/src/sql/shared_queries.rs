@@ -7,22 +7,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
-use datafusion::catalog::streaming::StreamingTable;
-use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::execution::session_state::SessionState;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execute_stream;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::PartitionStream;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
-use futures::{StreamExt, TryStreamExt, stream};
 use quire_tables::Snapshot;
-use tokio::sync::OnceCell;
 
 use super::names::{folded, last_part};
 use super::parse::parse_query;
@@ -30,6 +17,7 @@ use super::query;
 use super::walk::{for_each_expression, for_each_relation};
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::optimize::SharedRows;
 use crate::session::Session;
 
 /// Functions with another value at each call, or with an effect.
@@ -65,18 +53,11 @@ pub(super) async fn make_tables(
         let known = tables.clone();
         let planned = query::plan_with(session, snapshot.clone(), alone, known, token);
         let planned = Box::pin(planned).await?;
-        let rows = Arc::new(SharedRows {
-            schema: Arc::clone(planned.plan.schema().inner()),
-            state: planned.context.state.clone(),
-            plan: planned.plan,
-            found: OnceCell::new(),
-        });
+        let rows = SharedRows::new(planned.context.state.clone(), planned.plan);
         let cte = &mut with.cte_tables[place];
         let name = format!("{}\u{1f}shared", folded(&cte.alias.name));
         cte.query = parse_query(&format!("SELECT * FROM \"{}\"", name.replace('"', "\"\"")))?;
-        let table =
-            StreamingTable::try_new(Arc::clone(&rows.schema), vec![Arc::new(Reader(rows))])?;
-        tables.insert(name, Arc::new(table));
+        tables.insert(name, Arc::new(rows.table()?));
     }
     Ok(())
 }
@@ -118,68 +99,4 @@ fn with_those_before(with: &With, place: usize) -> Box<Query> {
     }
     query.with = (!before.cte_tables.is_empty()).then_some(before);
     query
-}
-
-/// The rows of a query, computed once.
-struct SharedRows {
-    schema: SchemaRef,
-    state: SessionState,
-    plan: LogicalPlan,
-    found: OnceCell<Found>,
-}
-
-/// Rows, and the memory that is counted for them.
-struct Found {
-    batches: Vec<RecordBatch>,
-    _memory: MemoryReservation,
-}
-
-impl std::fmt::Debug for SharedRows {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SharedRows")
-    }
-}
-
-impl SharedRows {
-    async fn find(&self, context: &TaskContext) -> Result<Found> {
-        let plan = self.state.create_physical_plan(&self.plan).await?;
-        let mut rows = execute_stream(plan, self.state.task_ctx())?;
-        let memory = MemoryConsumer::new("rows of WITH").register(context.memory_pool());
-        let mut batches = Vec::new();
-        while let Some(batch) = rows.next().await {
-            let batch = batch?;
-            memory.try_grow(batch.get_array_memory_size())?;
-            batches.push(batch.with_schema(Arc::clone(&self.schema))?);
-        }
-        Ok(Found {
-            batches,
-            _memory: memory,
-        })
-    }
-}
-
-/// A place that reads the rows.
-struct Reader(Arc<SharedRows>);
-
-impl std::fmt::Debug for Reader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SharedRows")
-    }
-}
-
-impl PartitionStream for Reader {
-    fn schema(&self) -> &SchemaRef {
-        &self.0.schema
-    }
-
-    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let rows = Arc::clone(&self.0);
-        let schema = Arc::clone(&rows.schema);
-        let found = async move {
-            let found = rows.found.get_or_try_init(|| rows.find(&context)).await?;
-            Ok::<_, DataFusionError>(stream::iter(found.batches.clone()).map(Ok))
-        };
-        let batches = stream::once(found).try_flatten();
-        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
-    }
 }

@@ -7,6 +7,7 @@ use datafusion::common::{ExprSchema, JoinType, Result, not_impl_err};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, when};
 
+use super::super::shared_rows::Shared;
 use super::columns::{self, Known, Names, OuterColumn, named_as, outer_columns};
 use super::domain::Domain;
 use super::pull::{Pull, conditions_of};
@@ -14,7 +15,7 @@ use super::rows::Rows;
 use super::{has_subquery, places};
 
 /// A join whose right side reads columns of the left one, as a join that does not.
-pub(super) fn unnest_lateral(join: Join, names: &Names) -> Result<LogicalPlan> {
+pub(super) fn unnest_lateral(mut join: Join, names: &Names) -> Result<LogicalPlan> {
     let pull = Pull {
         outer: &join.left,
         names,
@@ -22,8 +23,13 @@ pub(super) fn unnest_lateral(join: Join, names: &Names) -> Result<LogicalPlan> {
     if !pull.depends(&join.right)? {
         return Ok(LogicalPlan::Join(join));
     }
+    join.left = Shared::if_volatile(join.left)?;
+    let pull = Pull {
+        outer: &join.left,
+        names,
+    };
     let pulled = pull.pull(&join.right)?;
-    let mut rows = Rows::new(Arc::clone(&join.left), names);
+    let mut rows = Rows::new(Arc::clone(&join.left), names)?;
     let left = rows.own_columns();
     let is_left = match join.join_type {
         JoinType::Inner => false,
@@ -76,9 +82,11 @@ pub(super) fn unnest_condition(join: Join, names: &Names) -> Result<LogicalPlan>
 
 /// Subqueries that read one side are values of that side. For one that reads both, the side that is not preserved gets the
 /// values of the other side's columns that are read, all with all.
-fn outer_join(join: Join, conditions: Vec<Expr>, names: &Names) -> Result<LogicalPlan> {
-    let mut left = Rows::new(Arc::clone(&join.left), names);
-    let mut right = Rows::new(Arc::clone(&join.right), names);
+fn outer_join(mut join: Join, conditions: Vec<Expr>, names: &Names) -> Result<LogicalPlan> {
+    join.left = Shared::if_volatile(join.left)?;
+    join.right = Shared::if_volatile(join.right)?;
+    let mut left = Rows::new(Arc::clone(&join.left), names)?;
+    let mut right = Rows::new(Arc::clone(&join.right), names)?;
     let mut replaced = Vec::with_capacity(conditions.len());
     let mut of_both = Vec::new();
     for condition in conditions {
@@ -138,7 +146,7 @@ fn beside_values(
     }
     let domain = Domain::of(preserved, read, names)?;
     let both = columns::join(domain.plan.clone(), other, JoinType::Inner, Vec::new())?;
-    let mut rows = Rows::new(Arc::new(both), names);
+    let mut rows = Rows::new(Arc::new(both), names)?;
     let mut replaced = Vec::with_capacity(outward.len());
     for condition in outward {
         let condition = resolve_everywhere(condition, &domain)?;
@@ -146,7 +154,7 @@ fn beside_values(
     }
     let (plan, columns) = columns::computed(rows.plan, replaced, names)?;
     let mut conditions: Vec<Expr> = columns.into_iter().map(Expr::Column).collect();
-    let back = Rows::new(Arc::new(preserved.clone()), names);
+    let back = Rows::new(Arc::new(preserved.clone()), names)?;
     for key in domain.keys() {
         conditions.push(back.resolve(key.condition())?);
     }

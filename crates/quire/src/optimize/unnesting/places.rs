@@ -42,7 +42,7 @@ fn in_filter(filter: Filter, names: &Names) -> Result<LogicalPlan> {
     let (with, without): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(has_subquery);
     let input = columns::filtered(Arc::unwrap_or_clone(filter.input), without)?;
     let column_count = input.schema().fields().len();
-    let mut rows = Rows::new(Arc::new(input), names);
+    let mut rows = Rows::new(Arc::new(input), names)?;
     let mut left = Vec::new();
     for condition in with {
         left.extend(rows.restrict(condition)?);
@@ -56,14 +56,14 @@ fn in_filter(filter: Filter, names: &Names) -> Result<LogicalPlan> {
 }
 
 fn in_projection(projection: Projection, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(projection.input, names);
+    let mut rows = Rows::new(projection.input, names)?;
     let expressions = rows.replace_named(projection.expr)?;
     let plan = Projection::try_new(expressions, Arc::new(rows.plan))?;
     Ok(LogicalPlan::Projection(plan))
 }
 
 fn in_aggregate(aggregate: Aggregate, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(aggregate.input, names);
+    let mut rows = Rows::new(aggregate.input, names)?;
     let keys = rows.replace_named(aggregate.group_expr)?;
     let aggregates = rows.replace_named(aggregate.aggr_expr)?;
     let plan = Aggregate::try_new(Arc::new(rows.plan), keys, aggregates)?;
@@ -71,7 +71,7 @@ fn in_aggregate(aggregate: Aggregate, names: &Names) -> Result<LogicalPlan> {
 }
 
 fn in_window(window: Window, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(window.input, names);
+    let mut rows = Rows::new(window.input, names)?;
     let mut shown = rows.own_columns();
     let call_count = window.window_expr.len();
     let calls = rows.replace_named(window.window_expr)?;
@@ -83,7 +83,7 @@ fn in_window(window: Window, names: &Names) -> Result<LogicalPlan> {
 
 /// `ORDER BY (SELECT …)` → `ORDER BY` a column that is dropped above.
 fn in_order(sort: Sort, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(sort.input, names);
+    let mut rows = Rows::new(sort.input, names)?;
     let own_columns = rows.own_columns();
     let mut shown = own_columns.clone();
     let mut order = sort.expr;
@@ -104,7 +104,7 @@ fn in_order(sort: Sort, names: &Names) -> Result<LogicalPlan> {
 fn as_selects(values: Values, names: &Names) -> Result<LogicalPlan> {
     let schema: &DFSchema = &values.schema;
     let rows = values.values.into_iter().map(|row| {
-        let mut rows = Rows::new(Arc::new(LogicalPlanBuilder::empty(true).build()?), names);
+        let mut rows = Rows::new(Arc::new(LogicalPlanBuilder::empty(true).build()?), names)?;
         let mut columns = Vec::with_capacity(row.len());
         for (expression, field) in row.into_iter().zip(schema.fields()) {
             let expression = rows.replace(expression, false)?;
@@ -123,7 +123,7 @@ fn as_selects(values: Values, names: &Names) -> Result<LogicalPlan> {
 }
 
 fn in_distinct(distinct: DistinctOn, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(distinct.input, names);
+    let mut rows = Rows::new(distinct.input, names)?;
     let on = distinct.on_expr.into_iter();
     let on = on.map(|key| rows.replace(key, false));
     let on = on.collect::<Result<Vec<_>>>()?;

@@ -11,6 +11,7 @@ use datafusion::logical_expr::{
     BinaryExpr, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit, when,
 };
 
+use super::super::shared_rows::Shared;
 use super::columns::{self, Names, columns_of, replace_outer};
 use super::has_subquery;
 use super::pull::{Pull, Pulled};
@@ -26,13 +27,15 @@ pub(super) struct Rows<'n> {
 }
 
 impl<'n> Rows<'n> {
-    pub(super) fn new(outer: Arc<LogicalPlan>, names: &'n Names) -> Self {
-        Self {
+    /// The subqueries may read the rows once more, and find the same.
+    pub(super) fn new(outer: Arc<LogicalPlan>, names: &'n Names) -> Result<Self> {
+        let outer = Shared::if_volatile(outer)?;
+        Ok(Self {
             plan: outer.as_ref().clone(),
             outer,
             names,
             known: Vec::new(),
-        }
+        })
     }
 
     /// The columns that the rows had before anything was joined.

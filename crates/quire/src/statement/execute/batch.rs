@@ -13,7 +13,7 @@ use quire_exec::plan::Scalar;
 
 use super::ResultRows;
 use crate::error::Error;
-use crate::statement::scalar::to_planned;
+use crate::statement::scalar::{is_binary, is_text, to_planned};
 use crate::statement::value_ref::ValueRef;
 
 impl ResultRows {
@@ -104,18 +104,16 @@ fn array_of<'v>(
 
 /// Whether a column of the type can have the value, NULL aside.
 fn is_of(value: ValueRef<'_>, data_type: &DataType) -> bool {
-    use DataType::{Binary, BinaryView, Boolean, Decimal128, Float32, Float64, Utf8, Utf8View};
+    use DataType::{Boolean, Decimal128, Float32, Float64};
+    let may_count = !matches!(data_type, Boolean | Decimal128(..) | Float32 | Float64);
     match value {
         ValueRef::Null => true,
         ValueRef::Boolean(_) => *data_type == Boolean,
         ValueRef::Decimal(_) => matches!(data_type, Decimal128(..)),
         ValueRef::Real(_) => *data_type == Float32,
         ValueRef::Double(_) => *data_type == Float64,
-        ValueRef::Text(_) => matches!(data_type, Utf8 | Utf8View),
-        ValueRef::Bytes(_) => matches!(data_type, Binary | BinaryView),
-        ValueRef::Integer(_) => !matches!(
-            data_type,
-            Boolean | Decimal128(..) | Float32 | Float64 | Utf8 | Utf8View | Binary | BinaryView
-        ),
+        ValueRef::Text(_) => is_text(data_type),
+        ValueRef::Bytes(_) => is_binary(data_type),
+        ValueRef::Integer(_) => may_count && !is_text(data_type) && !is_binary(data_type),
     }
 }

@@ -54,7 +54,12 @@ impl Pull<'_> {
         join_type: JoinType,
     ) -> Result<Pulled> {
         let mut rows = self.rows_of(preserved)?;
-        let mut others = self.apart(&rows, self.rows_of(other)?)?;
+        let others = self.rows_of(other)?;
+        let mut others = match join_type {
+            // The mark is a column of the other side's table, of which there may be more.
+            JoinType::LeftMark => others.renamed(rows.plan.schema(), self.names)?,
+            _ => self.apart(&rows, others)?,
+        };
         if join_type == JoinType::Left {
             others = self.with_own_outputs(others)?;
         }

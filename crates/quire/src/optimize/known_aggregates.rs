@@ -1,0 +1,76 @@
+//! Aggregates whose values are known before any row is read, unless DataFusion's rule would take those of another query for them.
+//!
+//! Below an aggregate with FILTER the rule finds that it must look at rows, and goes on to the next aggregate below: that of a subquery, whose
+//! value is then the outer one's. A plan with such a pair is left as it is.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode};
+
+/// What DataFusion calls its rule.
+pub(super) const NAME: &str = "aggregate_statistics";
+
+/// DataFusion's rule, with what it does not see.
+#[derive(Debug)]
+pub(super) struct KnownAggregates(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+
+impl PhysicalOptimizerRule for KnownAggregates {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match has_filtered_groups(&plan)? {
+            true => Ok(plan),
+            false => self.0.optimize(plan, config),
+        }
+    }
+
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
+    }
+}
+
+/// Whether a global aggregate is computed in two steps, the first of which is not of all rows.
+fn has_filtered_groups(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut found = false;
+    plan.apply(|node| {
+        if let Some(last) = node.downcast_ref::<AggregateExec>()
+            && last.mode().input_mode() == AggregateInputMode::Partial
+            && last.group_expr().is_empty()
+        {
+            found |= !is_of_all_rows(first_step(last.input()));
+        }
+        Ok(match found {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(found)
+}
+
+fn is_of_all_rows(first: Option<&AggregateExec>) -> bool {
+    first.is_none_or(|first| first.filter_expr().iter().all(Option::is_none))
+}
+
+/// The step whose results the last one puts together.
+fn first_step(mut input: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
+    loop {
+        if let Some(aggregate) = input.downcast_ref::<AggregateExec>() {
+            return Some(aggregate);
+        }
+        match input.children().as_slice() {
+            [child] => input = child,
+            _ => return None,
+        }
+    }
+}
