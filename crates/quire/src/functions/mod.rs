@@ -16,6 +16,7 @@ mod float_aggregates;
 mod float_casts;
 mod float_domains;
 mod float_key;
+mod float_totals;
 mod frames;
 mod joined_bytes;
 mod large_text;
