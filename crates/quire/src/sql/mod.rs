@@ -48,7 +48,7 @@ mod views;
 pub(crate) mod walk;
 mod write;
 
-pub(crate) use arrays::{array_parameters, parse_array};
+pub(crate) use arrays::array_parameters;
 pub(crate) use definition_text::{create_statement, foreign_key_text, key_columns, table_details};
 pub(crate) use dispatch::run;
 pub(crate) use dml::stored_value;

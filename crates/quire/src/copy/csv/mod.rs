@@ -21,6 +21,7 @@ mod writer;
 mod tests;
 
 pub use file::CsvFile;
+pub(crate) use format::{write_f32, write_f64};
 pub(crate) use number::{Reason, parse_decimal};
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
