@@ -43,6 +43,7 @@ mod split;
 mod table_clauses;
 mod time_series;
 mod tuple_engine;
+mod typed_neighbours;
 mod types;
 mod views;
 pub(crate) mod walk;
