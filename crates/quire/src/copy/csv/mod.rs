@@ -26,6 +26,7 @@ pub(crate) use number::{Reason, parse_decimal};
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
 pub(crate) use time::{
-    civil_from_days, days_from_civil, month_days, parse_date, parse_time, parse_timestamp,
+    DATES, FIRST_MOMENT, civil_from_days, days_from_civil, month_days, parse_date, parse_time,
+    parse_timestamp,
 };
 pub use writer::{CsvWriteOptions, CsvWriter};
