@@ -14,6 +14,7 @@ mod dml;
 mod dump;
 mod explain;
 pub(crate) mod expression_names;
+mod grouping_elements;
 mod grouping_sets;
 mod insert;
 mod large_literals;

@@ -14,6 +14,7 @@ use super::chains;
 use super::copy_statement::{self, CopyStatement};
 use super::depth;
 use super::dialect::QuireDialect;
+use super::grouping_elements;
 use super::maintenance::{self, Maintenance};
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
@@ -85,6 +86,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     check_characters(sql, &tokens)?;
     check_numbers(&tokens)?;
     let operators = depth::check_tokens(&tokens)?;
+    grouping_elements::enclose(&mut tokens);
     let clauses = table_clauses::take(&mut tokens)?;
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(RECURSION_LIMIT)
