@@ -83,6 +83,19 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             call.func = Arc::new(AggregateUDF::from(JoinedBytes::new()));
             Transformed::yes(Expr::AggregateFunction(call))
         }
+        Expr::AggregateFunction(mut call)
+            if ["percentile_cont", "median"].contains(&call.func.name()) =>
+        {
+            let is_real = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Float32));
+            let values = call.params.args.iter_mut().take(1);
+            let keys = call.params.order_by.iter_mut().map(|key| &mut key.expr);
+            let mut is_changed = false;
+            for value in values.chain(keys).filter(|value| is_real(value)) {
+                *value = cast(std::mem::take(value), DataType::Float64);
+                is_changed = true;
+            }
+            Transformed::new_transformed(Expr::AggregateFunction(call), is_changed)
+        }
         Expr::WindowFunction(mut call) => {
             let is_widened = widen_default(&mut call, schema);
             let mut keys = call.params.order_by.iter();
