@@ -174,7 +174,11 @@ impl Summed for f64 {
             NOTHING => 0.0,
             sum => Self::from_bits(sum as u64),
         };
-        *state = SOMETHING | i128::from((before + self).to_bits());
+        let sum = before + self;
+        if sum.is_infinite() && !before.is_infinite() && !self.is_infinite() {
+            return Err(EvaluationError::float_overflow().into());
+        }
+        *state = SOMETHING | i128::from(sum.to_bits());
         Ok(())
     }
 }

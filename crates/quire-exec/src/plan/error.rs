@@ -66,6 +66,17 @@ pub struct FunctionError {
 }
 
 impl EvaluationError {
+    /// A sum of finite floats that is none.
+    #[cold]
+    pub(crate) fn float_overflow() -> Self {
+        Self::Function(Box::new(FunctionError {
+            sqlstate: "22003",
+            message: "value out of range: overflow".to_owned(),
+            detail: None,
+            hint: None,
+        }))
+    }
+
     #[cold]
     pub(crate) fn overflow(operator: Operator, left: i128, right: i128) -> Self {
         Self::Overflow(Box::new(OverflowError {

@@ -25,7 +25,9 @@ pub(crate) fn write_binary(out: &mut Vec<u8>, cell: &Cell<'_>, pg_type: &PgType)
         Cell::Decimal { units, scale } => numeric::write_numeric(out, *units, *scale),
         Cell::Real(value) => out.extend(value.to_be_bytes()),
         Cell::Double(value) => out.extend(value.to_be_bytes()),
-        Cell::Text(_) | Cell::Shown(_) => return write_text(out, cell, &Zone::default()),
+        Cell::Text(_) | Cell::Shown(_) | Cell::Row(_) => {
+            return write_text(out, cell, &Zone::default());
+        }
         Cell::Bytes(bytes) => out.extend(*bytes),
         Cell::Date(day) => match day.checked_sub(EPOCH_DAYS) {
             Some(day) => out.extend(day.to_be_bytes()),

@@ -6,7 +6,7 @@ use quire::arrow::array::types::{
     TimestampMicrosecondType,
 };
 use quire::arrow::array::{
-    Array, ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray,
+    Array, ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray, StructArray,
     Time64MicrosecondArray,
 };
 use quire::arrow::compute::cast;
@@ -48,6 +48,8 @@ pub(crate) enum Cell<'a> {
     },
     /// The elements of an array.
     Array(ArrayRef),
+    /// The fields of a row.
+    Row(Vec<ArrayRef>),
 }
 
 impl<'a> Cell<'a> {
@@ -105,6 +107,7 @@ pub(crate) enum Column {
     TimestampTz(PrimitiveArray<TimestampMicrosecondType>),
     Interval(PrimitiveArray<IntervalMonthDayNanoType>),
     Array(ArrayRef),
+    Row(StructArray),
     /// Shown as Arrow shows it.
     Other(ArrayRef),
 }
@@ -165,6 +168,7 @@ impl Column {
                 Self::Interval(wide.as_primitive().clone())
             }
             DataType::List(_) | DataType::LargeList(_) => Self::Array(ArrayRef::clone(array)),
+            DataType::Struct(_) => Self::Row(array.as_struct().clone()),
             _ => Self::Other(ArrayRef::clone(array)),
         })
     }
@@ -183,6 +187,7 @@ impl Column {
             Self::Timestamp(array) | Self::TimestampTz(array) => array.is_null(row),
             Self::Interval(array) => array.is_null(row),
             Self::Array(array) => array.is_null(row),
+            Self::Row(array) => array.is_null(row),
             Self::Other(array) => array
                 .logical_nulls()
                 .is_some_and(|nulls| nulls.is_null(row)),
@@ -224,6 +229,10 @@ impl Column {
                     None => Cell::Null,
                 },
             },
+            Self::Row(array) => {
+                let fields = array.columns().iter();
+                Cell::Row(fields.map(|field| field.slice(row, 1)).collect())
+            }
             Self::Other(array) => match array_value_to_string(array, row) {
                 Ok(text) => Cell::Shown(text),
                 Err(_) => Cell::Null,

@@ -1,6 +1,6 @@
 //! Values as text.
 
-use quire::arrow::array::Array;
+use quire::arrow::array::{Array, ArrayRef};
 
 use quire::temporal::Zone;
 
@@ -31,6 +31,7 @@ pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>, zone: &Zone) -> boo
             Ok(column) => write_array(out, &column, elements.len(), zone),
             Err(_) => return false,
         },
+        Cell::Row(fields) => write_row(out, fields, zone),
     }
     true
 }
@@ -105,12 +106,40 @@ fn needs_quotes(element: &[u8]) -> bool {
     element.is_empty() || element.eq_ignore_ascii_case(b"null") || element.iter().any(is_special)
 }
 
+/// `(1,,"a b")`: NULL is nothing at all, and quotes within quotes are doubled.
+fn write_row(out: &mut Vec<u8>, fields: &[ArrayRef], zone: &Zone) {
+    let is_special =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'(' | b')' | b',' | b'"' | b'\\');
+    out.push(b'(');
+    for (place, field) in fields.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        let mut text = Vec::new();
+        let is_there =
+            Column::new(field).is_ok_and(|column| write_text(&mut text, &column.cell(0), zone));
+        if !is_there || !(text.is_empty() || text.iter().any(is_special)) {
+            out.extend(text);
+            continue;
+        }
+        out.push(b'"');
+        for byte in text {
+            if matches!(byte, b'"' | b'\\') {
+                out.push(byte);
+            }
+            out.push(byte);
+        }
+        out.push(b'"');
+    }
+    out.push(b')');
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::Arc;
 
-    use quire::arrow::array::{ArrayRef, Int64Array, StringArray};
+    use quire::arrow::array::{Int64Array, StringArray};
 
     use super::*;
 
@@ -127,6 +156,18 @@ mod tests {
         }
         assert_eq!(text(&Cell::Boolean(true)).unwrap(), "t");
         assert_eq!(text(&Cell::Bytes(&[0, 0xAB, 0xFF])).unwrap(), "\\x00abff");
+    }
+
+    #[test]
+    fn rows_leave_null_out_and_quote_what_needs_it() {
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let words = StringArray::from(vec![None, Some(""), Some("x\"y\\z"), Some("null")]);
+        let mut fields = vec![Arc::clone(&number)];
+        fields.extend((0..words.len()).map(|row| Arc::new(words.slice(row, 1)) as ArrayRef));
+        assert_eq!(
+            text(&Cell::Row(fields)).unwrap(),
+            r#"(1,,"","x""y\\z",null)"#
+        );
     }
 
     #[test]

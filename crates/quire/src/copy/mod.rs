@@ -16,8 +16,8 @@ mod sql_name;
 pub use atomic_file::AtomicFile;
 pub(crate) use control::{CopyControl, CopyPhase, CopyProgress};
 pub(crate) use csv::{
-    Reason, civil_from_days, days_from_civil, month_days, parse_date, parse_decimal, parse_time,
-    parse_timestamp,
+    DATES, FIRST_MOMENT, Reason, civil_from_days, days_from_civil, month_days, parse_date,
+    parse_decimal, parse_time, parse_timestamp, write_f32, write_f64,
 };
 pub(crate) use error::CopyError;
 pub(crate) use sql_name::{sql_name, sql_type_name};

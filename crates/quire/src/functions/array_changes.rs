@@ -1,4 +1,4 @@
-//! `array_remove` and `array_replace`, which change all elements that are not distinct from the one given.
+//! `array_length` of no elements, which is NULL; `array_remove` and `array_replace`, which change all elements that are not distinct from the one given.
 //!
 //! DataFusion's change the first of them, and none that is NULL.
 
@@ -8,7 +8,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, Scalar};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::compute::kernels::cmp;
 use datafusion::arrow::compute::kernels::zip::zip;
-use datafusion::arrow::compute::{concat, filter, not};
+use datafusion::arrow::compute::{concat, filter, not, nullif};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::FunctionRegistry;
@@ -26,7 +26,51 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         let inner = state.udf(inner)?;
         state.register_udf(ScalarUDF::from(ArrayChange { name, inner }).into())?;
     }
+    let inner = state.udf("array_length")?;
+    state.register_udf(ScalarUDF::from(ArrayLength { inner }).into())?;
     Ok(())
+}
+
+/// `array_length`, which an array without elements has not.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ArrayLength {
+    inner: Arc<ScalarUDF>,
+}
+
+impl ScalarUDFImpl for ArrayLength {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(arg_types)
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(arg_types)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let zero = ScalarValue::new_zero(args.return_field.data_type())?;
+        Ok(match self.inner.invoke_with_args(args)? {
+            ColumnarValue::Array(lengths) => {
+                let is_empty = cmp::eq(&lengths, &zero.to_scalar()?)?;
+                ColumnarValue::Array(nullif(&lengths, &is_empty)?)
+            }
+            ColumnarValue::Scalar(length) if length == zero => {
+                ColumnarValue::Scalar(ScalarValue::try_new_null(&zero.data_type())?)
+            }
+            length => length,
+        })
+    }
 }
 
 /// One of them, with the types of DataFusion's.

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
 use datafusion::arrow::compute::{
     SortColumn, SortOptions, concat, filter, lexsort_to_indices, take,
 };
@@ -111,6 +111,19 @@ impl AggregateUDFImpl for CollectedRows {
     }
 }
 
+/// The same values in buffers of their own. The rows of a group are a slice of those of all groups, with all their buffers: each group
+/// would count them, and the arrays that are put together of such slices would have as many buffers as there are groups, each time.
+fn alone(values: &ArrayRef) -> Result<ArrayRef> {
+    Ok(match values.data_type() {
+        DataType::Utf8View => Arc::new(values.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(values.as_binary_view().gc()),
+        _ => {
+            let places = UInt32Array::from_iter_values(0..values.len() as u32);
+            take(values, &places, None)?
+        }
+    })
+}
+
 #[derive(Debug)]
 struct Collected {
     accumulator: Box<dyn Accumulator>,
@@ -130,7 +143,8 @@ impl Collected {
             let parts: Vec<&dyn Array> = parts.collect();
             match parts.is_empty() {
                 true => Ok(datafusion::arrow::array::new_empty_array(data_type)),
-                false => Ok(concat(&parts)?),
+                // Texts of all parts in one buffer.
+                false => alone(&concat(&parts)?),
             }
         };
         self.types.iter().enumerate().map(column).collect()
@@ -170,15 +184,17 @@ impl Collected {
 
 impl Accumulator for Collected {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.parts.push(values.to_vec());
+        let columns = values.iter().map(alone);
+        self.parts.push(columns.collect::<Result<_>>()?);
         Ok(())
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let row_count = states.first().map_or(0, |state| state.len());
         for row in 0..row_count {
-            let lists = states.iter().map(|state| state.as_list::<i32>().value(row));
-            self.parts.push(lists.collect());
+            let lists = states.iter();
+            let lists = lists.map(|state| alone(&state.as_list::<i32>().value(row)));
+            self.parts.push(lists.collect::<Result<_>>()?);
         }
         Ok(())
     }

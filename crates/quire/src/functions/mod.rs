@@ -1,7 +1,9 @@
 //! SQL functions of our own: those that check what DataFusion's let wrap around, and those that
 //! show what is stored.
 
+mod array_cast;
 mod array_changes;
+mod array_text;
 mod average;
 mod bytes;
 mod characters;
@@ -16,10 +18,12 @@ mod float_aggregates;
 mod float_casts;
 mod float_domains;
 mod float_key;
+mod float_totals;
 mod frames;
 mod joined_bytes;
 mod large_text;
 mod lossy_cast;
+mod nested_text;
 mod ordered_doubles;
 mod ordered_texts;
 mod outer_aggregate;
@@ -36,6 +40,8 @@ mod time;
 mod waits;
 mod whole_decimals;
 
+pub(crate) use array_cast::ArrayCast;
+pub(crate) use array_text::{ArrayElement, elements_of, parse_array};
 use average::ExactAverage;
 pub(crate) use bytes::{BytesToText, OctetLength, TextToBytes};
 pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
@@ -50,6 +56,7 @@ pub(crate) use float_key::FloatKey;
 pub(crate) use joined_bytes::JoinedBytes;
 pub(crate) use large_text::LargeText;
 pub(crate) use lossy_cast::LossyCast;
+pub(crate) use nested_text::NestedText;
 pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
 pub(crate) use outer_aggregate::OuterAggregate;
 pub(crate) use own_name::OwnName;

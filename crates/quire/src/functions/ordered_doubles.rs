@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::functions_aggregate::array_agg::ArrayAgg;
 use datafusion::logical_expr::expr::AggregateFunction;
@@ -16,12 +16,15 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, ReversedUDAF, Signature, Volatility,
 };
 
+use super::float_totals::FloatResult;
 use super::{CheckedSum, ExactAverage};
 
 /// The function; its result is a mean, or else a sum.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OrderedDoubles {
     is_mean: bool,
+    /// A sum of REALs is one.
+    floats: DataType,
     values: ArrayAgg,
     signature: Signature,
 }
@@ -34,15 +37,21 @@ impl OrderedDoubles {
         let is_total = is_mean || function.is::<CheckedSum>();
         let params = &call.params;
         let is_needed = is_total && !params.order_by.is_empty() && !params.distinct;
-        (is_needed && *argument == DataType::Float64).then(|| Self {
+        let floats = match argument {
+            DataType::Float32 if !is_mean => DataType::Float32,
+            DataType::Float32 | DataType::Float64 => DataType::Float64,
+            _ => return None,
+        };
+        is_needed.then(|| Self {
             is_mean,
+            signature: Signature::exact(vec![floats.clone()], Volatility::Immutable),
+            floats,
             values: ArrayAgg::default(),
-            signature: Signature::exact(vec![DataType::Float64], Volatility::Immutable),
         })
     }
 
-    fn list() -> FieldRef {
-        let item = Field::new_list_field(DataType::Float64, true);
+    fn list(&self) -> FieldRef {
+        let item = Field::new_list_field(self.floats.clone(), true);
         Arc::new(Field::new_list("values", item, true))
     }
 }
@@ -60,25 +69,29 @@ impl AggregateUDFImpl for OrderedDoubles {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
+        Ok(self.floats.clone())
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         self.values.state_fields(StateFieldsArgs {
-            return_field: Self::list(),
+            return_field: self.list(),
             ..args
         })
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         let values = self.values.accumulator(AccumulatorArgs {
-            return_field: Self::list(),
+            return_field: self.list(),
             ..args
         })?;
-        Ok(Box::new(Collected {
-            is_mean: self.is_mean,
-            values,
-        }))
+        let result = match self.is_mean {
+            true => FloatResult::Mean,
+            false => FloatResult::Sum,
+        };
+        let Some(total) = result.accumulator(&self.floats, false) else {
+            return exec_err!("only floats are added up in an order");
+        };
+        Ok(Box::new(Collected { values, total }))
     }
 
     fn reverse_expr(&self) -> ReversedUDAF {
@@ -106,8 +119,8 @@ pub(crate) fn in_order(mut call: AggregateFunction, function: OrderedDoubles) ->
 
 #[derive(Debug)]
 struct Collected {
-    is_mean: bool,
     values: Box<dyn Accumulator>,
+    total: Box<dyn Accumulator>,
 }
 
 impl Accumulator for Collected {
@@ -127,18 +140,10 @@ impl Accumulator for Collected {
         let ScalarValue::List(list) = self.values.evaluate()? else {
             return exec_err!("array_agg returned no array");
         };
-        let (mut sum, mut count) = (None, 0_u64);
         for values in list.iter().flatten() {
-            for value in values.as_primitive::<Float64Type>().iter().flatten() {
-                sum = Some(sum.map_or(value, |sum| sum + value));
-                count += 1;
-            }
+            self.total.update_batch(&[values])?;
         }
-        let result = match self.is_mean {
-            true => sum.map(|sum: f64| sum / count as f64),
-            false => sum,
-        };
-        Ok(ScalarValue::Float64(result))
+        self.total.evaluate()
     }
 
     fn size(&self) -> usize {

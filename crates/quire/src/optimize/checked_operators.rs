@@ -3,7 +3,7 @@
 //! Runs once types are settled. `a + b` on integers becomes `checked_add(a, b)`, `-a` becomes
 //! `checked_subtract(0, a)`, `x / y` on floats becomes `checked_divide(x, y)`, a cast of a float
 //! or decimal to an integer rounds its argument first, one between text and bytes goes by
-//! their hexadecimal form, casts of text to decimals and of decimals to floats round once,
+//! their hexadecimal form, arrays and rows have their own text, casts of text to decimals and of decimals to floats round once,
 //! and casts to floats and from them to decimals keep their bounds. `a || b` on
 //! texts becomes `concatenate(a, b)`, which refuses what would be too long. Decimals are checked by Arrow already.
 
@@ -14,15 +14,18 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, ScalarUDFImpl,
+    Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
+    ScalarUDFImpl, cast as expr_cast,
 };
 use datafusion::optimizer::AnalyzerRule;
 
 use super::float_keys::compares;
 use super::own_names::keeping_names;
+use super::settle_types;
 use crate::functions::{
-    BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits, DecimalToFloat,
-    FloatCast, LossyCast, OrderedDoubles, RoundToInteger, TextToBytes, TextToDecimal, in_order,
+    ArrayCast, BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits,
+    DecimalToFloat, FloatCast, LossyCast, NestedText, OrderedDoubles, RoundToInteger, TextToBytes,
+    TextToDecimal, in_order,
 };
 
 /// The rule.
@@ -171,6 +174,25 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
 fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let from = cast.expr.get_type(schema)?;
     let to = cast.field.data_type();
+    if NestedText::is_needed_for(&from) && to.is_string() {
+        let text = ScalarUDF::from(NestedText::new()).call(vec![*cast.expr]);
+        return Ok(Transformed::yes(as_type(
+            text,
+            &DataType::Utf8View,
+            cast.field,
+        )));
+    }
+    let shaped = ArrayCast::shaped(&from, to);
+    if let Some((before, after)) = ArrayCast::elements_of(&from, to) {
+        let read = expr_cast(ArrayCast::element(), after.clone());
+        let read = settle_types(read, &ArrayCast::schema(before)?)?;
+        let to = shaped.unwrap_or_else(|| to.clone());
+        let function = ScalarUDF::from(ArrayCast::new(to, read));
+        return Ok(Transformed::yes(function.call(vec![*cast.expr])));
+    }
+    if shaped.is_some_and(|shaped| !shaped.equals_datatype(to)) {
+        return Ok(Transformed::yes(*cast.expr));
+    }
     if from.is_string() && to.is_binary() {
         let bytes = ScalarUDF::from(TextToBytes::new()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(

@@ -1,13 +1,16 @@
 //! Aggregates whose rows have to be collected first ([`CollectedRows`]): with an order that another one of the same node does not
-//! share, and statistics of distinct values.
+//! share, statistics of distinct values, and texts in an order.
 //!
 //! Runs once types are settled and floats are compared by their keys.
 
-use datafusion::common::Result;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, SortExpr};
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, SortExpr};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::own_names::keeping_names;
@@ -32,17 +35,32 @@ fn collect(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         return Ok(Transformed::no(plan));
     };
     let others = orders_of_their_own(aggregate)?;
+    let schema = Arc::clone(aggregate.input.schema());
     keeping_names(plan, &|part| {
         Ok(match part {
             Expr::AggregateFunction(call)
                 if (has_order(&call) && others.contains(&call.params.order_by))
-                    || (call.params.distinct && STATISTICS.contains(&call.func.name())) =>
+                    || (call.params.distinct && STATISTICS.contains(&call.func.name()))
+                    || orders_texts(&call, &schema) =>
             {
                 Transformed::yes(Expr::AggregateFunction(CollectedRows::around(call)))
             }
             other => Transformed::no(other),
         })
     })
+}
+
+/// Whether the call lists texts, or anything by texts, in an order. DataFusion keeps the texts of each group in blocks of 8 KiB, however
+/// few they are, several times over.
+fn orders_texts(call: &AggregateFunction, schema: &DFSchema) -> bool {
+    let params = &call.params;
+    let is_view = |expr: &Expr| {
+        let found = expr.get_type(schema);
+        found.is_ok_and(|found| matches!(found, DataType::Utf8View | DataType::BinaryView))
+    };
+    ["array_agg", "string_agg"].contains(&call.func.name())
+        && !params.order_by.is_empty()
+        && (params.args.iter().any(is_view) || params.order_by.iter().any(|key| is_view(&key.expr)))
 }
 
 /// Whether rows must come in the order of the call.

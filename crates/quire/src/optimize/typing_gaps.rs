@@ -2,7 +2,8 @@
 //!
 //! It orders no `RANGE` frame by bytes or intervals. Without an offset such a frame ends between groups of equal rows, as `GROUPS` does.
 //! `length(bytes)` would count the letters of their text, `nullif` compare the digits of decimals of two scales, `string_agg` make text of bytes,
-//! `concat` write booleans out, and `lead` and `lag` cut a default to the type of the values. Runs before types are settled.
+//! `concat` write booleans out and join arrays, `lead` and `lag` cut a default to the type of the values, and percentiles
+//! of REALs be REALs. Runs before types are settled.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::own_names::keeping_names;
-use crate::functions::{JoinedBytes, OctetLength};
+use crate::functions::{JoinedBytes, NestedText, OctetLength};
 
 /// The rule.
 #[derive(Debug)]
@@ -57,9 +58,20 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         }
         Expr::ScalarFunction(mut call) if ["concat", "concat_ws"].contains(&call.name()) => {
             let is_boolean = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Boolean));
-            let is_changed = call.args.iter().any(is_boolean);
-            for argument in call.args.iter_mut().filter(|argument| is_boolean(argument)) {
-                *argument = letter(std::mem::take(argument));
+            let is_nested = |expr: &Expr| {
+                expr.get_type(schema)
+                    .is_ok_and(|found| NestedText::is_needed_for(&found))
+            };
+            let mut is_changed = false;
+            for argument in &mut call.args {
+                if is_boolean(argument) {
+                    *argument = letter(std::mem::take(argument));
+                } else if is_nested(argument) {
+                    *argument = cast(std::mem::take(argument), DataType::Utf8View);
+                } else {
+                    continue;
+                }
+                is_changed = true;
             }
             let call = Expr::ScalarFunction(call);
             Transformed::new_transformed(call, is_changed)
@@ -70,6 +82,19 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         {
             call.func = Arc::new(AggregateUDF::from(JoinedBytes::new()));
             Transformed::yes(Expr::AggregateFunction(call))
+        }
+        Expr::AggregateFunction(mut call)
+            if ["percentile_cont", "median"].contains(&call.func.name()) =>
+        {
+            let is_real = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Float32));
+            let values = call.params.args.iter_mut().take(1);
+            let keys = call.params.order_by.iter_mut().map(|key| &mut key.expr);
+            let mut is_changed = false;
+            for value in values.chain(keys).filter(|value| is_real(value)) {
+                *value = cast(std::mem::take(value), DataType::Float64);
+                is_changed = true;
+            }
+            Transformed::new_transformed(Expr::AggregateFunction(call), is_changed)
         }
         Expr::WindowFunction(mut call) => {
             let is_widened = widen_default(&mut call, schema);

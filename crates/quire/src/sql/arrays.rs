@@ -12,9 +12,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::walk::walk_mut;
-
-/// Most elements of an array that a statement spells.
-const ELEMENTS_MAX: usize = 1 << 20;
+use crate::functions::{ArrayElement, elements_of, parse_array};
 
 /// See the module, 1 and 2.
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -65,7 +63,7 @@ fn elements(array: &Expr) -> Option<Vec<Expr>> {
         }
         Expr::Value(value) if value.value == Value::Null => Some(vec![null()]),
         Expr::Value(_) => {
-            let elements = parse_array(literal_text(array)?)?;
+            let elements = elements_of(literal_text(array)?)?;
             Some(elements.into_iter().map(text_element).collect())
         }
         Expr::Cast {
@@ -120,27 +118,61 @@ fn literal_text(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// `'{1,2}'::INTEGER[]` → `ARRAY[CAST('1' AS INTEGER), …]`; an empty one keeps its type by a cast.
+/// `'{1,2}'::INTEGER[]` → `ARRAY[CAST('1' AS INTEGER), …]`; an empty one keeps its type by a cast. An array has as many dimensions as its text,
+/// however many its type names.
 fn spelled_to_array(expr: &mut Expr) {
     let Expr::Cast {
         kind: CastKind::Cast | CastKind::DoubleColon,
         expr: inner,
-        data_type: DataType::Array(element_type),
+        data_type,
         ..
     } = expr
     else {
         return;
     };
-    if let Some(element_type) = element_of(element_type)
+    if let Some(element_type) = innermost(data_type)
         && let Some(text) = literal_text(inner)
         && let Some(parsed) = parse_array(text)
     {
         let element_type = element_type.clone();
-        let elem = parsed.into_iter().map(text_element);
-        let elem: Vec<Expr> = elem.map(|one| cast(one, element_type.clone())).collect();
-        let array = Expr::Array(Array { elem, named: true });
-        **inner = array;
+        let dimensions = parsed
+            .iter()
+            .map(ArrayElement::dimensions)
+            .max()
+            .unwrap_or(0);
+        **inner = spelled(parsed, &element_type);
+        if dimensions > 0 {
+            let dimensions = 0..dimensions;
+            *data_type = dimensions.fold(array_of(element_type), |inner, _| array_of(inner));
+        }
     }
+}
+
+/// The type of the elements of an array of any number of dimensions.
+fn innermost(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::Array(element) => {
+            let element = element_of(element)?;
+            Some(innermost(element).unwrap_or(element))
+        }
+        _ => None,
+    }
+}
+
+fn array_of(element: DataType) -> DataType {
+    DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(element), None))
+}
+
+fn spelled(elements: Vec<ArrayElement>, element_type: &DataType) -> Expr {
+    let elements = elements.into_iter().map(|element| match element {
+        ArrayElement::Null => cast(null(), element_type.clone()),
+        ArrayElement::Text(text) => cast(text_element(Some(text)), element_type.clone()),
+        ArrayElement::Array(inner) => spelled(inner, element_type),
+    });
+    Expr::Array(Array {
+        elem: elements.collect(),
+        named: true,
+    })
 }
 
 /// See the module, 3: the numbers of the parameters that are arrays.
@@ -179,90 +211,5 @@ impl VisitorMut for Finder {
             *expr = in_list(left, list, negated);
         }
         ControlFlow::Continue(())
-    }
-}
-
-/// The elements of an array of one dimension as PostgreSQL spells it, `{1,NULL,"a b"}`; `None` when it is none.
-pub(crate) fn parse_array(text: &str) -> Option<Vec<Option<String>>> {
-    let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?;
-    let mut elements = Vec::new();
-    if inner.trim().is_empty() {
-        return Some(elements);
-    }
-    let mut rest = inner;
-    loop {
-        let (element, behind) = parse_element(rest)?;
-        elements.push(element);
-        if elements.len() > ELEMENTS_MAX {
-            return None;
-        }
-        match behind.strip_prefix(',') {
-            Some(more) => rest = more,
-            None => return behind.is_empty().then_some(elements),
-        }
-    }
-}
-
-/// One element, and what stands behind it and the blanks there.
-fn parse_element(text: &str) -> Option<(Option<String>, &str)> {
-    let text = text.trim_start();
-    let is_quoted = text.starts_with('"');
-    let mut element = String::new();
-    let mut letters = text.char_indices().skip(usize::from(is_quoted));
-    let mut end = text.len();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => element.push(letters.next()?.1),
-            '"' if is_quoted => {
-                let behind = text.get(at + 1..)?.trim_start();
-                let ends = behind.is_empty() || behind.starts_with(',');
-                return ends.then_some((Some(element), behind));
-            }
-            ',' if !is_quoted => {
-                end = at;
-                break;
-            }
-            // Arrays within arrays are another dimension.
-            '"' | '{' | '}' if !is_quoted => return None,
-            letter => element.push(letter),
-        }
-    }
-    let element = element.trim_end();
-    if is_quoted || element.is_empty() {
-        return None;
-    }
-    let value = (!element.eq_ignore_ascii_case("null")).then(|| element.to_owned());
-    Some((value, text.get(end..)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_array;
-
-    #[test]
-    fn arrays_are_read_as_postgresql_writes_them() {
-        let some = |texts: &[&str]| Some(texts.iter().map(|one| Some((*one).to_owned())).collect());
-        assert_eq!(parse_array("{1,2,3}"), some(&["1", "2", "3"]));
-        assert_eq!(parse_array(" { 1 , \"a b\" } "), some(&["1", "a b"]));
-        assert_eq!(
-            parse_array(r#"{"a\"b","c\\d","","null"}"#),
-            some(&["a\"b", "c\\d", "", "null"])
-        );
-        assert_eq!(parse_array("{}"), some(&[]));
-        assert_eq!(parse_array("{NULL,x}"), Some(vec![None, Some("x".into())]));
-        for wrong in [
-            "",
-            "1,2",
-            "{1",
-            "{1,}",
-            "{,1}",
-            "{\"a}",
-            "{{1},{2}}",
-            "{a\"b\"}",
-            "{\"a\"b}",
-            "{1}}",
-        ] {
-            assert_eq!(parse_array(wrong), None, "{wrong}");
-        }
     }
 }

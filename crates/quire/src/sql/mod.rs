@@ -46,13 +46,14 @@ mod split;
 mod table_clauses;
 mod time_series;
 mod tuple_engine;
+mod typed_neighbours;
 mod types;
 mod views;
 pub(crate) mod walk;
 mod with_queries;
 mod write;
 
-pub(crate) use arrays::{array_parameters, parse_array};
+pub(crate) use arrays::array_parameters;
 pub(crate) use definition_text::{create_statement, foreign_key_text, key_columns, table_details};
 pub(crate) use dispatch::run;
 pub(crate) use dml::stored_value;

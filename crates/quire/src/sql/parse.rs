@@ -84,6 +84,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
         .tokenize_with_location()
         .map_err(|error| syntax_error(error.message, position(error.location)))?;
     check_characters(sql, &tokens)?;
+    check_numbers(&tokens)?;
     let operators = depth::check_tokens(&tokens)?;
     let clauses = table_clauses::take(&mut tokens)?;
     set_members::close(&mut tokens);
@@ -125,6 +126,41 @@ fn check_characters(sql: &str, tokens: &[TokenWithSpan]) -> Result<(), Error> {
         true => Err(syntax_error("invalid Unicode escape value", None)),
         false => Ok(()),
     }
+}
+
+/// A number ends where the next blank or sign is, as since PostgreSQL 15: `1a`, `0x1F` and `1_000` are none, nor a number and a name.
+fn check_numbers(tokens: &[TokenWithSpan]) -> Result<(), Error> {
+    let next = tokens.iter().skip(1).map(Some).chain([None]);
+    for (token, next) in tokens.iter().zip(next) {
+        let width = token
+            .span
+            .end
+            .column
+            .saturating_sub(token.span.start.column);
+        let number = match &token.token {
+            Token::Number(digits, is_long) => {
+                let suffix = if *is_long { "L" } else { "" };
+                format!("{digits}{suffix}")
+            }
+            // `X'1F'` is longer by a quote.
+            Token::HexStringLiteral(digits) if width == digits.len() as u64 + 2 => {
+                format!("0x{digits}")
+            }
+            _ => continue,
+        };
+        let behind = next.filter(|next| next.span.start == token.span.end);
+        let junk = match behind.map(|next| &next.token) {
+            Some(Token::Word(word)) if word.quote_style.is_none() => word.value.as_str(),
+            _ => "",
+        };
+        let is_number = number.ends_with(|letter: char| letter.is_ascii_digit() || letter == '.')
+            && !number.contains(['_', 'x']);
+        if !is_number || !junk.is_empty() {
+            let text = format!("trailing junk after numeric literal at or near \"{number}{junk}\"");
+            return Err(syntax_error(text, position(token.span.start)));
+        }
+    }
+    Ok(())
 }
 
 /// Parses a query: one of our own, or one that the catalog keeps as text.
@@ -271,6 +307,22 @@ mod tests {
         assert_eq!(error.sqlstate(), "42601");
         assert_eq!(error.position().unwrap().line, 2);
         assert!(!error.message().contains("Line"));
+    }
+
+    #[test]
+    fn numbers_end_where_they_end() {
+        for sql in [
+            "0x1F", "1_000", "1a", "1.5e", "1.5x", "1e5x", "0b11", "1from",
+        ] {
+            let error = parse(&format!("SELECT {sql}")).unwrap_err();
+            assert_eq!(error.sqlstate(), "42601", "{sql}");
+            assert!(error.message().contains("trailing junk"), "{sql}");
+        }
+        for sql in [
+            "1 a", "1.5", "1e5", "1.", ".5", "X'1F'", "123\"a\"", "t1.a_1", "1-1", "(1)a",
+        ] {
+            assert!(parse(&format!("SELECT {sql}")).is_ok(), "{sql}");
+        }
     }
 
     #[test]

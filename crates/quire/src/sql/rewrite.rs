@@ -5,7 +5,7 @@
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names.
-//! 4. Comparisons with arrays become lists ([`super::arrays`]).
+//! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]).
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, `~a` is `a # -1`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
@@ -34,6 +34,7 @@ use super::walk::walk_mut;
 use super::{
     alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,
     positions, renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
+    typed_neighbours,
 };
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
@@ -61,6 +62,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        typed_neighbours::rewrite_values(query);
         named_windows::rewrite_query(query);
         alias_scopes::rewrite(query, self.depth > 0);
         self.depth += 1;
@@ -108,6 +110,7 @@ impl VisitorMut for Rewriter {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         positions::constants_in_call(expr);
         row_comparison::rewrite(expr);
+        typed_neighbours::rewrite_choices(expr);
         arrays::rewrite(expr);
         rows_in_subqueries::rewrite(expr);
         cut_to_length(expr);

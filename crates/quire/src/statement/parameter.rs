@@ -12,8 +12,8 @@ use super::scalar::{from_planned, is_binary, is_text, to_planned};
 use crate::bytea;
 use crate::copy::{self, sql_type_name};
 use crate::error::Error;
+use crate::functions::elements_of;
 use crate::functions::{Kind, invalid_text};
-use crate::sql::parse_array;
 use crate::temporal::{self, SECOND, Zone};
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
@@ -160,7 +160,7 @@ fn written_array(value: &Value, element_type: &DataType, number: usize) -> Resul
             return Err(Error::new("22P02", text));
         }
     };
-    let elements = parse_array(&text).ok_or_else(|| {
+    let elements = elements_of(&text).ok_or_else(|| {
         let message = format!("malformed array literal: \"{text}\"");
         Error::new("22P02", message).with_hint("Arrays have one dimension here: {1,2,NULL}.")
     })?;

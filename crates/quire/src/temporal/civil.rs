@@ -16,12 +16,20 @@ pub(crate) struct Civil {
 
 impl Civil {
     pub(crate) fn of(timestamp: i64) -> Self {
-        let (year, month, day) = civil_from_days(timestamp.div_euclid(DAY));
+        Self {
+            time: timestamp.rem_euclid(DAY),
+            ..Self::of_day(timestamp.div_euclid(DAY))
+        }
+    }
+
+    /// Midnight of a day, which may be beyond what a timestamp holds.
+    pub(crate) fn of_day(days: i64) -> Self {
+        let (year, month, day) = civil_from_days(days);
         Self {
             year,
             month,
             day,
-            time: timestamp.rem_euclid(DAY),
+            time: 0,
         }
     }
 

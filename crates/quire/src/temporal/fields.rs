@@ -140,7 +140,27 @@ impl Field {
 
     /// The field of a timestamp, or of an instant in its zone but for `Epoch`.
     pub(crate) fn of_timestamp(self, timestamp: i64) -> Option<Part> {
-        let civil = Civil::of(timestamp);
+        match self {
+            Self::Epoch => Some(Part {
+                units: timestamp.into(),
+                scale: 6,
+            }),
+            _ => self.of_civil(Civil::of(timestamp)),
+        }
+    }
+
+    /// The field of a date, days after 1970-01-01.
+    pub(crate) fn of_day(self, days: i64) -> Option<Part> {
+        match self {
+            Self::Epoch => Some(Part {
+                units: i128::from(days) * i128::from(DAY),
+                scale: 6,
+            }),
+            _ => self.of_civil(Civil::of_day(days)),
+        }
+    }
+
+    fn of_civil(self, civil: Civil) -> Option<Part> {
         let counted = Civil::counted_year(civil.year);
         let months = i64::from(civil.month);
         let group = |years: i64| match counted > 0 {
@@ -148,12 +168,6 @@ impl Field {
             false => -((years - 1 - counted) / years),
         };
         Some(Part::whole(match self {
-            Self::Epoch => {
-                return Some(Part {
-                    units: timestamp.into(),
-                    scale: 6,
-                });
-            }
             field if field.is_of_clock() => return field.of_time(civil.time),
             Self::Day => civil.day.into(),
             Self::Week => civil.week().1,

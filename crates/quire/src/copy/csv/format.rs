@@ -53,7 +53,7 @@ pub(super) fn write_decimal(value: i128, scale: i8, out: &mut Vec<u8>) {
 }
 
 /// Appends the shortest text that reads back as the same double.
-pub(super) fn write_f64(value: f64, out: &mut Vec<u8>) {
+pub(crate) fn write_f64(value: f64, out: &mut Vec<u8>) {
     if value.is_finite() {
         // Writing to a vector cannot fail.
         let start = out.len();
@@ -65,7 +65,7 @@ pub(super) fn write_f64(value: f64, out: &mut Vec<u8>) {
 }
 
 /// Appends the shortest text that reads back as the same single-precision number.
-pub(super) fn write_f32(value: f32, out: &mut Vec<u8>) {
+pub(crate) fn write_f32(value: f32, out: &mut Vec<u8>) {
     if value.is_finite() {
         let start = out.len();
         let _ = write!(out, "{value:e}");

@@ -21,10 +21,12 @@ mod writer;
 mod tests;
 
 pub use file::CsvFile;
+pub(crate) use format::{write_f32, write_f64};
 pub(crate) use number::{Reason, parse_decimal};
 pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
 pub(crate) use time::{
-    civil_from_days, days_from_civil, month_days, parse_date, parse_time, parse_timestamp,
+    DATES, FIRST_MOMENT, civil_from_days, days_from_civil, month_days, parse_date, parse_time,
+    parse_timestamp,
 };
 pub use writer::{CsvWriteOptions, CsvWriter};

@@ -4,11 +4,24 @@
 //! first. A time follows after a blank or `T`: `HH:MM[:SS[.fraction]]`, where digits beyond the
 //! sixth are rounded; a zone may end it: `±HH[[:]MM[[:]SS]]`, a name or an abbreviation.
 
+use std::ops::RangeInclusive;
+
 use super::number::Reason;
 use crate::temporal::Zone;
 
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 const LAST_YEAR: i64 = 294_276;
+
+/// Days since 1970-01-01 that are dates: from 4714-11-24 BC, the first day of the Julian calendar's count, to 5874897-12-31.
+pub(crate) const DATES: RangeInclusive<i32> = -2_440_588..=2_145_042_905;
+/// The first moment of the first of them, in microseconds.
+pub(crate) const FIRST_MOMENT: i64 = -2_440_588 * DAY_MICROSECONDS;
+
+/// Days that are a date.
+fn in_range(days: i64) -> Result<i32, Reason> {
+    let days = i32::try_from(days).ok().filter(|days| DATES.contains(days));
+    days.ok_or(Reason::OutOfRange)
+}
 
 /// Days since 1970-01-01. Any year counts; `month` is 1–12.
 ///
@@ -98,7 +111,7 @@ fn civil(year: i64, month: u32, day: u32) -> Result<i32, Reason> {
     if year == 0 {
         return Err(Reason::OutOfRange);
     }
-    i32::try_from(days_from_civil(year, month, day)).map_err(|_| Reason::OutOfRange)
+    in_range(days_from_civil(year, month, day))
 }
 
 #[cold]
@@ -234,7 +247,7 @@ impl CivilDate {
         {
             return Err(Reason::OutOfRange);
         }
-        i32::try_from(days_from_civil(year, self.month, self.day)).map_err(|_| Reason::OutOfRange)
+        in_range(days_from_civil(year, self.month, self.day))
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! DataFusion adds integers up as doubles, which are not exact beyond 2^53, and cuts the digits of a decimal mean off. Here both are
 //! added up exactly. The mean of integers is the double nearest to it; that of DECIMAL(p,s) is a DECIMAL(p+4,s+4) (at most 38), and
-//! rounds half away from zero, as PostgreSQL's digits do. Floats keep DataFusion's implementation, but for moving frames
-//! ([`super::frames`]).
+//! rounds half away from zero, as PostgreSQL's digits do. Floats are added up by [`super::float_totals`].
 
 mod accumulate;
 mod groups;
@@ -21,7 +20,8 @@ use datafusion::logical_expr::{
 };
 
 use self::mean::Mean;
-use super::frames::{DoubleFrame, DoubleFrameResult};
+use super::float_totals::FloatResult;
+use super::frames::float_frame;
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -90,7 +90,12 @@ impl AggregateUDFImpl for ExactAverage {
         match Mean::of(args.expr_fields, &args.return_field) {
             Some(mean) if args.is_distinct => Ok(Box::new(accumulate::DistinctMean::new(mean))),
             Some(mean) => Ok(Box::new(accumulate::RunningMean::new(mean))),
-            None => self.inexact.accumulator(args),
+            None => match FloatResult::Mean
+                .accumulator(args.return_field.data_type(), args.is_distinct)
+            {
+                Some(floats) => Ok(floats),
+                None => self.inexact.accumulator(args),
+            },
         }
     }
 
@@ -100,16 +105,24 @@ impl AggregateUDFImpl for ExactAverage {
                 exec_err!("avg(DISTINCT) over a moving window frame is not supported")
             }
             Some(mean) => Ok(Box::new(accumulate::RunningMean::new(mean))),
-            None if *args.return_field.data_type() == DataType::Float64 => {
-                DoubleFrame::accumulator(DoubleFrameResult::Mean, args.is_distinct)
-            }
-            None => self.inexact.create_sliding_accumulator(args),
+            None => match float_frame(
+                FloatResult::Mean,
+                args.return_field.data_type(),
+                args.is_distinct,
+            )? {
+                Some(floats) => Ok(floats),
+                None => self.inexact.create_sliding_accumulator(args),
+            },
         }
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let Some(mean) = Mean::of(args.input_fields, &args.return_field) else {
-            return self.inexact.state_fields(args);
+            let argument = args.return_field.data_type();
+            return match FloatResult::state_fields(argument, args.name, args.is_distinct) {
+                Some(fields) => Ok(fields),
+                None => self.inexact.state_fields(args),
+            };
         };
         let name = |part| format_state_name(args.name, part);
         if args.is_distinct {
@@ -126,6 +139,7 @@ impl AggregateUDFImpl for ExactAverage {
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
         match Mean::of(args.expr_fields, &args.return_field) {
             Some(_) => !args.is_distinct,
+            None if *args.return_field.data_type() == DataType::Float64 => !args.is_distinct,
             None => self.inexact.groups_accumulator_supported(args),
         }
     }
@@ -136,7 +150,10 @@ impl AggregateUDFImpl for ExactAverage {
     ) -> Result<Box<dyn GroupsAccumulator>> {
         match Mean::of(args.expr_fields, &args.return_field) {
             Some(mean) => Ok(Box::new(groups::GroupedMeans::new(mean))),
-            None => self.inexact.create_groups_accumulator(args),
+            None => match FloatResult::Mean.groups_accumulator(args.return_field.data_type()) {
+                Some(floats) => Ok(floats),
+                None => self.inexact.create_groups_accumulator(args),
+            },
         }
     }
 

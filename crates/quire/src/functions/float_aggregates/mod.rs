@@ -1,18 +1,20 @@
 //! DataFusion's aggregate functions of floats, with what is wrong in them put right.
 //!
 //! * `min` and `max` of groups begin with the largest and smallest finite number, which infinities and NaN are beyond.
-//! * Variances, covariances and regressions of moving frames are moved by subtraction ([`super::frames`]).
-//! * `regr_r2` is 1, not NULL, where all values of y are the same.
+//! * Variances, covariances and regressions are added up by another algorithm than PostgreSQL's, and know no infinity.
+//! * Those and `regr_count` of moving frames are moved by subtraction ([`super::frames`]).
 //!
 //! Everything else is left to the function.
 
 mod extremes;
-mod squared_correlation;
+mod moments;
+mod statistic;
+mod statistic_rows;
 
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::functions_aggregate::all_default_aggregate_functions;
@@ -26,7 +28,8 @@ use datafusion::logical_expr::{
 };
 
 use self::extremes::{Extreme, GroupedExtremes};
-use self::squared_correlation::SquaredCorrelation;
+use self::statistic::Statistic;
+use self::statistic_rows::{GroupedMoments, RunningMoments, state_fields};
 use super::frames::MergedFrame;
 
 /// Functions of moving frames whose states are merged. None of them knows DISTINCT.
@@ -55,8 +58,10 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         let repair = match function.name() {
             "min" => Repair::Extreme(Extreme::Least),
             "max" => Repair::Extreme(Extreme::Greatest),
-            "regr_r2" => Repair::SquaredCorrelation,
-            name if STATISTICS.contains(&name) => Repair::Frames,
+            name if STATISTICS.contains(&name) => match Statistic::of(name) {
+                Some(statistic) => Repair::Statistic(statistic),
+                None => Repair::Frames,
+            },
             _ => continue,
         };
         let repaired = FloatAggregate { function, repair };
@@ -70,7 +75,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 enum Repair {
     Extreme(Extreme),
     Frames,
-    SquaredCorrelation,
+    Statistic(Statistic),
 }
 
 /// A function, repaired.
@@ -113,22 +118,27 @@ impl AggregateUDFImpl for FloatAggregate {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        self.inner().state_fields(args)
+        match self.repair {
+            Repair::Statistic(_) => Ok(state_fields(args.name)),
+            Repair::Extreme(_) | Repair::Frames => self.inner().state_fields(args),
+        }
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        let accumulator = self.inner().accumulator(args)?;
-        Ok(match self.repair {
-            Repair::SquaredCorrelation => Box::new(SquaredCorrelation::new(accumulator)),
-            Repair::Extreme(_) | Repair::Frames => accumulator,
-        })
+        match self.repair {
+            Repair::Statistic(_) if args.is_distinct => {
+                exec_err!("{}(DISTINCT) is not supported here", self.name())
+            }
+            Repair::Statistic(statistic) => Ok(Box::new(RunningMoments::new(statistic))),
+            Repair::Extreme(_) | Repair::Frames => self.inner().accumulator(args),
+        }
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         match self.repair {
             Repair::Extreme(_) => self.inner().create_sliding_accumulator(args),
             Repair::Frames => MergedFrame::accumulator(&self.function, &args),
-            Repair::SquaredCorrelation => {
+            Repair::Statistic(_) => {
                 let repaired = Self {
                     function: Arc::clone(&self.function),
                     repair: self.repair,
@@ -139,7 +149,10 @@ impl AggregateUDFImpl for FloatAggregate {
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        self.repair != Repair::SquaredCorrelation && self.inner().groups_accumulator_supported(args)
+        match self.repair {
+            Repair::Statistic(_) => !args.is_distinct,
+            Repair::Extreme(_) | Repair::Frames => self.inner().groups_accumulator_supported(args),
+        }
     }
 
     fn create_groups_accumulator(
@@ -153,6 +166,7 @@ impl AggregateUDFImpl for FloatAggregate {
             (Repair::Extreme(extreme), DataType::Float32) => {
                 Ok(Box::new(GroupedExtremes::of_reals(extreme)))
             }
+            (Repair::Statistic(statistic), _) => Ok(Box::new(GroupedMoments::new(statistic))),
             _ => self.inner().create_groups_accumulator(args),
         }
     }

@@ -7,9 +7,9 @@
 //! empty, the rows of the back are turned over. So a row is taken into a total at most twice, and nothing is ever taken out of one,
 //! whatever the length of the frame. Sums of integers and decimals are exact, and go on to be moved by subtraction.
 
-mod doubles;
+mod floats;
 mod merged;
 mod queue;
 
-pub(super) use doubles::{DoubleFrame, DoubleFrameResult};
+pub(super) use floats::float_frame;
 pub(super) use merged::MergedFrame;

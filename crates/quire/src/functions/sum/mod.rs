@@ -3,7 +3,8 @@
 //! DataFusion's wraps around. This one adds in 128 bits and checks the total. Result types are
 //! PostgreSQL's, with bounds where it has none: SMALLINT and INTEGER add up to a BIGINT, BIGINT to a
 //! DECIMAL(38,0) (unless [`crate::optimize`] knows that the values are small), DECIMAL(p,s) to a DECIMAL(min(38, p + 10), s). In 128 bits no order of adding
-//! fails half-way when the total fits. Floats and intervals keep DataFusion's implementation.
+//! fails half-way when the total fits. Floats are added up by
+//! [`super::float_totals`], REALs to a REAL; intervals have an aggregate of their own.
 
 mod accumulate;
 mod distinct;
@@ -28,7 +29,8 @@ use datafusion::logical_expr::{
     Volatility, udaf_default_display_name, udaf_default_schema_name,
 };
 
-use super::frames::{DoubleFrame, DoubleFrameResult};
+use super::float_totals::FloatResult;
+use super::frames::float_frame;
 use crate::error::Error;
 
 /// Digits that every 128-bit total is checked to have at most.
@@ -96,11 +98,12 @@ impl AggregateUDFImpl for CheckedSum {
             DataType::UInt16 => DataType::Int32,
             DataType::UInt32 | DataType::Null => DataType::Int64,
             DataType::UInt64 => DataType::Decimal128(20, 0),
-            DataType::Float16 | DataType::Float32 => DataType::Float64,
+            DataType::Float16 => DataType::Float32,
             DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
             DataType::Int16
             | DataType::Int32
             | DataType::Int64
+            | DataType::Float32
             | DataType::Float64
             | DataType::Decimal128(..)
             | DataType::Decimal256(..)
@@ -115,8 +118,8 @@ impl AggregateUDFImpl for CheckedSum {
         match arg_types {
             [DataType::Int16 | DataType::Int32] => Ok(DataType::Int64),
             [DataType::Int64] if !self.is_of_small => Ok(DataType::Decimal128(MAX_DIGITS, 0)),
-            // Another aggregate takes its place when types are settled.
-            [interval @ DataType::Interval(_)] => Ok(interval.clone()),
+            // Another aggregate takes the place of that of intervals when types are settled.
+            [same @ (DataType::Interval(_) | DataType::Float32)] => Ok(same.clone()),
             _ => self.unchecked.return_type(arg_types),
         }
     }
@@ -125,7 +128,12 @@ impl AggregateUDFImpl for CheckedSum {
         match Total::of(args.return_field.data_type()) {
             Some(total) if args.is_distinct => Ok(Box::new(distinct::DistinctSum::new(total))),
             Some(total) => Ok(Box::new(accumulate::RunningSum::new(total))),
-            None => self.unchecked.accumulator(args),
+            None => match FloatResult::Sum
+                .accumulator(args.return_field.data_type(), args.is_distinct)
+            {
+                Some(floats) => Ok(floats),
+                None => self.unchecked.accumulator(args),
+            },
         }
     }
 
@@ -135,17 +143,24 @@ impl AggregateUDFImpl for CheckedSum {
                 exec_err!("sum(DISTINCT) over a moving window frame is not supported")
             }
             Some(total) => Ok(Box::new(accumulate::RunningSum::new(total))),
-            None if *args.return_field.data_type() == DataType::Float64 => {
-                let is_distinct = args.is_distinct;
-                DoubleFrame::accumulator(DoubleFrameResult::Sum, is_distinct)
-            }
-            None => self.unchecked.create_sliding_accumulator(args),
+            None => match float_frame(
+                FloatResult::Sum,
+                args.return_field.data_type(),
+                args.is_distinct,
+            )? {
+                Some(floats) => Ok(floats),
+                None => self.unchecked.create_sliding_accumulator(args),
+            },
         }
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let Some(total) = Total::of(args.return_field.data_type()) else {
-            return self.unchecked.state_fields(args);
+            let argument = args.return_field.data_type();
+            return match FloatResult::state_fields(argument, args.name, args.is_distinct) {
+                Some(fields) => Ok(fields),
+                None => self.unchecked.state_fields(args),
+            };
         };
         let field: Field = if args.is_distinct {
             let item = Field::new_list_field(total.state_type(), true);
@@ -170,7 +185,10 @@ impl AggregateUDFImpl for CheckedSum {
     ) -> Result<Box<dyn GroupsAccumulator>> {
         match Total::of(args.return_field.data_type()) {
             Some(total) => Ok(Box::new(groups::GroupedSums::new(total))),
-            None => self.unchecked.create_groups_accumulator(args),
+            None => match FloatResult::Sum.groups_accumulator(args.return_field.data_type()) {
+                Some(floats) => Ok(floats),
+                None => self.unchecked.create_groups_accumulator(args),
+            },
         }
     }
 

@@ -79,7 +79,7 @@ fn scaled(name: &'static str, interval: Expr, number: Expr) -> Expr {
     function.call(vec![interval, cast(number, DataType::Float64)])
 }
 
-/// A date beside an instant is its midnight where the session is.
+/// A date beside an instant is its midnight where the session is; a time of day beside an interval is what has gone by since midnight.
 fn compared(
     left: Expr,
     right: Expr,
@@ -89,6 +89,12 @@ fn compared(
     match (Side::of(types.0), Side::of(types.1)) {
         (Side::Time(Kind::Date), Side::Time(Kind::Instant)) => Err((cast(left, instant), right)),
         (Side::Time(Kind::Instant), Side::Time(Kind::Date)) => Err((left, cast(right, instant))),
+        (Side::Time(Kind::Time), Side::Time(Kind::Interval)) => {
+            Err((cast(left, Kind::Interval.data_type()), right))
+        }
+        (Side::Time(Kind::Interval), Side::Time(Kind::Time)) => {
+            Err((left, cast(right, Kind::Interval.data_type())))
+        }
         _ => Err((left, right)),
     }
 }

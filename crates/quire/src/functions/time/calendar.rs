@@ -251,8 +251,8 @@ fn date_bin(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
                 let text = "timestamps cannot be binned into intervals containing months or years";
                 return Err(error("0A000", text));
             }
-            let micros = i64::from(stride.days) * DAY;
-            let micros = micros.checked_add(stride.micros);
+            let micros = i64::from(stride.days).checked_mul(DAY);
+            let micros = micros.and_then(|micros| micros.checked_add(stride.micros));
             let micros = micros.ok_or_else(|| out_of_range(Kind::Interval))?;
             if micros <= 0 {
                 return Err(error("22008", "stride must be greater than zero"));

@@ -11,6 +11,7 @@ mod clock;
 mod make;
 mod parts;
 mod patterns;
+mod planner_part;
 mod series;
 mod sums;
 mod value;

@@ -2,16 +2,17 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, ScalarUDF};
 
 use super::arithmetic::interval;
 use super::call::{Overload, Run, TimeFunction};
-use super::cast::{instant_to_local, integer, is_text, start_of, text_type};
+use super::cast::{instant_to_local, integer, is_text, text_type};
+use super::planner_part::PlannerPart;
 use super::value::{Kind, Value};
 use super::{error, wrong_arguments};
 use crate::temporal::{Field, Part};
 
-/// Fields that the planner's own function gives as PostgreSQL does. It knows what they mean for ranges, so filters can use them.
+/// Fields that are whole numbers, and so those of the planner's function. It knows what years mean for ranges, so filters can use them.
 const PLANNERS_FIELDS: [Field; 6] = [
     Field::Year,
     Field::Quarter,
@@ -43,7 +44,7 @@ pub(crate) fn as_planner_part(arguments: &[Expr], moment: &DataType) -> Option<E
         _ => false,
     };
     let is_same = is_known && PLANNERS_FIELDS.contains(&field);
-    let function = datafusion::functions::datetime::date_part();
+    let function = ScalarUDF::from(PlannerPart::new());
     is_same.then(|| {
         let name = format!("{field:?}").to_lowercase();
         function.call(vec![
@@ -93,12 +94,7 @@ fn parts(name: &str, types: &[DataType], result: DataType) -> Result<Overload> {
             let day = integer(&values[1..]);
             let part = field(values, Kind::Date)?;
             let is_of_day = !part.is_of_clock() && !part.is_of_zone();
-            let start = start_of(day)?;
-            found(
-                part.of_timestamp(start).filter(|_| is_of_day),
-                values,
-                Kind::Date,
-            )
+            found(part.of_day(day).filter(|_| is_of_day), values, Kind::Date)
         },
         Kind::Timestamp => |values, _| {
             let part = field(values, Kind::Timestamp)?;

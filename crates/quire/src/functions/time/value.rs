@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::common::{Result, exec_err};
 
+use crate::copy::{DATES, FIRST_MOMENT};
 use crate::functions::time::out_of_range;
 use crate::temporal::{Interval, Part};
 
@@ -187,10 +188,13 @@ impl Collector {
             (Self::Double(builder), Some(Value::Double(value))) => builder.append_value(value),
             (Self::Decimal(builder), Some(Value::Decimal(value))) => builder.append_value(value),
             (Self::Date(builder), Some(Value::Integer(days))) => {
-                let days = i32::try_from(days).map_err(|_| out_of_range(Kind::Date))?;
-                builder.append_value(days);
+                let days = i32::try_from(days).ok().filter(|days| DATES.contains(days));
+                builder.append_value(days.ok_or_else(|| out_of_range(Kind::Date))?);
             }
             (Self::Timestamp(builder), Some(Value::Integer(micros))) => {
+                if micros < FIRST_MOMENT {
+                    return Err(out_of_range(Kind::Timestamp));
+                }
                 builder.append_value(micros);
             }
             (Self::Time(builder), Some(Value::Integer(micros))) => builder.append_value(micros),

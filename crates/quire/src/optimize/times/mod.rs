@@ -13,7 +13,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
@@ -146,5 +146,16 @@ fn beside_text(mut raw: RawBinaryExpr, schema: &DFSchema) -> RawBinaryExpr {
         _ => return raw,
     };
     settle_sides(&mut raw.left, &mut raw.right, schema, needs_text);
+    if let (Ok(left_type), Ok(right_type)) = (raw.left.get_type(schema), raw.right.get_type(schema))
+        && !matches!(raw.op, And | Or)
+    {
+        let types = (&left_type, &right_type);
+        // Comparisons stay what they are, of sides that may have other types.
+        let sides = time_operator(Operator::Eq, raw.left, raw.right, types);
+        (raw.left, raw.right) = match sides {
+            Ok(call) => (call, lit(true)),
+            Err(sides) => sides,
+        };
+    }
     raw
 }

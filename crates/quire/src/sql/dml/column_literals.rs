@@ -9,9 +9,10 @@ use datafusion::sql::sqlparser::ast::{
 use quire_tables::TableDefinition;
 
 use super::super::parse;
+use super::super::typed_neighbours::written_type;
 use crate::error::Error;
 
-/// Casts the quoted values of columns that have other values, too; `targets` are the places of the columns.
+/// Casts the quoted values of columns that have other values, too, and in columns of texts those of written types; `targets` are the places of the columns.
 pub(super) fn cast_quoted(
     source: &mut Query,
     definition: &TableDefinition,
@@ -23,11 +24,18 @@ pub(super) fn cast_quoted(
     for (at, place) in targets.iter().enumerate() {
         if is_mixed(&values.rows, at)
             && let Some(column) = definition.columns.get(*place)
-            && !column.sql_type.is_text()
         {
-            let data_type = parsed_type(&column.sql_type.to_string())?;
+            // Lengths are checked where values are stored.
+            let data_type = match column.sql_type.is_text() {
+                true => DataType::Text,
+                false => parsed_type(&column.sql_type.to_string())?,
+            };
+            let is_cast = |cell: &SqlExpr| {
+                let is_typed = column.sql_type.is_text() && written_type(cell).is_some();
+                is_quoted(cell) || is_typed
+            };
             let cells = values.rows.iter_mut().filter_map(|row| row.get_mut(at));
-            for cell in cells.filter(|cell| is_quoted(cell)) {
+            for cell in cells.filter(|cell| is_cast(cell)) {
                 *cell = SqlExpr::Cast {
                     kind: CastKind::Cast,
                     expr: Box::new(cell.clone()),
