@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use datafusion::common::Result;
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
+use datafusion::physical_expr::expressions::lit;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
@@ -54,13 +56,27 @@ fn asking(
         return Ok(Arc::new(builder.build()?));
     }
     if let Some(join) = node.downcast_ref::<HashJoinExec>()
-        && let Some(filter) = join.filter()
+        && let Some(filter) = filter_of(join)
     {
-        let filter = Some(asking_filter(filter, interruption));
+        let filter = Some(asking_filter(&filter, interruption));
         let builder = HashJoinExecBuilder::from(join).with_filter(filter);
         return builder.build_exec();
     }
     Ok(node)
+}
+
+/// The filter of a hash join. One whose result has no pairs, but rows of one side, takes all pairs of a batch before it gives a row: so it has
+/// one that all pairs pass.
+fn filter_of(join: &HashJoinExec) -> Option<JoinFilter> {
+    if let Some(filter) = join.filter() {
+        return Some(filter.clone());
+    }
+    let has_pairs = matches!(
+        join.join_type(),
+        JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full
+    );
+    let all = || JoinFilter::new(lit(true), Vec::new(), Arc::new(Schema::empty()));
+    (!has_pairs).then(all)
 }
 
 fn asking_filter(filter: &JoinFilter, interruption: &Interruption) -> JoinFilter {
