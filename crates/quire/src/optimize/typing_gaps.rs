@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -86,14 +86,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Expr::AggregateFunction(mut call)
             if ["percentile_cont", "median"].contains(&call.func.name()) =>
         {
-            let is_real = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Float32));
-            let values = call.params.args.iter_mut().take(1);
-            let keys = call.params.order_by.iter_mut().map(|key| &mut key.expr);
-            let mut is_changed = false;
-            for value in values.chain(keys).filter(|value| is_real(value)) {
-                *value = cast(std::mem::take(value), DataType::Float64);
-                is_changed = true;
-            }
+            let is_changed = as_doubles(&mut call, schema);
             Transformed::new_transformed(Expr::AggregateFunction(call), is_changed)
         }
         Expr::WindowFunction(mut call) => {
@@ -113,6 +106,19 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         }
         other => Transformed::no(other),
     }
+}
+
+/// Makes doubles of the REALs that an aggregate is of and sorted by.
+fn as_doubles(call: &mut AggregateFunction, schema: &DFSchema) -> bool {
+    let is_real = |expr: &Expr| matches!(expr.get_type(schema), Ok(DataType::Float32));
+    let values = call.params.args.iter_mut().take(1);
+    let keys = call.params.order_by.iter_mut().map(|key| &mut key.expr);
+    let mut is_changed = false;
+    for value in values.chain(keys).filter(|value| is_real(value)) {
+        *value = cast(std::mem::take(value), DataType::Float64);
+        is_changed = true;
+    }
+    is_changed
 }
 
 /// `nullif(a, b)` of a decimal and what has not the same scale: `CASE WHEN a = b THEN NULL ELSE a END`.
