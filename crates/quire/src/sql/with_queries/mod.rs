@@ -183,11 +183,11 @@ mod tests {
         let pairs = [
             (
                 "WITH x AS (SELECT 1 AS a) SELECT * FROM (WITH x AS (SELECT a FROM x) SELECT x.a FROM x) AS q, x",
-                "WITH x AS ( SELECT 1 AS a ) SELECT * FROM (WITH \"x~0\" AS ( SELECT a FROM x ) SELECT x.a FROM \"x~0\" AS \"x\") AS q, x",
+                "WITH x AS (SELECT 1 AS a) SELECT * FROM (WITH \"x~0\" AS (SELECT a FROM x) SELECT x.a FROM \"x~0\" AS \"x\") AS q, x",
             ),
             (
                 "WITH x AS (SELECT a FROM x) SELECT * FROM x",
-                "WITH x AS ( SELECT a FROM x ) SELECT * FROM x",
+                "WITH x AS (SELECT a FROM x) SELECT * FROM x",
             ),
         ];
         for (sql, expected) in pairs {
@@ -199,13 +199,13 @@ mod tests {
     fn queries_of_with_recursive_are_in_the_order_in_which_they_read_each_other() {
         assert_eq!(
             resolved("WITH RECURSIVE a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a"),
-            "WITH RECURSIVE b AS ( SELECT 1 ), a AS ( SELECT * FROM b ) SELECT * FROM a"
+            "WITH RECURSIVE b AS (SELECT 1), a AS (SELECT * FROM b) SELECT * FROM a"
         );
         assert_eq!(
             resolved(
                 "WITH RECURSIVE x AS (WITH y AS (SELECT 1 AS m) SELECT m FROM y UNION SELECT x.m FROM x, y) SELECT * FROM x"
             ),
-            "WITH RECURSIVE \"y~0\" AS ( SELECT 1 AS m ), x AS ( SELECT m FROM \"y~0\" AS \"y\" UNION SELECT x.m FROM x, \"y~0\" AS \"y\" ) SELECT * FROM x"
+            "WITH RECURSIVE \"y~0\" AS (SELECT 1 AS m), x AS (SELECT m FROM \"y~0\" AS \"y\" UNION SELECT x.m FROM x, \"y~0\" AS \"y\") SELECT * FROM x"
         );
     }
 }
