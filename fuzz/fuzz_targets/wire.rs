@@ -86,10 +86,11 @@ fuzz_target!(|bytes: &[u8]| {
     if flags & IS_LOGGED_IN != 0 {
         sent.extend(startup());
     }
-    match flags & HAS_RAW_LENGTHS != 0 {
-        true => sent.extend(rest),
-        false => sent.extend(with_right_lengths(rest)),
-    }
+    if flags & HAS_RAW_LENGTHS != 0 {
+sent.extend(rest)
+} else {
+sent.extend(with_right_lengths(rest))
+}
     if flags & ASKS_FOR_PROOF == 0 {
         answers_to(&OPEN, &sent);
         return;

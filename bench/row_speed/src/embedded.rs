@@ -70,10 +70,11 @@ struct EmbeddedWorker {
 
 impl EmbeddedWorker {
     fn statements(&mut self) -> &mut Statements {
-        match self.is_durable {
-            true => &mut self.durable,
-            false => &mut self.relaxed,
-        }
+        if self.is_durable {
+&mut self.durable
+} else {
+&mut self.relaxed
+}
     }
 }
 

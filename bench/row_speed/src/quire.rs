@@ -206,10 +206,11 @@ impl QuireWorker {
     }
 
     fn options(is_durable: bool) -> TransactionOptions {
-        let synchronous = match is_durable {
-            true => Synchronous::Full,
-            false => Synchronous::Normal,
-        };
+        let synchronous = if is_durable {
+Synchronous::Full
+} else {
+Synchronous::Normal
+};
         TransactionOptions {
             synchronous,
             ..TransactionOptions::default()

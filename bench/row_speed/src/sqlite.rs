@@ -57,10 +57,11 @@ struct SqliteWorker {
 
 impl SqliteWorker {
     fn connection(&self) -> &Connection {
-        match self.is_durable {
-            true => &self.durable,
-            false => &self.relaxed,
-        }
+        if self.is_durable {
+&self.durable
+} else {
+&self.relaxed
+}
     }
 }
 

@@ -196,9 +196,10 @@ impl Validator for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        match self.asks_for_rows.get() {
-            true => Cow::Borrowed(line),
-            false => show_continuations(line, self.uses_color),
+        if self.asks_for_rows.get() {
+            Cow::Borrowed(line)
+        } else {
+            show_continuations(line, self.uses_color)
         }
     }
 

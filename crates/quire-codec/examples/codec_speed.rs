@@ -285,9 +285,12 @@ fn packed_integers(report: &Report) {
         &column(|random, _| (random >> 24) as i64),
     );
     for percent in [2, 10] {
-        let values: Vec<i32> = column(|random, _| match random % 100 < percent {
-            true => (random >> 34) as i64,
-            false => (random >> 54) as i64,
+        let values: Vec<i32> = column(|random, _| {
+            if random % 100 < percent {
+                (random >> 34) as i64
+            } else {
+                (random >> 54) as i64
+            }
         })
         .iter()
         .map(|&value| value as i32)
@@ -346,9 +349,10 @@ fn other_widths(report: &Report) {
     ] {
         let is_constant = codec == CodecId::Constant;
         let name = |bytes| format!("i{bytes} of 200 values");
-        let (short, long) = match is_constant {
-            true => (&vec![7; ROWS], &vec![7; ROWS]),
-            false => (&short, &long),
+        let (short, long) = if is_constant {
+            (&vec![7; ROWS], &vec![7; ROWS])
+        } else {
+            (&short, &long)
         };
         report.integers(&name(16), codec, short);
         report.integers(&name(128), codec, long);

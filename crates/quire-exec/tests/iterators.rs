@@ -145,9 +145,8 @@ fn a_scan_gives_the_rows_of_its_ranges_that_pass() {
                 false,
             ),
         ]));
-        let ranges = match has_key {
-            false => vec![KeyRange::all()],
-            true => [(10, 40), (40, 40), (100, 180)]
+        let ranges = if has_key {
+            [(10, 40), (40, 40), (100, 180)]
                 .map(|(low, high)| {
                     let (low, high) = (TupleValue::Integer(low), TupleValue::Integer(high));
                     let between = ColumnRange::Between(
@@ -156,7 +155,9 @@ fn a_scan_gives_the_rows_of_its_ranges_that_pass() {
                     );
                     table.layout().key_range(&[], between).unwrap()
                 })
-                .to_vec(),
+                .to_vec()
+        } else {
+            vec![KeyRange::all()]
         };
         for direction in [Direction::Forward, Direction::Backward] {
             let mut query = Query::new();

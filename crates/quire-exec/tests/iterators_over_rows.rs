@@ -223,9 +223,10 @@ fn hash_joined(
     let join = HashJoin::new(left, right, sides, workspace, &mut registers).unwrap();
     let mut pairs = Vec::new();
     // Where no right row comes, its register points nowhere.
-    let mut join: Box<dyn RegisterIterator> = match has_right {
-        true => Box::new(Filter::new(join, load, &mut registers).unwrap()),
-        false => Box::new(join),
+    let mut join: Box<dyn RegisterIterator> = if has_right {
+        Box::new(Filter::new(join, load, &mut registers).unwrap())
+    } else {
+        Box::new(join)
     };
     while join.next(&mut registers).unwrap() {
         let mark = match kind {

@@ -67,9 +67,10 @@ impl RowPosition {
     pub fn range_of(row_group: u64) -> (Vec<u8>, Vec<u8>) {
         let first = |row_group| Self { row_group, row: 0 }.key().to_vec();
         let behind = row_group + 1;
-        let high = match behind < ROW_GROUP_NUMBERS {
-            true => first(behind),
-            false => Vec::new(),
+        let high = if behind < ROW_GROUP_NUMBERS {
+            first(behind)
+        } else {
+            Vec::new()
         };
         (first(row_group), high)
     }

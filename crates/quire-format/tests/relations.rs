@@ -265,14 +265,15 @@ proptest! {
         });
         let own = Column { physical_type: types.1, rows: rows.collect() };
         let is_dictionary = is_dictionary && CodecId::Dictionary.supports(types.0);
-        let image: Arc<[u8]> = match is_dictionary {
-            true => {
+        let image: Arc<[u8]> = if is_dictionary {
+
                 let owned = reference.owned();
                 let image = encode_segment(&owned.input(types.0), CodecId::Dictionary);
                 image.unwrap().into()
-            }
-            false => reference.encode(),
-        };
+
+} else {
+reference.encode()
+};
         let open = || SegmentReader::open(Arc::clone(&image)).unwrap();
         let owned = own.owned();
         let made = encode_map(&owned.input(types.1), &mut open()).unwrap();

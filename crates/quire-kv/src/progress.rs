@@ -125,9 +125,10 @@ impl Work {
     /// It is.
     pub fn check(&self) -> Result<(), Cancelled> {
         let is_stopped = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
-        match self.stop.as_ref().is_some_and(is_stopped) {
-            true => Err(Cancelled),
-            false => Ok(()),
+        if self.stop.as_ref().is_some_and(is_stopped) {
+            Err(Cancelled)
+        } else {
+            Ok(())
         }
     }
 
@@ -218,9 +219,10 @@ impl Work {
         let total =
             |total: &AtomicU64| Some(count(total)).filter(|rows| !matches!(*rows, 0 | UNKNOWN));
         Some(Progress {
-            phase: match self.is_committing.load(Ordering::Relaxed) {
-                true => Phase::Committing,
-                false => begun.phase,
+            phase: if self.is_committing.load(Ordering::Relaxed) {
+                Phase::Committing
+            } else {
+                begun.phase
             },
             subject: begun.subject.clone(),
             elapsed: begun.at.elapsed(),

@@ -60,9 +60,12 @@ fn scattered(code: u64) -> u64 {
 fn column(percent: u64, width: usize, value: impl Fn(u64) -> u64) -> Vec<u64> {
     let mut seed = 88_172_645_463_325_252;
     let codes = (1u64 << width) - 1;
-    let mut next = || match random(&mut seed) % 100 < percent {
-        true => random(&mut seed) | 1 << 63,
-        false => value(random(&mut seed) % codes),
+    let mut next = || {
+        if random(&mut seed) % 100 < percent {
+            random(&mut seed) | 1 << 63
+        } else {
+            value(random(&mut seed) % codes)
+        }
     };
     (0..ROWS).map(|_| next()).collect()
 }

@@ -133,9 +133,10 @@ impl<'a> Words<'a> {
     fn of(text: &'a [u8]) -> Result<Self, LabError> {
         let words = text.split(|byte| !byte.is_ascii_alphabetic());
         let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
-        match words.is_empty() {
-            true => Err(LabError::EmptyText),
-            false => Ok(Self(words)),
+        if words.is_empty() {
+            Err(LabError::EmptyText)
+        } else {
+            Ok(Self(words))
         }
     }
 

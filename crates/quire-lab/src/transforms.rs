@@ -221,11 +221,12 @@ fn latency_us(
         black_box(&mut restored);
         Ok::<(), TransformError>(())
     })?;
-    match restored.0 == page.0 {
-        true => Ok([there, back].map(|ns| ns / 1e3)),
-        false => Err(LabError::NotRestored {
+    if restored.0 == page.0 {
+        Ok([there, back].map(|ns| ns / 1e3))
+    } else {
+        Err(LabError::NotRestored {
             codec: transform.to_string(),
-        }),
+        })
     }
 }
 

@@ -302,9 +302,10 @@ fn run(tuples: &Tuples, query: &Query, is_native: bool) -> Result<(f64, Vec<i128
         bytes.extend_from_slice(&[0; 16]);
     }
     let loaded = program.load(&mut registers)?;
-    let native = match is_native {
-        true => Some(compiled(&program, &registers)?),
-        false => None,
+    let native = if is_native {
+        Some(compiled(&program, &registers)?)
+    } else {
+        None
     };
     let best_ns = best(|| {
         registers.begin_group(&program);

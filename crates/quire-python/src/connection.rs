@@ -359,9 +359,10 @@ impl Connection {
         if self.0.is_closed(py) {
             return Ok(());
         }
-        let ended = match exc_type.is_none() {
-            true => self.commit(py),
-            false => self.rollback(py),
+        let ended = if exc_type.is_none() {
+            self.commit(py)
+        } else {
+            self.rollback(py)
         };
         self.0.close(py);
         ended

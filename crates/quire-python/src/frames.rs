@@ -198,9 +198,10 @@ impl Frame {
                 "it is a result of this database; take a table of it first, as result.arrow()";
             return Err(pyo3::exceptions::PyTypeError::new_err(text));
         }
-        let object = match is_lazy(object)? {
-            true => object.call_method0("collect")?,
-            false => object.clone(),
+        let object = if is_lazy(object)? {
+            object.call_method0("collect")?
+        } else {
+            object.clone()
         };
         let Some(batches) = batches_of(&object)? else {
             return Ok(None);

@@ -62,9 +62,10 @@ impl Relation {
             return Ok(None);
         };
         let (schema, kept) = with_reader(py, &cell, |reader| {
-            let kept = match is_repeatable(operation) {
-                true => None,
-                false => Some(reader.rest(py)?),
+            let kept = if is_repeatable(operation) {
+                None
+            } else {
+                Some(reader.rest(py)?)
             };
             Ok((reader.schema().clone(), kept))
         })?;
@@ -99,9 +100,10 @@ impl Relation {
         let untouched = {
             let guard = self.state.lock_py_attached(py);
             let mut state = guard.unwrap_or_else(PoisonError::into_inner);
-            match state.is_begun {
-                true => None,
-                false => state.rows.take(),
+            if state.is_begun {
+                None
+            } else {
+                state.rows.take()
             }
         };
         match untouched {

@@ -53,15 +53,14 @@ fn requested_schema(schema: &Schema, requested: Option<&Bound<'_, PyAny>>) -> Py
     if requested.fields().len() != exported.fields().len() {
         return Ok(exported);
     }
-    let field = |(own, wanted): (&FieldRef, &FieldRef)| match can_cast_types(
-        own.data_type(),
-        wanted.data_type(),
-    ) {
-        true => own
-            .as_ref()
-            .clone()
-            .with_data_type(wanted.data_type().clone()),
-        false => own.as_ref().clone(),
+    let field = |(own, wanted): (&FieldRef, &FieldRef)| {
+        if can_cast_types(own.data_type(), wanted.data_type()) {
+            own.as_ref()
+                .clone()
+                .with_data_type(wanted.data_type().clone())
+        } else {
+            own.as_ref().clone()
+        }
     };
     let fields = exported.fields().iter().zip(requested.fields());
     Ok(Arc::new(Schema::new(
@@ -79,13 +78,13 @@ struct Exported {
 impl Exported {
     fn converted(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let columns = batch.columns().iter().zip(self.schema.fields());
-        let columns =
-            columns.map(
-                |(column, field)| match column.data_type() == field.data_type() {
-                    true => Ok(Arc::clone(column)),
-                    false => cast(column, field.data_type()),
-                },
-            );
+        let columns = columns.map(|(column, field)| {
+            if column.data_type() == field.data_type() {
+                Ok(Arc::clone(column))
+            } else {
+                cast(column, field.data_type())
+            }
+        });
         let columns = columns.collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)

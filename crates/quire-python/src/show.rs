@@ -34,9 +34,10 @@ pub fn table(schema: &Schema, batches: &[RecordBatch], row_count: usize) -> Stri
     let shown = lines.len() - 2;
     let mut text = drawn(&lines);
     let noun = if shown == 1 { "row" } else { "rows" };
-    text.push_str(&match found > shown {
-        true => format!("({shown} {noun} shown, there are more)"),
-        false => format!("({shown} {noun})"),
+    text.push_str(&if found > shown {
+        format!("({shown} {noun} shown, there are more)")
+    } else {
+        format!("({shown} {noun})")
     });
     text
 }
@@ -59,13 +60,13 @@ fn cells(batch: &RecordBatch, row: usize) -> Vec<String> {
 
 fn shortened(text: &str) -> String {
     let text = text.replace(['\n', '\r', '\t'], " ");
-    match text.chars().count() > CELL_CHARACTERS_MAX {
-        true => text
-            .chars()
+    if text.chars().count() > CELL_CHARACTERS_MAX {
+        text.chars()
             .take(CELL_CHARACTERS_MAX - 1)
             .chain(['…'])
-            .collect(),
-        false => text,
+            .collect()
+    } else {
+        text
     }
 }
 

@@ -48,9 +48,12 @@ fn each<'py, A: Array>(
     mut make: impl FnMut(&A, usize) -> PyResult<Bound<'py, PyAny>>,
 ) -> Objects<'py> {
     let none = py.None().into_bound(py);
-    let object = |row| match array.is_null(row) {
-        true => Ok(none.clone()),
-        false => make(array, row),
+    let object = |row| {
+        if array.is_null(row) {
+            Ok(none.clone())
+        } else {
+            make(array, row)
+        }
     };
     (0..array.len()).map(object).collect()
 }
@@ -254,9 +257,10 @@ fn timestamps<'py>(py: Python<'py>, array: &ArrayRef, name: &str, is_utc: bool) 
     static DATETIME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static TIMEZONE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = self::class(py, &DATETIME, "datetime", "datetime")?;
-    let zone = match is_utc {
-        true => self::class(py, &TIMEZONE, "datetime", "timezone")?.getattr("utc")?,
-        false => py.None().into_bound(py),
+    let zone = if is_utc {
+        self::class(py, &TIMEZONE, "datetime", "timezone")?.getattr("utc")?
+    } else {
+        py.None().into_bound(py)
     };
     each(
         py,

@@ -117,12 +117,13 @@ fn check_exposure(database: &Database, options: &ServerOptions) -> Result<(), Se
     } else if !database.has_login_role() {
         missing.push("a role that can log in (CREATE USER name PASSWORD '…' in the shell)");
     }
-    match options.listen.ip().is_loopback() || missing.is_empty() {
-        true => Ok(()),
-        false => Err(ServerError::Exposed {
+    if options.listen.ip().is_loopback() || missing.is_empty() {
+        Ok(())
+    } else {
+        Err(ServerError::Exposed {
             address: options.listen,
             missing: missing.join(" and "),
-        }),
+        })
     }
 }
 

@@ -97,9 +97,10 @@ pub(crate) fn take(
         sample.read_parts(table, parts, &mut reading)?;
     }
     let read_row_count = sample.row_count;
-    let row_count = match is_whole {
-        true => read_row_count,
-        false => row_count.max(read_row_count),
+    let row_count = if is_whole {
+        read_row_count
+    } else {
+        row_count.max(read_row_count)
     };
     let finish = |column: Column| (column.ordinal, column.finish(row_count, read_row_count));
     Ok(sample.columns.into_iter().map(finish).collect())

@@ -88,9 +88,10 @@ impl Sequences {
         }
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.remove(&sequence.id);
-        let next = match is_given {
-            true => successor(sequence, value, 1),
-            false => Some(value),
+        let next = if is_given {
+            successor(sequence, value, 1)
+        } else {
+            Some(value)
         };
         write(mvcc, tree, sequence, next)
     }
@@ -144,9 +145,10 @@ fn take_block(
         });
     };
     // As many values as there are before the last one.
-    let room = match sequence.increment > 0 {
-        true => i128::from(sequence.max) - i128::from(next),
-        false => i128::from(next) - i128::from(sequence.min),
+    let room = if sequence.increment > 0 {
+        i128::from(sequence.max) - i128::from(next)
+    } else {
+        i128::from(next) - i128::from(sequence.min)
     };
     let steps = room.max(0) / i128::from(sequence.increment).abs();
     let available = u64::try_from(steps + 1).unwrap_or(u64::MAX);

@@ -226,9 +226,10 @@ impl Staging {
     /// Writes the staging mark, unless it is there.
     pub(crate) fn mark(&self) -> Result<(), WriteError> {
         let state = self.lock();
-        match state.is_marked {
-            true => Ok(()),
-            false => self.stage(state),
+        if state.is_marked {
+            Ok(())
+        } else {
+            self.stage(state)
         }
     }
 

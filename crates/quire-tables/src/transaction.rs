@@ -148,9 +148,10 @@ impl WriteTransaction {
         end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
     ) -> Result<R, TransactionError> {
         self.check_appends_finished()?;
-        let catalog = match self.is_changed() {
-            true => Some(self.write_metadata()?),
-            false => None,
+        let catalog = if self.is_changed() {
+            Some(self.write_metadata()?)
+        } else {
+            None
         };
         let staging = self.pages.take().ok_or(EngineError::TransactionEnded)?;
         let committed = {

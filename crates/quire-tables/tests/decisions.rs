@@ -47,17 +47,23 @@ fn rows(seed: u64, ascending: bool) -> Rows {
     for _ in 0..9 {
         random(&mut state);
     }
-    let numbers = (0..ROWS as i64).map(|row| match ascending {
-        true => (1 << 40) + (seed as i64 * ROWS as i64 + row) * 1_000_003,
-        false => (random(&mut state) % 100) as i64,
+    let numbers = (0..ROWS as i64).map(|row| {
+        if ascending {
+            (1 << 40) + (seed as i64 * ROWS as i64 + row) * 1_000_003
+        } else {
+            (random(&mut state) % 100) as i64
+        }
     });
     let numbers = numbers.collect();
-    let texts = (0..ROWS).map(|row| match ascending {
-        true => format!("Customer#{:09}", seed as usize * ROWS + row),
-        false => (0..3 + random(&mut state) % 5)
-            .map(|_| WORDS[(random(&mut state) % 6) as usize])
-            .collect::<Vec<_>>()
-            .join(" "),
+    let texts = (0..ROWS).map(|row| {
+        if ascending {
+            format!("Customer#{:09}", seed as usize * ROWS + row)
+        } else {
+            (0..3 + random(&mut state) % 5)
+                .map(|_| WORDS[(random(&mut state) % 6) as usize])
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
     });
     let texts = texts.collect();
     Rows { numbers, texts }

@@ -259,9 +259,10 @@ fn truncate_and_drop(quota_bytes: u64, seed: u64) {
     let before = full.row_count();
     for drops in [false, true] {
         full.begin_session(seed + u64::from(drops));
-        let emptied = match drops {
-            false => truncate(full.engine()),
-            true => drop_and_create(full.engine(), full.codec),
+        let emptied = if drops {
+            drop_and_create(full.engine(), full.codec)
+        } else {
+            truncate(full.engine())
         };
         emptied.unwrap_or_else(|error| panic!("{}, {drops}: {error}", full.name()));
         full.rows.start = full.rows.end;

@@ -97,9 +97,10 @@ fn fill(connection: &mut Connection) -> Result<(), Failure> {
 
 fn read(select: &mut Prepared, id: i64) -> Result<(), Failure> {
     let mut reply = select.execute(&[Value::Integer(id)])?;
-    match reply.advance()? && !reply.value(0).is_null() {
-        true => Ok(()),
-        false => Err("a row is missing".into()),
+    if reply.advance()? && !reply.value(0).is_null() {
+        Ok(())
+    } else {
+        Err("a row is missing".into())
     }
 }
 

@@ -67,9 +67,10 @@ impl<'p> Target<'p> {
         if exists && !replaces {
             return Err(exists_already(path));
         }
-        let replaced = match exists {
-            true => Some(FileDisk::open(path, OpenMode::ReadWrite)?),
-            false => None,
+        let replaced = if exists {
+            Some(FileDisk::open(path, OpenMode::ReadWrite)?)
+        } else {
+            None
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut partial = std::ffi::OsString::from(".");

@@ -219,9 +219,10 @@ impl CancelToken {
             let text = "terminating connection due to administrator command";
             return Error::new("57P01", text);
         }
-        match self.inner.limit.was_exceeded() {
-            true => Error::new("57014", "canceling statement due to statement timeout"),
-            false => error,
+        if self.inner.limit.was_exceeded() {
+            Error::new("57014", "canceling statement due to statement timeout")
+        } else {
+            error
         }
     }
 

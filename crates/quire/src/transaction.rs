@@ -276,9 +276,10 @@ impl OpenTransaction {
         let options = session.transaction_options(isolation);
         let engine = &session.database.engine;
         Box::new(Self {
-            engine: match is_of_newest {
-                true => engine.transaction_of_newest(options),
-                false => engine.transaction(options),
+            engine: if is_of_newest {
+                engine.transaction_of_newest(options)
+            } else {
+                engine.transaction(options)
             },
             savepoints: Vec::new(),
             is_read_only,
@@ -390,9 +391,10 @@ impl<'s> Writer<'s> {
         let is_explicit = !matches!(*slot, Transaction::Idle);
         let mut open = match mem::take(&mut *slot) {
             Transaction::Open(mut open) => {
-                match is_of_newest {
-                    true => open.engine.begin_newest(),
-                    false => open.engine.begin_statement(),
+                if is_of_newest {
+                    open.engine.begin_newest()
+                } else {
+                    open.engine.begin_statement()
                 }
                 open.heed(session, token);
                 open

@@ -60,9 +60,10 @@ fn change(payload: &mut Vec<u8>, other: &[u8], random: &mut Random) -> &'static 
         payload.extend(random.bytes(8));
         return "bytes in an empty page";
     }
-    let within = match random.chance(60) {
-        true => payload.len().min(64),
-        false => payload.len(),
+    let within = if random.chance(60) {
+        payload.len().min(64)
+    } else {
+        payload.len()
     };
     let at = random.below(within as u64) as usize;
     match random.below(8) {

@@ -137,16 +137,18 @@ fn index_agrees(connection: &mut Connection) -> Result<(), String> {
 }
 
 fn same(what: &str, found: &[i64], expected: &[i64]) -> Result<(), String> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("{what}: {found:?}, expected {expected:?}")),
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: {found:?}, expected {expected:?}"))
     }
 }
 
 fn enough(what: &str, found: u64, at_least: u64) -> Result<(), String> {
-    match found >= at_least {
-        true => Ok(()),
-        false => Err(format!("{found} {what} of {at_least} acknowledged ones")),
+    if found >= at_least {
+        Ok(())
+    } else {
+        Err(format!("{found} {what} of {at_least} acknowledged ones"))
     }
 }
 

@@ -145,9 +145,10 @@ fn upset(database: &Database, seed: u64, has_ended: &AtomicBool) {
     let mut random = Random::new(seed ^ 3);
     let mut done = 0;
     while done < UPHEAVALS.len() || !has_ended.load(Ordering::Relaxed) {
-        let at = match done < UPHEAVALS.len() {
-            true => done,
-            false => random.below(UPHEAVALS.len() as u64) as usize,
+        let at = if done < UPHEAVALS.len() {
+            done
+        } else {
+            random.below(UPHEAVALS.len() as u64) as usize
         };
         done += 1;
         if let Err(error) = execute(&mut connection, UPHEAVALS[at]) {

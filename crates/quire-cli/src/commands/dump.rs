@@ -55,11 +55,10 @@ fn write_parts(shell: &mut Shell, is_portable: bool, pattern: Option<&str>) -> R
         let text = format!("nothing is called {pattern}; .tables lists the tables");
         return Err(Failure::Command(text));
     }
-    let heading = match is_portable {
-        true => {
-            "-- Dump of a Quire database for other systems. psql runs it.\nSET client_encoding = 'UTF8';"
-        }
-        false => "-- Dump of a Quire database. quire FILE -f runs it.",
+    let heading = if is_portable {
+        "-- Dump of a Quire database for other systems. psql runs it.\nSET client_encoding = 'UTF8';"
+    } else {
+        "-- Dump of a Quire database. quire FILE -f runs it."
     };
     writeln!(shell.output.writer(), "{heading}")?;
     for part in &parts {

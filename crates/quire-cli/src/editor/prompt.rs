@@ -55,9 +55,10 @@ impl AsksForRows {
 
     /// Whether what was typed is all that is wanted.
     pub fn is_complete(&self, text: &str) -> bool {
-        match self.get() {
-            true => are_complete_rows(text),
-            false => is_complete(text),
+        if self.get() {
+            are_complete_rows(text)
+        } else {
+            is_complete(text)
         }
     }
 }
@@ -73,9 +74,10 @@ impl ConditionalEventHandler for ContinueLine {
         if self.asks_for_rows.is_complete(context.line()) {
             return Some(Cmd::AcceptLine);
         }
-        let line_break = match self.asks_for_rows.get() {
-            true => "\n",
-            false => line_break(before),
+        let line_break = if self.asks_for_rows.get() {
+            "\n"
+        } else {
+            line_break(before)
         };
         Some(Cmd::Insert(1, line_break.to_owned()))
     }

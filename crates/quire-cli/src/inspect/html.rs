@@ -192,13 +192,13 @@ fn row(html: &mut String, part: &Part, depth: usize, file_bytes: u64) {
 }
 
 fn cut(text: &str, count: usize) -> String {
-    match text.chars().count() <= count {
-        true => text.to_owned(),
-        false => text
-            .chars()
+    if text.chars().count() <= count {
+        text.to_owned()
+    } else {
+        text.chars()
             .take(count.saturating_sub(1))
             .chain(['…'])
-            .collect(),
+            .collect()
     }
 }
 

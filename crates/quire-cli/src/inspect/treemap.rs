@@ -78,33 +78,35 @@ fn lay_out(row: &[f64], scale: f64, rest: Area, areas: &mut Vec<Area>) -> Area {
         } else {
             0.0
         };
-        areas.push(match is_upright {
-            true => Area {
+        areas.push(if is_upright {
+            Area {
                 x: rest.x,
                 y: rest.y + along,
                 width: depth,
                 height: length,
-            },
-            false => Area {
+            }
+        } else {
+            Area {
                 x: rest.x + along,
                 y: rest.y,
                 width: length,
                 height: depth,
-            },
+            }
         });
         along += length;
     }
-    match is_upright {
-        true => Area {
+    if is_upright {
+        Area {
             x: rest.x + depth,
             width: (rest.width - depth).max(0.0),
             ..rest
-        },
-        false => Area {
+        }
+    } else {
+        Area {
             y: rest.y + depth,
             height: (rest.height - depth).max(0.0),
             ..rest
-        },
+        }
     }
 }
 

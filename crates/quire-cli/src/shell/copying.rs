@@ -133,9 +133,10 @@ impl Shell {
                 }
                 let interrupts = self.interrupts.clone();
                 let is_over = || interrupts.was_interrupted();
-                match is_binary {
-                    true => feed_bytes(LinesAsBytes::new(lines), &mut receiver),
-                    false => feed_lines(lines, &mut receiver, &is_over),
+                if is_binary {
+                    feed_bytes(LinesAsBytes::new(lines), &mut receiver)
+                } else {
+                    feed_lines(lines, &mut receiver, &is_over)
                 }
             }
         };

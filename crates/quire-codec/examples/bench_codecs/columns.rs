@@ -25,9 +25,12 @@ pub fn column<E>(mut make: impl FnMut(u64) -> E) -> Vec<E> {
 
 /// Values of `bits` bits, and so many in a hundred of 20 bits more.
 pub fn with_exceptions(bits: u32, percent: u64) -> Vec<i32> {
-    column(|random| match random % 100 < percent {
-        true => (random >> (44 - bits)) as i32,
-        false => (random >> (64 - bits)) as i32,
+    column(|random| {
+        if random % 100 < percent {
+            (random >> (44 - bits)) as i32
+        } else {
+            (random >> (64 - bits)) as i32
+        }
     })
 }
 

@@ -220,9 +220,10 @@ fn read_positions(
     let ascend = found
         .windows(2)
         .fold(true, |ascend, pair| ascend & (pair[0] < pair[1]));
-    match ascend && found.last().is_none_or(|&last| usize::from(last) < rows) {
-        true => Ok(()),
-        false => Err(NOT_ASCENDING),
+    if ascend && found.last().is_none_or(|&last| usize::from(last) < rows) {
+        Ok(())
+    } else {
+        Err(NOT_ASCENDING)
     }
 }
 

@@ -114,13 +114,14 @@ fn unsupported(codec: CodecId) -> EncodeError {
 
 fn check(words: &[u64], row_count: usize) -> Result<(), EncodeError> {
     check_rows(row_count)?;
-    match words.len() >= row_count.div_ceil(64) {
-        true => Ok(()),
-        false => Err(EncodeError::ValidityLength {
+    if words.len() >= row_count.div_ceil(64) {
+        Ok(())
+    } else {
+        Err(EncodeError::ValidityLength {
             words: words.len(),
             expected: row_count.div_ceil(64),
             row_count,
-        }),
+        })
     }
 }
 

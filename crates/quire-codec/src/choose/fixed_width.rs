@@ -169,13 +169,15 @@ fn repeating<E: Element>(
     }
     let smallest = candidates.iter().map(|one| one.estimated_bytes).min();
     let limits = DictionaryLimits {
-        distinct_percent: match looks_at_all {
-            false => DISTINCT_PERCENT_MAX,
-            true => 100,
+        distinct_percent: if looks_at_all {
+            100
+        } else {
+            DISTINCT_PERCENT_MAX
         },
-        bytes: match is_compressed {
-            false => smallest.unwrap_or(0) * DICTIONARY_PERCENT_MAX / 100,
-            true => UNLIMITED_BYTES,
+        bytes: if is_compressed {
+            UNLIMITED_BYTES
+        } else {
+            smallest.unwrap_or(0) * DICTIONARY_PERCENT_MAX / 100
         },
     };
     dictionaries(values, sample, &limits, candidates);

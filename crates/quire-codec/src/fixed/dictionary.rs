@@ -252,9 +252,10 @@ impl<E: Element> DictionaryDecoder<E> {
     ) -> Result<usize, Corrupt> {
         let rows = self.codes.decode_vector(vector, &mut self.unpacked)?;
         self.unpacked[rows..].fill(0);
-        match E::gather(&self.values, &self.unpacked, out) {
-            true => Ok(rows),
-            false => Err(beyond_dictionary()),
+        if E::gather(&self.values, &self.unpacked, out) {
+            Ok(rows)
+        } else {
+            Err(beyond_dictionary())
         }
     }
 
@@ -266,9 +267,10 @@ impl<E: Element> DictionaryDecoder<E> {
         let rows = self.codes.decode_vector(vector, bytemuck::cast_mut(out))?;
         out[rows..].fill(0);
         let highest = out.iter().fold(0, |highest, &code| highest.max(code));
-        match (highest as usize) < self.values.len() {
-            true => Ok(rows),
-            false => Err(beyond_dictionary()),
+        if (highest as usize) < self.values.len() {
+            Ok(rows)
+        } else {
+            Err(beyond_dictionary())
         }
     }
 

@@ -33,12 +33,13 @@ fn unsupported<E: Element>(codec: CodecId) -> EncodeError {
 }
 
 pub(crate) fn check_rows(row_count: usize) -> Result<(), EncodeError> {
-    match row_count <= ROWS_MAX {
-        true => Ok(()),
-        false => Err(EncodeError::TooManyRows {
+    if row_count <= ROWS_MAX {
+        Ok(())
+    } else {
+        Err(EncodeError::TooManyRows {
             row_count,
             limit: ROWS_MAX,
-        }),
+        })
     }
 }
 
@@ -84,9 +85,10 @@ pub fn encoded_bytes<E: Element>(codec: CodecId, values: &[E]) -> Result<usize, 
 
 fn constant_value<E: Element>(values: &[E]) -> Result<E, EncodeError> {
     let first = values.first().copied().unwrap_or_default();
-    match values.iter().all(|&value| value == first) {
-        true => Ok(first),
-        false => Err(EncodeError::NotConstant),
+    if values.iter().all(|&value| value == first) {
+        Ok(first)
+    } else {
+        Err(EncodeError::NotConstant)
     }
 }
 

@@ -114,12 +114,13 @@ fn of_float<F: Floating>(error: EncodeError) -> EncodeError {
 }
 
 fn check<F: Floating>(codec: CodecId) -> Result<(), EncodeError> {
-    match codec.supports(F::PHYSICAL_TYPE) {
-        true => Ok(()),
-        false => Err(EncodeError::Unsupported {
+    if codec.supports(F::PHYSICAL_TYPE) {
+        Ok(())
+    } else {
+        Err(EncodeError::Unsupported {
             codec,
             physical_type: F::PHYSICAL_TYPE,
-        }),
+        })
     }
 }
 

@@ -298,23 +298,26 @@ macro_rules! lane {
                 scan::$kernels::bit_lengths(values, base, lengths)
             }
             fn pack(width: usize, values: &[Self; VECTOR_VALUES], base: Self, packed: &mut [u8]) {
-                match width <= $narrow_bits {
-                    true => bits::$narrow::pack(width, values, base, packed),
-                    false => bits::$kernels::pack(width, values, base, packed),
+                if width <= $narrow_bits {
+                    bits::$narrow::pack(width, values, base, packed)
+                } else {
+                    bits::$kernels::pack(width, values, base, packed)
                 }
             }
             #[inline]
             fn unpack(width: usize, packed: &[u8], base: Self, out: &mut [Self; VECTOR_VALUES]) {
-                match width <= $narrow_bits {
-                    true => bits::$narrow::unpack(width, packed, base, out),
-                    false => bits::$kernels::unpack(width, packed, base, out),
+                if width <= $narrow_bits {
+                    bits::$narrow::unpack(width, packed, base, out)
+                } else {
+                    bits::$kernels::unpack(width, packed, base, out)
                 }
             }
             #[inline]
             fn unpack_one(width: usize, packed: &[u8], base: Self, index: usize) -> Self {
-                match width <= $narrow_bits {
-                    true => bits::$narrow::unpack_one(width, packed, base, index),
-                    false => bits::$kernels::unpack_one(width, packed, base, index),
+                if width <= $narrow_bits {
+                    bits::$narrow::unpack_one(width, packed, base, index)
+                } else {
+                    bits::$kernels::unpack_one(width, packed, base, index)
                 }
             }
             #[inline]
@@ -325,16 +328,18 @@ macro_rules! lane {
                 group: usize,
                 out: &mut [Self; GROUP_VALUES],
             ) {
-                match width <= $narrow_bits {
-                    true => bits::$narrow::unpack_group(width, packed, base, group, out),
-                    false => bits::$kernels::unpack_group(width, packed, base, group, out),
+                if width <= $narrow_bits {
+                    bits::$narrow::unpack_group(width, packed, base, group, out)
+                } else {
+                    bits::$kernels::unpack_group(width, packed, base, group, out)
                 }
             }
             #[inline]
             fn lane_bits(width: usize) -> usize {
-                match width <= $narrow_bits {
-                    true => 32,
-                    false => <$bits>::BITS as usize,
+                if width <= $narrow_bits {
+                    32
+                } else {
+                    <$bits>::BITS as usize
                 }
             }
             fn patch(lists: &Lists<'_>, out: &mut [Self; VECTOR_VALUES]) -> Option<bool> {

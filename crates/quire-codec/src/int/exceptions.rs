@@ -63,9 +63,10 @@ fn first_from(lists: &Lists<'_>, row: usize) -> usize {
     let (mut low, mut high) = (0, lists.count);
     while low < high {
         let middle = (low + high) / 2;
-        match position(lists, middle) < row {
-            true => low = middle + 1,
-            false => high = middle,
+        if position(lists, middle) < row {
+            low = middle + 1
+        } else {
+            high = middle
         }
     }
     low

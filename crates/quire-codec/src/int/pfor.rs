@@ -476,9 +476,10 @@ fn read_directory<L: Lane>(
 ) -> Result<Vec<Entry<L>>, Corrupt> {
     let count = vector_count(row_count);
     let bases: Vec<L> = references::read(cursor, count)?;
-    let starts: Vec<L> = match delta {
-        true => references::read(cursor, count)?,
-        false => vec![L::default(); count],
+    let starts: Vec<L> = if delta {
+        references::read(cursor, count)?
+    } else {
+        vec![L::default(); count]
     };
     let widths = cursor.bytes(count, "vector widths")?;
     let exceptions = match cursor.u8("exception flag")? {

@@ -42,9 +42,10 @@ fn may_be_differences<E: Element>(values: &[E]) -> bool {
 
 fn plan<E: Element>(values: &[E]) -> Plan {
     let plain = E::Packed::encoded_bytes(values, false);
-    let delta = match may_be_differences(values) {
-        true => E::Packed::encoded_bytes(values, true),
-        false => plain,
+    let delta = if may_be_differences(values) {
+        E::Packed::encoded_bytes(values, true)
+    } else {
+        plain
     };
     let is_delta = delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0;
     let bytes = if is_delta { delta } else { plain };

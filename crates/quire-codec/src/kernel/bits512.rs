@@ -137,10 +137,11 @@ macro_rules! same_width {
                 ($position:literal) => {
                     let fields = fields_at!($position, WIDTH in $bits, packed, row, $set, $shift_right, $double_shift);
                     for (half, fields) in fields.into_iter().enumerate() {
-                        let values = match DISJOINT {
-                            true => _mm512_ternarylogic_epi64::<AND_OR>(fields, masks, bases),
-                            false => $add(_mm512_and_si512(fields, masks), bases),
-                        };
+                        let values = if DISJOINT {
+_mm512_ternarylogic_epi64::<AND_OR>(fields, masks, bases)
+} else {
+$add(_mm512_and_si512(fields, masks), bases)
+};
                         put!(out, first_value($position) + half * (512 / $bits), values);
                     }
                 };

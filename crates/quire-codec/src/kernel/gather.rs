@@ -191,10 +191,11 @@ mod avx512 {
         {
             // SAFETY: eight codes have 32 bytes.
             let code = unsafe { _mm256_loadu_si256(codes.as_ptr().cast::<__m256i>()) };
-            let found = match few {
-                true => _mm512_permutex2var_epi64(a, _mm512_cvtepu32_epi64(code), b),
+            let found = if few {
+                _mm512_permutex2var_epi64(a, _mm512_cvtepu32_epi64(code), b)
+            } else {
                 // SAFETY: every code is below the length of the dictionary.
-                false => unsafe { _mm512_i32gather_epi64::<8>(code, values) },
+                unsafe { _mm512_i32gather_epi64::<8>(code, values) }
             };
             // SAFETY: eight values have 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), found) };

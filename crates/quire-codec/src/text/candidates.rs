@@ -206,9 +206,10 @@ fn shapes(values: &BytesSlice, effort: Effort) -> Candidate {
 pub(crate) fn sample(values: &BytesSlice, bytes: usize) -> BytesVector {
     let all_bytes = values.data_bytes();
     // No run is full with all of them.
-    let of_each_run = match all_bytes <= bytes {
-        true => all_bytes + 1,
-        false => bytes / SAMPLE_RUNS,
+    let of_each_run = if all_bytes <= bytes {
+        all_bytes + 1
+    } else {
+        bytes / SAMPLE_RUNS
     };
     let sample = Sample::take(values, of_each_run * SAMPLE_RUNS);
     BytesVector {

@@ -168,9 +168,10 @@ impl DictionaryDecoder {
             let (mut low, mut high) = (0, values.len());
             while low < high {
                 let middle = (low + high) / 2;
-                match holds(values.get(middle)) {
-                    true => low = middle + 1,
-                    false => high = middle,
+                if holds(values.get(middle)) {
+                    low = middle + 1
+                } else {
+                    high = middle
                 }
             }
             low as u32

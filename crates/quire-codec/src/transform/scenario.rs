@@ -239,9 +239,12 @@ fn record_header(index: usize, row_bytes: usize) -> [u8; 5] {
 pub fn constant_byte_block(percent: u64, block_bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     (0..block_bytes)
-        .map(|_| match random.within(0..100) < percent {
-            true => 0xFF,
-            false => random.next() as u8,
+        .map(|_| {
+            if random.within(0..100) < percent {
+                0xFF
+            } else {
+                random.next() as u8
+            }
         })
         .collect()
 }

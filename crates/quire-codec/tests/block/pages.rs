@@ -55,9 +55,12 @@ fn rows(random: &mut Random, length: usize) -> Vec<u8> {
 
 /// Random bytes, each zero with a chance of `zeros` in 16.
 fn sparse(random: &mut Random, length: usize, zeros: usize) -> Vec<u8> {
-    let byte = |random: &mut Random| match random.below(16) < zeros {
-        true => 0,
-        false => random.next() as u8,
+    let byte = |random: &mut Random| {
+        if random.below(16) < zeros {
+            0
+        } else {
+            random.next() as u8
+        }
     };
     (0..length).map(|_| byte(random)).collect()
 }

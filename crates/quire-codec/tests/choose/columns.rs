@@ -89,9 +89,12 @@ fn numbers(rows: usize, random: &mut Random) -> Vec<(&'static str, Vec<i64>)> {
         ),
         (
             "changes at half",
-            column(&mut |random, row| match row < rows / 2 {
-                true => random.below(16) as i64,
-                false => row as i64 * 1_000_003 + random.below(1 << 20) as i64,
+            column(&mut |random, row| {
+                if row < rows / 2 {
+                    random.below(16) as i64
+                } else {
+                    row as i64 * 1_000_003 + random.below(1 << 20) as i64
+                }
             }),
         ),
         (

@@ -135,9 +135,10 @@ fn uuids() -> [Column; 2] {
     let mut uuid = |upper: bool| {
         let digits = [8, 4, 4, 4, 12].map(|width| {
             let number = random.below(1 << (4 * width));
-            match upper {
-                true => format!("{number:0width$X}"),
-                false => format!("{number:0width$x}"),
+            if upper {
+                format!("{number:0width$X}")
+            } else {
+                format!("{number:0width$x}")
             }
         });
         digits.join("-").into_bytes()

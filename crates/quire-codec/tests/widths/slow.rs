@@ -138,8 +138,9 @@ pub fn sequence<E: Element>(values: &[E]) -> Vec<u8> {
         return [vec![0], plain].concat();
     }
     let delta = pfor_delta(start, E::from_wide(low), width, &codes);
-    match delta.len() * 20 < plain.len() * 19 {
-        true => [vec![1], delta].concat(),
-        false => [vec![0], plain].concat(),
+    if delta.len() * 20 < plain.len() * 19 {
+        [vec![1], delta].concat()
+    } else {
+        [vec![0], plain].concat()
     }
 }

@@ -173,9 +173,10 @@ impl Choice {
         };
         let is_single = is_unique && found.are_points && found.column_count == column_count;
         let range_count = found.ranges.len() as f64;
-        let rows = match is_single {
-            true => range_count,
-            false => estimated(table, index, &found.ranges)?,
+        let rows = if is_single {
+            range_count
+        } else {
+            estimated(table, index, &found.ranges)?
         };
         let choice = Self {
             index,

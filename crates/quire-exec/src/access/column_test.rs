@@ -219,9 +219,10 @@ fn compared(comparison: Comparison, place: Place) -> ValueSet {
 fn beginning_with(prefix: &[u8]) -> ValueSet {
     let prefix = &prefix[..prefix.len().min(KEY_TEXT_BYTES)];
     let mut behind = prefix.to_vec();
-    let high = match quire_format::key::successor(&mut behind) {
-        true => Bound::Excluded(Value::Bytes(behind.into())),
-        false => Bound::Unbounded,
+    let high = if quire_format::key::successor(&mut behind) {
+        Bound::Excluded(Value::Bytes(behind.into()))
+    } else {
+        Bound::Unbounded
     };
     let low = Bound::Included(Value::Bytes(prefix.into()));
     ValueSet::of(vec![Interval { low, high }], false)

@@ -73,12 +73,13 @@ fn lookup_by(
         return Ok(None);
     }
     let is_single = is_unique && given.len() == ordinals.len();
-    let (rows_each, start_ns) = match is_single {
-        true => (1.0, prices.lookup_ns),
-        false => (
+    let (rows_each, start_ns) = if is_single {
+        (1.0, prices.lookup_ns)
+    } else {
+        (
             rows_of_prefix(table, index, given.len())?,
             RANGE_LOOKUPS * prices.lookup_ns,
-        ),
+        )
     };
     let row_ns = match index {
         Some(_) => prices.lookup_ns,

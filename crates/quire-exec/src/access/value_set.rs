@@ -148,9 +148,10 @@ impl ValueSet {
                 low: low.clone(),
                 high: high.clone(),
             });
-            match ends_first {
-                true => one = left.next(),
-                false => two = right.next(),
+            if ends_first {
+                one = left.next()
+            } else {
+                two = right.next()
             }
         }
         both.retain(|interval| !interval.is_empty());

@@ -112,9 +112,10 @@ fn no_integer<O: Checked>(width: IntegerWidth, left: i64, right: i64) -> Trap {
 
 #[cold]
 fn no_decimal<O: Checked>(left: i128, right: i128) -> Trap {
-    match divides::<O>() && right == 0 {
-        true => EvaluationError::DivisionByZero.into(),
-        false => EvaluationError::overflow(O::OPERATOR, left, right).into(),
+    if divides::<O>() && right == 0 {
+        EvaluationError::DivisionByZero.into()
+    } else {
+        EvaluationError::overflow(O::OPERATOR, left, right).into()
     }
 }
 
@@ -158,9 +159,10 @@ impl<O: Checked> Operation<i128> for O {
 impl<O: Checked> Operation<f64> for O {
     #[inline(always)]
     fn apply(left: f64, right: f64) -> Result<f64, Trap> {
-        match O::OPERATOR == Operator::Divide && right == 0.0 {
-            true => Err(EvaluationError::DivisionByZero.into()),
-            false => Ok(O::doubles(left, right)),
+        if O::OPERATOR == Operator::Divide && right == 0.0 {
+            Err(EvaluationError::DivisionByZero.into())
+        } else {
+            Ok(O::doubles(left, right))
         }
     }
 }
@@ -168,9 +170,10 @@ impl<O: Checked> Operation<f64> for O {
 impl<O: Checked> Operation<f32> for O {
     #[inline(always)]
     fn apply(left: f32, right: f32) -> Result<f32, Trap> {
-        match O::OPERATOR == Operator::Divide && right == 0.0 {
-            true => Err(EvaluationError::DivisionByZero.into()),
-            false => Ok(O::reals(left, right)),
+        if O::OPERATOR == Operator::Divide && right == 0.0 {
+            Err(EvaluationError::DivisionByZero.into())
+        } else {
+            Ok(O::reals(left, right))
         }
     }
 }

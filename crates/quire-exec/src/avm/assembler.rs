@@ -133,9 +133,10 @@ impl Assembler {
                 _ if constants.contains(&position) => self.constant(*kind, next()?, is_date)?,
                 OperandKind::Attribute => {
                     let (word, _) = next()?;
-                    match word.contains('.') {
-                        true => attribute(word)?,
-                        false => attribute(&format!("{}.{word}", next()?.0))?,
+                    if word.contains('.') {
+                        attribute(word)?
+                    } else {
+                        attribute(&format!("{}.{word}", next()?.0))?
                     }
                 }
                 OperandKind::Label => self.label(&next()?.0, line)?,

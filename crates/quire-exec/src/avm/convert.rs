@@ -84,9 +84,10 @@ pub(super) fn move_word(
     value: Word,
     target: Target<Word>,
 ) -> Result<(), Trap> {
-    match registers.is_null_word(value) {
-        true => Write::<i64>::write_null(target, registers),
-        false => target.write(registers, registers.word(value)),
+    if registers.is_null_word(value) {
+        Write::<i64>::write_null(target, registers)
+    } else {
+        target.write(registers, registers.word(value))
     }
     Ok(())
 }
@@ -98,9 +99,10 @@ pub(super) fn move_wide(
     value: Wide,
     target: Target<Wide>,
 ) -> Result<(), Trap> {
-    match registers.is_null_wide(value) {
-        true => target.write_null(registers),
-        false => target.write(registers, registers.wide(value)),
+    if registers.is_null_wide(value) {
+        target.write_null(registers)
+    } else {
+        target.write(registers, registers.wide(value))
     }
     Ok(())
 }
@@ -112,9 +114,10 @@ pub(super) fn move_text(
     value: Text,
     target: Target<Text>,
 ) -> Result<(), Trap> {
-    match registers.is_null_text(value) {
-        true => target.write_null(registers),
-        false => target.write(registers, registers.place(value)),
+    if registers.is_null_text(value) {
+        target.write_null(registers)
+    } else {
+        target.write(registers, registers.place(value))
     }
     Ok(())
 }

@@ -183,8 +183,9 @@ pub(super) fn next<O: OperandType>(operands: &mut impl Iterator<Item = Operand>)
 /// Goes on there, or with the next.
 #[inline(always)]
 pub(super) fn branch(is_taken: bool, to: Label) -> Result<Next, Trap> {
-    Ok(match is_taken {
-        true => Next::Branch(to),
-        false => Next::Following,
+    Ok(if is_taken {
+        Next::Branch(to)
+    } else {
+        Next::Following
     })
 }

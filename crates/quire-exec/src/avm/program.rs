@@ -94,9 +94,10 @@ impl Program {
         for (register, value) in &self.draft.constants {
             registers.set_value(*register, &Scalar::from(value.as_tuple_value()))?;
         }
-        let made = match self.makes_text {
-            true => registers.add_made(),
-            false => 0,
+        let made = if self.makes_text {
+            registers.add_made()
+        } else {
+            0
         };
         Ok(Loaded { made })
     }

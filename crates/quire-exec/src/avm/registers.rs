@@ -368,9 +368,10 @@ impl RegisterSet {
     /// The bytes of a string.
     #[inline(always)]
     pub(super) fn bytes(&self, place: TextPlace) -> &[u8] {
-        let buffers = match place.is_made {
-            true => &self.made,
-            false => &self.buffers,
+        let buffers = if place.is_made {
+            &self.made
+        } else {
+            &self.buffers
         };
         let start = place.start as usize;
         let buffer = buffers.get(usize::from(place.buffer));

@@ -249,13 +249,14 @@ impl Checker<'_> {
             OperandKind::Call => number < asides.calls.len(),
             _ => true,
         };
-        match exists {
-            true => Ok(()),
-            false => Err(ProgramError::Nothing {
+        if exists {
+            Ok(())
+        } else {
+            Err(ProgramError::Nothing {
                 at: self.at,
                 opcode: self.instruction.name(),
                 operand: operand.to_string(),
-            }),
+            })
         }
     }
 }

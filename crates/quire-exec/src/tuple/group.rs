@@ -215,9 +215,10 @@ impl<I: RegisterIterator> HashGroup<I> {
         let groups_bytes = self.groups.len() * (GROUP_BYTES + slots_bytes);
         let keys_bytes = registers.buffer(self.buffer).len();
         // Texts of other group-bys count, too: they are in the same place.
-        let texts_bytes = match self.text_slots.is_empty() {
-            true => 0,
-            false => registers.state_text_bytes(),
+        let texts_bytes = if self.text_slots.is_empty() {
+            0
+        } else {
+            registers.state_text_bytes()
         };
         let used_bytes = groups_bytes + keys_bytes + texts_bytes;
         !self.groups.is_empty() && self.workspace.is_full(used_bytes)

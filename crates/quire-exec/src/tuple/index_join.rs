@@ -85,9 +85,10 @@ impl<L: RegisterIterator> IndexJoin<L> {
             ..
         } = &self.sides;
         let mut keys = left_keys.iter();
-        match !nulls_match && keys.any(|key| registers.is_null(*key)) {
-            true => self.right.look_up_nothing(),
-            false => self.right.look_up(left_keys, registers)?,
+        if !nulls_match && keys.any(|key| registers.is_null(*key)) {
+            self.right.look_up_nothing()
+        } else {
+            self.right.look_up(left_keys, registers)?
         }
         Ok(State::Right(false))
     }

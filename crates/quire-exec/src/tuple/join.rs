@@ -250,9 +250,10 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         };
         let workspace = &self.workspace;
         Ok(
-            match spilled.next_part(&mut self.kept, workspace, registers)? {
-                true => State::Left,
-                false => State::End,
+            if spilled.next_part(&mut self.kept, workspace, registers)? {
+                State::Left
+            } else {
+                State::End
             },
         )
     }
@@ -286,9 +287,10 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
                     nulls_match,
                     ..
                 } = &self.sides;
-                let first = match set_key(left_keys, *nulls_match, registers, &mut self.key) {
-                    true => self.kept.first(&self.key),
-                    false => None,
+                let first = if set_key(left_keys, *nulls_match, registers, &mut self.key) {
+                    self.kept.first(&self.key)
+                } else {
+                    None
                 };
                 State::Pair(first, false)
             }
@@ -299,9 +301,10 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
 
     /// From where right rows are looked at that may have matched none.
     fn rest_start(&self) -> usize {
-        match self.sides.kind.keeps_right() {
-            true => 0,
-            false => usize::MAX,
+        if self.sides.kind.keeps_right() {
+            0
+        } else {
+            usize::MAX
         }
     }
 
@@ -355,9 +358,10 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             return Ok(false);
         }
         self.image.restore(image, registers)?;
-        let first = match has_matched && matches!(self.sides.kind, JoinKind::Mark(_)) {
-            true => None,
-            false => self.kept.first(key),
+        let first = if has_matched && matches!(self.sides.kind, JoinKind::Mark(_)) {
+            None
+        } else {
+            self.kept.first(key)
         };
         self.state = State::Pair(first, has_matched);
         Ok(false)

@@ -243,9 +243,10 @@ impl TupleQuery {
         let is_bytes = column.and_then(|column| column.kind()) == Some(ValueKind::Bytes);
         let is_text = is_bytes && column.is_some_and(|column| column.is_text());
         let value = self.value(0).into_value(is_text).map_err(Trap::from)?;
-        match self.next_row()? {
-            true => Err(TupleQueryError::Rows),
-            false => Ok(value),
+        if self.next_row()? {
+            Err(TupleQueryError::Rows)
+        } else {
+            Ok(value)
         }
     }
 }

@@ -160,9 +160,10 @@ impl Left<'_> {
 
     fn skip(&mut self, bytes: u32) -> Result<(), Trap> {
         self.at += bytes as usize;
-        match self.at <= self.bytes.len() {
-            true => Ok(()),
-            false => Err(self.damaged()),
+        if self.at <= self.bytes.len() {
+            Ok(())
+        } else {
+            Err(self.damaged())
         }
     }
 }

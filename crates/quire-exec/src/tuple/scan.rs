@@ -296,9 +296,12 @@ fn copy_leaf(
     registers: &mut RegisterSet,
 ) -> Result<bool, Trap> {
     let mut bytes = rows.start(registers);
-    let has_leaf = scan.next_leaf(|key, tuple| match rows.push(&mut bytes, key, tuple) {
-        true => ControlFlow::Continue(()),
-        false => ControlFlow::Break(()),
+    let has_leaf = scan.next_leaf(|key, tuple| {
+        if rows.push(&mut bytes, key, tuple) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     });
     rows.finish(bytes, registers);
     Ok(has_leaf.map_err(RowScanError::from)?)

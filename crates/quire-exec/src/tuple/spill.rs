@@ -253,9 +253,10 @@ impl Stream {
         self.block.extend_from_slice(key);
         self.block.extend_from_slice(row);
         self.record_count += 1;
-        match self.block.len() >= file.block_bytes {
-            true => self.finish(file),
-            false => Ok(()),
+        if self.block.len() >= file.block_bytes {
+            self.finish(file)
+        } else {
+            Ok(())
         }
     }
 

@@ -37,9 +37,10 @@ impl Temporary {
         is_compressed: bool,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
-        let compression = match is_compressed {
-            true => TupleCompression::NullSuppressed,
-            false => TupleCompression::None,
+        let compression = if is_compressed {
+            TupleCompression::NullSuppressed
+        } else {
+            TupleCompression::None
         };
         let column = |column: &Register| TupleColumn {
             column_type: tuple_type(column.kind()),

@@ -26,9 +26,10 @@ pub(crate) fn figures(setup: &Setup, results: &Results) -> Vec<Figure> {
 /// What it was measured on, and what is to be known of all of it.
 fn notes(setup: &Setup, results: &Results) -> Vec<String> {
     let pool = pool_bytes(setup.scale) as f64 / f64::from(1 << 20);
-    let keys = match setup.has_keys {
-        true => "primary keys and two indexes",
-        false => "no keys and no indexes, as in the paper",
+    let keys = if setup.has_keys {
+        "primary keys and two indexes"
+    } else {
+        "no keys and no indexes, as in the paper"
     };
     let mut notes = vec![format!(
         "scale {}, pages of 4 KiB, a pool of {pool:.1} MiB and as much for sorts and joins, {keys}",

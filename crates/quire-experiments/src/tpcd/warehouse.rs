@@ -49,9 +49,10 @@ fn definitions(storage: Storage, has_keys: bool) -> Vec<String> {
             Storage::Compressed if !is_small => "auto",
             _ => "none",
         };
-        let columns = match has_keys {
-            true => line.trim_end_matches(';').to_owned(),
-            false => without_keys(line.trim_end_matches(';')),
+        let columns = if has_keys {
+            line.trim_end_matches(';').to_owned()
+        } else {
+            without_keys(line.trim_end_matches(';'))
         };
         format!(
             "{columns} USING row WITH (compression = {compression}, page_codec = none, storage_format = none, page_size = {})",
@@ -107,9 +108,12 @@ impl Answer {
             .collect::<Result<_, _>>()?;
         for row in 0..batch.num_rows() {
             let fields = columns.iter().zip(batch.columns());
-            let fields = fields.map(|(texts, column)| match column.is_null(row) {
-                true => String::new(),
-                false => quoted(&texts.value(row).to_string()),
+            let fields = fields.map(|(texts, column)| {
+                if column.is_null(row) {
+                    String::new()
+                } else {
+                    quoted(&texts.value(row).to_string())
+                }
             });
             self.rows.push(fields.collect::<Vec<_>>().join(","));
         }
@@ -118,9 +122,10 @@ impl Answer {
 }
 
 fn quoted(text: &str) -> String {
-    match text.is_empty() || text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+    if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
     }
 }
 

@@ -302,16 +302,18 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn name(&mut self, name: &'a str) -> Result<(), String> {
-        match self.names.insert(name) {
-            true => Ok(()),
-            false => Err(format!("the name {name:?} is there twice")),
+        if self.names.insert(name) {
+            Ok(())
+        } else {
+            Err(format!("the name {name:?} is there twice"))
         }
     }
 
     fn id(&mut self, id: u64, name: &str, next_id: u64) -> Result<(), String> {
-        match id < next_id && self.ids.insert(id) {
-            true => Ok(()),
-            false => Err(format!("the id {id} of {name:?} is impossible")),
+        if id < next_id && self.ids.insert(id) {
+            Ok(())
+        } else {
+            Err(format!("the id {id} of {name:?} is impossible"))
         }
     }
 
@@ -324,9 +326,10 @@ impl<'a> Seen<'a> {
         if tree.id >= next_tree_id || !self.tree_ids.insert(tree.id) {
             return Err(format!("the id {} of a tree is impossible", tree.id));
         }
-        match self.root_pages.insert(tree.root.get()) {
-            true => Ok(()),
-            false => Err(format!("two trees have the root page {}", tree.root)),
+        if self.root_pages.insert(tree.root.get()) {
+            Ok(())
+        } else {
+            Err(format!("two trees have the root page {}", tree.root))
         }
     }
 }

@@ -109,9 +109,10 @@ impl KeyLayout {
         sink: impl FnMut(usize, TupleValue<'a>),
     ) -> Result<(), Corrupt> {
         let end = self.walk(key, self.columns().len(), scratch, sink)?;
-        match end == key.len() {
-            true => Ok(()),
-            false => Err(Corrupt::new("bytes follow the last column of a key", end)),
+        if end == key.len() {
+            Ok(())
+        } else {
+            Err(Corrupt::new("bytes follow the last column of a key", end))
         }
     }
 

@@ -18,9 +18,10 @@ fn class(value: i128) -> (u8, usize) {
     }
     let magnitude = value ^ (value >> 127);
     let bytes = (128 - magnitude.leading_zeros()).div_ceil(8);
-    let byte = match value < 0 {
-        true => NEGATIVE - bytes as u8,
-        false => POSITIVE + bytes as u8,
+    let byte = if value < 0 {
+        NEGATIVE - bytes as u8
+    } else {
+        POSITIVE + bytes as u8
     };
     (byte, bytes as usize)
 }
@@ -46,12 +47,13 @@ pub(super) fn integer(bytes: &[u8], mask: u8) -> Result<(i128, usize), Corrupt> 
     let low = rest.get(..length).ok_or_else(cut_short)?;
     let join = |high: i128, byte: &u8| high << 8 | i128::from(byte ^ mask);
     let value = low.iter().fold(fill, join);
-    match class(value) == (byte, length) {
-        true => Ok((value, 1 + length)),
-        false => Err(Corrupt::new(
+    if class(value) == (byte, length) {
+        Ok((value, 1 + length))
+    } else {
+        Err(Corrupt::new(
             "key has an integer in another form than its own",
             0,
-        )),
+        ))
     }
 }
 
@@ -112,9 +114,10 @@ pub(super) fn float32(bytes: &[u8], mask: u8) -> Result<(f32, usize), Corrupt> {
         _ => ordered ^ SIGN_32,
     };
     let value = f32::from_bits(bits);
-    match ordered_32(value) == ordered {
-        true => Ok((value, 4)),
-        false => Err(no_float()),
+    if ordered_32(value) == ordered {
+        Ok((value, 4))
+    } else {
+        Err(no_float())
     }
 }
 
@@ -127,8 +130,9 @@ pub(super) fn float64(bytes: &[u8], mask: u8) -> Result<(f64, usize), Corrupt> {
         _ => ordered ^ SIGN_64,
     };
     let value = f64::from_bits(bits);
-    match ordered_64(value) == ordered {
-        true => Ok((value, 8)),
-        false => Err(no_float()),
+    if ordered_64(value) == ordered {
+        Ok((value, 8))
+    } else {
+        Err(no_float())
     }
 }

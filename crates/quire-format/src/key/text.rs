@@ -68,9 +68,10 @@ fn unescape(
     let (mut read, mut written) = (0, 0);
     loop {
         let Some(first) = bytes.get(read).map(|byte| byte ^ mask) else {
-            return match has_end {
-                true => Err(cut_short()),
-                false => Ok((read, written)),
+            return if has_end {
+                Err(cut_short())
+            } else {
+                Ok((read, written))
             };
         };
         read += 1;

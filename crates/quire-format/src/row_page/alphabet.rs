@@ -194,9 +194,10 @@ impl Alphabet {
             packed.next(word_bits(self.symbols.len(), rest)) as usize,
             rest,
         );
-        match highest < words {
-            true => Ok(bytes),
-            false => Err(Corrupt::new("word of a packed text", 0)),
+        if highest < words {
+            Ok(bytes)
+        } else {
+            Err(Corrupt::new("word of a packed text", 0))
         }
     }
 }

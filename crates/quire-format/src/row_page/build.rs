@@ -133,9 +133,10 @@ impl LevelBuilder {
             self.entries.len() > 1 && self.bytes_at_most(key_bytes) > self.page_bytes_most;
         let is_full = may_be_full
             && self.bytes_with(self.separator(self.entries.last(), key)) > self.page_bytes_most;
-        let built = match is_full {
-            true => Some(self.build_all_but_last()?),
-            false => None,
+        let built = if is_full {
+            Some(self.build_all_but_last()?)
+        } else {
+            None
         };
         let start = self.staged.len();
         self.staged.extend_from_slice(key);

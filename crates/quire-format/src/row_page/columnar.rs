@@ -188,9 +188,10 @@ pub(super) fn gather(
     let surplus = expanded.surplus.iter();
     let surplus: Vec<u8> = surplus.flat_map(|surplus| surplus.to_le_bytes()).collect();
     push_planes(&surplus, 2, whole(2), &mut raw);
-    let packing = match transform.is_packed() {
-        true => Packing::choose(transform, shape, &expanded, &mut keys, codec, &mut raw),
-        false => Packing::default(),
+    let packing = if transform.is_packed() {
+        Packing::choose(transform, shape, &expanded, &mut keys, codec, &mut raw)
+    } else {
+        Packing::default()
     };
     match keys.width {
         _ if packing.has_keys => {}
@@ -289,12 +290,13 @@ pub(super) fn restore(
         let (value, field) = values.next(rows, u16::from_le_bytes(*surplus))?;
         restored.push(key, value, field)?;
     }
-    match values.is_at_end() {
-        true => restored.finish(),
-        false => Err(Corrupt::new(
+    if values.is_at_end() {
+        restored.finish()
+    } else {
+        Err(Corrupt::new(
             "bytes follow the last value of a row page",
             raw.len(),
-        )),
+        ))
     }
 }
 

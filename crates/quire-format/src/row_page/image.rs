@@ -168,9 +168,10 @@ impl<'a> PageImage<'a> {
         }
         let (base_bytes, log_bytes) = (u32_at(header, BASE_BYTES)?, u32_at(header, LOG_BYTES)?);
         let is_padded = header[CODEC] & IS_PADDED != 0;
-        let log_bytes_max = match is_padded {
-            true => page_bytes,
-            false => space::log_bytes_max(page_bytes),
+        let log_bytes_max = if is_padded {
+            page_bytes
+        } else {
+            space::log_bytes_max(page_bytes)
         };
         let parts = rest.split_at_checked(base_bytes).and_then(|(base, rest)| {
             let (log, padding) = rest.split_at_checked(log_bytes)?;

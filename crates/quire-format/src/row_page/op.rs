@@ -86,9 +86,10 @@ pub fn apply(page: &mut RowPageMut<'_>, op: &PageOp<'_>) -> Result<Applied, Appl
             key,
             value,
             overflow,
-        } => Ok(match page.put(key, value, overflow)? {
-            true => Applied::Updated,
-            false => Applied::Inserted,
+        } => Ok(if page.put(key, value, overflow)? {
+            Applied::Updated
+        } else {
+            Applied::Inserted
         }),
         PageOp::Patch {
             key,

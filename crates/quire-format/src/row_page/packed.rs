@@ -42,12 +42,13 @@ fn range(numbers: impl Iterator<Item = i64>) -> (i64, u32) {
         least = least.min(number);
         most = most.max(number);
     }
-    match least <= most {
-        true => (
+    if least <= most {
+        (
             least,
             u64::BITS - (most.wrapping_sub(least) as u64).leading_zeros(),
-        ),
-        false => (0, 0),
+        )
+    } else {
+        (0, 0)
     }
 }
 
@@ -141,9 +142,10 @@ impl Mode {
         };
         let digits = Self::Digits { base, radix };
         let stored_bits = |mode: Self| mode.packed_bits(numbers.len());
-        match stored_bits(digits) + DIGITS_BITS < stored_bits(frame) + FRAME_BITS {
-            true => digits,
-            false => frame,
+        if stored_bits(digits) + DIGITS_BITS < stored_bits(frame) + FRAME_BITS {
+            digits
+        } else {
+            frame
         }
     }
 

@@ -119,15 +119,17 @@ impl Modes {
         parts: &mut Parts<'_>,
     ) -> Result<Self, Corrupt> {
         let mut reader = Reader::unversioned(parts.0);
-        let keys = match has_key_mode {
-            true => Mode::read(&mut reader)?,
-            false => Mode::Planes,
+        let keys = if has_key_mode {
+            Mode::read(&mut reader)?
+        } else {
+            Mode::Planes
         };
         let mut numbers = Vec::with_capacity(shape.places.len());
         for place in &shape.places {
-            numbers.push(match can_be_packed(place) {
-                true => Mode::read(&mut reader)?,
-                false => Mode::Planes,
+            numbers.push(if can_be_packed(place) {
+                Mode::read(&mut reader)?
+            } else {
+                Mode::Planes
             });
         }
         let mut texts = Vec::new();
@@ -182,9 +184,10 @@ pub(super) fn read_packed(
         }
     }
     let texts = read_texts(shape, &rows, &modes.texts, &mut bits, raw_bytes_max)?;
-    match bits.position().div_ceil(8) == packed.len() {
-        true => Ok(Columns { keys, rows, texts }),
-        false => Err(Corrupt::new("length of the packed columns", 0)),
+    if bits.position().div_ceil(8) == packed.len() {
+        Ok(Columns { keys, rows, texts })
+    } else {
+        Err(Corrupt::new("length of the packed columns", 0))
     }
 }
 

@@ -18,9 +18,10 @@ const CODE_LOSS: f32 = 1.03;
 /// Bits that a codec is expected to leave of `bytes`: of what does not repeat, the entropy where it codes single bytes, and
 /// everything where it does not; of each repeat, a reference.
 pub(super) fn left_bits(bytes: &[u8], has_entropy_coding: bool) -> usize {
-    let byte_bits = match has_entropy_coding {
-        true => CODE_LOSS * entropy_bits(bytes),
-        false => 8.0,
+    let byte_bits = if has_entropy_coding {
+        CODE_LOSS * entropy_bits(bytes)
+    } else {
+        8.0
     };
     let (mut literals, mut references) = (0, 0);
     let mut places = vec![0_u16; 1 << PLACES_BITS];

@@ -69,9 +69,10 @@ impl TextMode {
         let mut stored = Writer::default();
         mode.write(&mut stored);
         let bits = mode.packed_bits(lengths) + 8 * stored.len();
-        match super::repeats::left_bits(strings, has_entropy_coding) > bits {
-            true => mode,
-            false => Self::Plain,
+        if super::repeats::left_bits(strings, has_entropy_coding) > bits {
+            mode
+        } else {
+            Self::Plain
         }
     }
 
@@ -187,9 +188,10 @@ impl Drafts {
         }
         let count = string_count as f32;
         let new = ALPHABET_BITS + 8.0 * set.len() as f32 + RUN_BITS + set.symbol_bits()? * count;
-        let mut best = match self.sets.len() < ALPHABETS_MAX {
-            true => (new, self.sets.len(), *set),
-            false => (f32::INFINITY, 0, *set),
+        let mut best = if self.sets.len() < ALPHABETS_MAX {
+            (new, self.sets.len(), *set)
+        } else {
+            (f32::INFINITY, 0, *set)
         };
         for (number, (known, places)) in self.sets.iter().enumerate() {
             let both = known.union(set);

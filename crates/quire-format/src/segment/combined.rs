@@ -103,9 +103,10 @@ fn apply_one<T: Residual>(
         let mut expected = [E::default(); 1024];
         decode(reference, vector, &mut expected)?;
         clear_nulls(reference, vector, &mut expected)?;
-        match is_sum {
-            true => correlated::add(values, &expected),
-            false => correlated::subtract(values, &expected),
+        if is_sum {
+            correlated::add(values, &expected)
+        } else {
+            correlated::subtract(values, &expected)
         }
         Ok(())
     }

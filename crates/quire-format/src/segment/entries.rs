@@ -224,39 +224,40 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn every_value_has_an_equal_one_that_stays(
-            rows in prop::collection::vec((0_i64..9, any::<bool>()), 0..3000),
-            kept in 0_usize..40,
-            is_text: bool,
-        ) {
-            let kept = kept.min(rows.len());
-            let mut entries = match is_text {
-                false => Entries::Int64(rows.iter().map(|row| row.0 << 40).collect()),
-                true => {
-                    let mut strings = BytesVector::new();
-                    for row in &rows {
-                        strings.push("string ".repeat(row.0 as usize).as_bytes()).unwrap();
+            #[test]
+            fn every_value_has_an_equal_one_that_stays(
+                rows in prop::collection::vec((0_i64..9, any::<bool>()), 0..3000),
+                kept in 0_usize..40,
+                is_text: bool,
+            ) {
+                let kept = kept.min(rows.len());
+                let mut entries = if is_text {
+
+                        let mut strings = BytesVector::new();
+                        for row in &rows {
+                            strings.push("string ".repeat(row.0 as usize).as_bytes()).unwrap();
+                        }
+                        Entries::Bytes(strings)
+
+    } else {
+    Entries::Int64(rows.iter().map(|row| row.0 << 40).collect())
+    };
+                let is_valid: Vec<bool> = rows.iter().map(|row| row.1).collect();
+                let expected: Vec<Scalar> =
+                    (0..rows.len()).map(|row| entries.scalar(row as u32).unwrap()).collect();
+                let mut validity = is_valid.clone();
+                let codes = entries.leave_out_repeats(kept, &mut validity);
+                prop_assert_eq!(codes.len(), rows.len());
+                prop_assert_eq!(validity.len(), entries.len());
+                for (row, &code) in codes.iter().enumerate() {
+                    prop_assert_eq!(validity[code as usize], is_valid[row]);
+                    if is_valid[row] {
+                        prop_assert_eq!(entries.scalar(code).unwrap(), expected[row].clone());
                     }
-                    Entries::Bytes(strings)
+                    prop_assert!(row >= kept || code as usize == row);
                 }
-            };
-            let is_valid: Vec<bool> = rows.iter().map(|row| row.1).collect();
-            let expected: Vec<Scalar> =
-                (0..rows.len()).map(|row| entries.scalar(row as u32).unwrap()).collect();
-            let mut validity = is_valid.clone();
-            let codes = entries.leave_out_repeats(kept, &mut validity);
-            prop_assert_eq!(codes.len(), rows.len());
-            prop_assert_eq!(validity.len(), entries.len());
-            for (row, &code) in codes.iter().enumerate() {
-                prop_assert_eq!(validity[code as usize], is_valid[row]);
-                if is_valid[row] {
-                    prop_assert_eq!(entries.scalar(code).unwrap(), expected[row].clone());
-                }
-                prop_assert!(row >= kept || code as usize == row);
             }
         }
-    }
 
     #[test]
     fn what_repeats_is_left_out_behind_what_is_kept() {

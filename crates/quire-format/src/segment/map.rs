@@ -320,9 +320,10 @@ impl Mapped {
             }
         }
         let highest = out.iter().fold(0, |highest, &code| highest.max(code));
-        match (highest as usize) < self.entries.len() {
-            true => Ok(rows),
-            false => Err(Corrupt::new("code is beyond the map", 0)),
+        if (highest as usize) < self.entries.len() {
+            Ok(rows)
+        } else {
+            Err(Corrupt::new("code is beyond the map", 0))
         }
     }
 

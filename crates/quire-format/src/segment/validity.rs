@@ -128,9 +128,10 @@ impl StoredValidity {
                 Cursor::new(image, section.clone())?;
                 let bits = BooleanDecoder::open(CodecId::Rle, image.clone(), section, row_count)?;
                 let stored = Self::Bits(bits);
-                match stored.count_nulls(row_count)? == null_count {
-                    true => Ok(stored),
-                    false => wrong("NULL count of the header is not that of the validity section"),
+                if stored.count_nulls(row_count)? == null_count {
+                    Ok(stored)
+                } else {
+                    wrong("NULL count of the header is not that of the validity section")
                 }
             }
             ALL_VALID | ALL_NULL => wrong("NULL count does not fit the form of validity"),

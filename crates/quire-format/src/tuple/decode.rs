@@ -116,9 +116,10 @@ impl Section {
     /// `tuple`, which must have all parts of fixed length.
     #[inline]
     fn head<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
-        match tuple.len() < self.part_4 {
-            true => Err(cut_short(tuple.len())),
-            false => Ok(tuple),
+        if tuple.len() < self.part_4 {
+            Err(cut_short(tuple.len()))
+        } else {
+            Ok(tuple)
         }
     }
 
@@ -192,12 +193,13 @@ impl Section {
     #[inline]
     fn check_other(&self, open: &Open, value: TupleValue<'_>) -> Result<(), Corrupt> {
         let column = self.columns.get(open.column);
-        match value == TupleValue::Null && column.is_none_or(|column| !column.nullable) {
-            true => Err(Corrupt::new(
+        if value == TupleValue::Null && column.is_none_or(|column| !column.nullable) {
+            Err(Corrupt::new(
                 "a value has neither a code nor bytes",
                 open.bit / 8,
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -510,9 +512,10 @@ impl TupleLayout {
             }
             values = others;
         }
-        match end == tuple.len() {
-            true => Ok(()),
-            false => Err(Corrupt::new("bytes follow the last column of a tuple", end)),
+        if end == tuple.len() {
+            Ok(())
+        } else {
+            Err(Corrupt::new("bytes follow the last column of a tuple", end))
         }
     }
 

@@ -88,9 +88,10 @@ impl TupleColumn {
                 dictionary_type: dictionary.column_type(),
             });
         }
-        match dictionary.has_room(dictionary.entry_count() + usize::from(needs_zero)) {
-            true => Ok(()),
-            false => Err(LayoutError::NoCodeForNull { column }),
+        if dictionary.has_room(dictionary.entry_count() + usize::from(needs_zero)) {
+            Ok(())
+        } else {
+            Err(LayoutError::NoCodeForNull { column })
         }
     }
 }

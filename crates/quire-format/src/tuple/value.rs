@@ -150,9 +150,10 @@ impl TupleType {
         value: TupleValue<'_>,
     ) -> Result<(), ValueError> {
         if value == TupleValue::Null {
-            return match nullable {
-                true => Ok(()),
-                false => Err(ValueError::NotNull { column }),
+            return if nullable {
+                Ok(())
+            } else {
+                Err(ValueError::NotNull { column })
             };
         }
         self.hold(value)

@@ -11,9 +11,10 @@ use crate::rows::{Cell, Row, all_exact, cells, types, values};
 
 /// `ORDER BY` of one column.
 fn compare_cells(column: KeyColumn, left: &Option<Cell>, right: &Option<Cell>) -> Ordering {
-    let null_is = match column.nulls_first {
-        true => Ordering::Less,
-        false => Ordering::Greater,
+    let null_is = if column.nulls_first {
+        Ordering::Less
+    } else {
+        Ordering::Greater
     };
     let (left, right) = match (left, right) {
         (None, None) => return Ordering::Equal,
@@ -32,9 +33,10 @@ fn compare_cells(column: KeyColumn, left: &Option<Cell>, right: &Option<Cell>) -
         (Cell::Bytes(left), Cell::Bytes(right)) => left.cmp(right),
         other => panic!("{other:?}"),
     };
-    match column.descending {
-        true => ascending.reverse(),
-        false => ascending,
+    if column.descending {
+        ascending.reverse()
+    } else {
+        ascending
     }
 }
 
@@ -235,9 +237,10 @@ fn key_columns() -> impl Strategy<Value = KeyColumn> {
 fn key_cells(column: &KeyColumn) -> BoxedStrategy<Option<Cell>> {
     let edges = prop::sample::select(edges(column.column_type));
     let present = prop_oneof![cells(column.column_type), edges];
-    match column.nullable {
-        true => prop_oneof![1 => Just(None), 4 => present.prop_map(Some)].boxed(),
-        false => present.prop_map(Some).boxed(),
+    if column.nullable {
+        prop_oneof![1 => Just(None), 4 => present.prop_map(Some)].boxed()
+    } else {
+        present.prop_map(Some).boxed()
     }
 }
 

@@ -206,9 +206,10 @@ pub fn column_cells(column: &Column) -> BoxedStrategy<Option<Cell>> {
         .boxed(),
         Storage::Plain | Storage::Suppressed => cells(column.column_type),
     };
-    match column.nullable {
-        true => prop_oneof![1 => Just(None), 2 => present.prop_map(Some)].boxed(),
-        false => present.prop_map(Some).boxed(),
+    if column.nullable {
+        prop_oneof![1 => Just(None), 2 => present.prop_map(Some)].boxed()
+    } else {
+        present.prop_map(Some).boxed()
     }
 }
 

@@ -224,9 +224,10 @@ fn children(page: &RowPage<'_>) -> Result<Vec<Expected>, Corrupt> {
                 page: page.child_at(index)?,
                 level: page.level().checked_sub(1),
                 lower: key(index)?,
-                upper: match index + 1 < page.len() {
-                    true => key(index + 1)?,
-                    false => page.upper_fence().to_vec(),
+                upper: if index + 1 < page.len() {
+                    key(index + 1)?
+                } else {
+                    page.upper_fence().to_vec()
                 },
             })
         })

@@ -270,9 +270,10 @@ fn children(page: &RowPage<'_>) -> Result<Children, Corrupt> {
 /// Finds the place of a key in a page, and the child to go on with; `None` at a leaf.
 fn step(page: &RowPage<'_>, key: &[u8], place: &mut Place) -> Result<Option<PageId>, Corrupt> {
     let is_leaf = page.level() == 0;
-    let position = match is_leaf {
-        true => page.lower_bound(key)?,
-        false => page.child(key)?.0,
+    let position = if is_leaf {
+        page.lower_bound(key)?
+    } else {
+        page.child(key)?.0
     };
     let count = page.len().max(1) as f64;
     place.fraction += position as f64 / count / place.entries;

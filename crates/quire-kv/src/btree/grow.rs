@@ -43,10 +43,7 @@ impl BTree {
                 return Err(TreeError::freed(self.root));
             };
             let page = leaf.page();
-            let padding_bytes = match has_padding {
-                true => leaf.padding_bytes(),
-                false => 0,
-            };
+            let padding_bytes = if has_padding { leaf.padding_bytes() } else { 0 };
             match at_leaf(leaf, op, lsn, origin, padding_bytes, before)?
                 .ok_or(TreeError::freed(page))?
             {

@@ -86,9 +86,10 @@ impl Cut {
             return Ok(None);
         };
         let fits_without_its_end = page.used_bytes() / 16 * 15 <= full_bytes;
-        let pending = match fits_without_its_end {
-            true => [page.entry(last)?.key(), vec![0]].concat(),
-            false => page.entry(0)?.key(),
+        let pending = if fits_without_its_end {
+            [page.entry(last)?.key(), vec![0]].concat()
+        } else {
+            page.entry(0)?.key()
         };
         Ok(Some(Self {
             lower: page.lower_fence().to_vec(),

@@ -174,9 +174,10 @@ impl Shared {
         log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
-        let part_bytes = match self.volume.is_full() {
-            true => REDO_PART_BYTES_FULL,
-            false => self.options.write_set_bytes.min(REDO_PART_BYTES),
+        let part_bytes = if self.volume.is_full() {
+            REDO_PART_BYTES_FULL
+        } else {
+            self.options.write_set_bytes.min(REDO_PART_BYTES)
         };
         let near = near.get_mut().unwrap_or_else(PoisonError::into_inner);
         let redo = Redo::of(&self.log, changes, part_bytes, memory)?;
@@ -218,12 +219,11 @@ impl Shared {
             shared: self,
             is_applied: false,
         };
-        let applied = match is_large {
-            false => {
-                let applied = apply(changes, sequence.get(), near, &guard);
-                applied.map_err(|error| error.to_string())
-            }
-            true => self.apply_large(changes, sequence.get(), guard),
+        let applied = if is_large {
+            self.apply_large(changes, sequence.get(), guard)
+        } else {
+            let applied = apply(changes, sequence.get(), near, &guard);
+            applied.map_err(|error| error.to_string())
         };
         match applied {
             Ok(()) => {
@@ -261,9 +261,10 @@ impl Shared {
                         guard = None;
                         near = NearLeaf::default();
                         let changed_bytes = self.pool.flush_bytes();
-                        untried_bytes = match self.flush_before(sequence) {
-                            true => 0,
-                            false => 2 * changed_bytes,
+                        untried_bytes = if self.flush_before(sequence) {
+                            0
+                        } else {
+                            2 * changed_bytes
                         };
                     }
                     let guard = guard.get_or_insert_with(|| self.pool.begin_change());

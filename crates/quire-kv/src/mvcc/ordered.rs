@@ -187,9 +187,10 @@ impl Changes {
         }
         // Of ascending keys the blocks become full, of others they are halved.
         let is_last = block + 1 == self.blocks.len();
-        let cut = match is_last && index == BLOCK_PLACES_MAX {
-            true => BLOCK_PLACES_MAX,
-            false => BLOCK_PLACES_MAX / 2,
+        let cut = if is_last && index == BLOCK_PLACES_MAX {
+            BLOCK_PLACES_MAX
+        } else {
+            BLOCK_PLACES_MAX / 2
         };
         let mut upper = Vec::with_capacity(BLOCK_PLACES_MAX);
         upper.extend(self.blocks[block].drain(cut..));

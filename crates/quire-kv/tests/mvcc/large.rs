@@ -48,9 +48,12 @@ fn a_transaction_larger_than_memory_is_like_any_other() {
     }
     let last = transaction.begin_statement();
     let wanted: Entries = (0..ROWS)
-        .map(|number| match number < ROWS / 4 {
-            true => (key(number), vec![2; 70]),
-            false => (key(number), vec![1; 60]),
+        .map(|number| {
+            if number < ROWS / 4 {
+                (key(number), vec![2; 70])
+            } else {
+                (key(number), vec![1; 60])
+            }
         })
         .collect();
     assert!(all(&last, TREE) == wanted);

@@ -17,9 +17,12 @@ pub(super) fn with_exceptions(
 ) -> Vec<u64> {
     let mut random = Random(61 + percent);
     let codes = (1u64 << width) - 1;
-    let mut next = || match random.below(100) < percent {
-        true => random.next() | 1 << 63,
-        false => value(random.below(codes)),
+    let mut next = || {
+        if random.below(100) < percent {
+            random.next() | 1 << 63
+        } else {
+            value(random.below(codes))
+        }
     };
     (0..count).map(|_| next()).collect()
 }

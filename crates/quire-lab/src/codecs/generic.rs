@@ -214,9 +214,10 @@ fn block_speed(lab: &Lab, id: BlockCodecId, bytes: &[u8]) -> Result<CodecSpeed, 
     let decode_ns = lab.nanoseconds(|| {
         for (stored, block) in stored.iter().zip(&blocks) {
             let room = &mut room[..block.len()];
-            match stored.is_empty() {
-                true => room.copy_from_slice(block),
-                false => codec.decompress(stored, room)?,
+            if stored.is_empty() {
+                room.copy_from_slice(block)
+            } else {
+                codec.decompress(stored, room)?
             }
             black_box(&room);
         }

@@ -112,11 +112,12 @@ impl<'a, T: PartialEq> Comparison<'a, T> {
     }
 
     pub(crate) fn finish(self, codec: &str) -> Result<(), LabError> {
-        match self.equal && self.rest.is_empty() {
-            true => Ok(()),
-            false => Err(LabError::NotRestored {
+        if self.equal && self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(LabError::NotRestored {
                 codec: codec.to_owned(),
-            }),
+            })
         }
     }
 }

@@ -83,9 +83,10 @@ impl Ruler {
                 (0.0, count * step, ticks)
             }
         };
-        let scale = match ticks_are_powers(&ticks) {
-            true => axis.scale,
-            false => Scale::Linear,
+        let scale = if ticks_are_powers(&ticks) {
+            axis.scale
+        } else {
+            Scale::Linear
         };
         Self {
             scale,

@@ -139,9 +139,8 @@ fn best_frame<T: Integer>(sorted: &[T]) -> BestFrame<T> {
         }
     };
     let wider = (1..=T::Bits::BITS).map(of_width);
-    wider.fold(of_width(0), |best, other| match other.bits <= best.bits {
-        true => other,
-        false => best,
+    wider.fold(of_width(0), |best, other| {
+        if other.bits <= best.bits { other } else { best }
     })
 }
 
@@ -161,10 +160,10 @@ fn pdict<T: Integer>(sample: &Sample<T>) -> Choice<T> {
     };
     let wider = (1..=T::Bits::BITS).map(of_width);
     let (width, buckets, exception_rate, bits) =
-        wider.fold(of_width(0), |best, other| match other.3 <= best.3 {
-            true => other,
-            false => best,
-        });
+        wider.fold(
+            of_width(0),
+            |best, other| if other.3 <= best.3 { other } else { best },
+        );
     Choice {
         chosen: Chosen::Pdict {
             values: buckets.iter().map(|(value, _)| *value).collect(),

@@ -86,9 +86,10 @@ fn header<T: Integer>(
             header.base = base.bits().wide();
         }
         Reference::Pdict { encoder, reuse } => {
-            header.dictionary_kind = match reuse {
-                true => DictionaryKind::Earlier,
-                false => DictionaryKind::Own,
+            header.dictionary_kind = if reuse {
+                DictionaryKind::Earlier
+            } else {
+                DictionaryKind::Own
             };
             header.dictionary_count = encoder.dictionary().count();
             header.dictionary_fingerprint = encoder.dictionary().fingerprint();
@@ -343,11 +344,12 @@ fn double_cursor<U: Word>(
 
 /// Exceptions of linked lists over these misses, compulsory ones included.
 fn linked_count(misses: &Misses, width: usize) -> usize {
-    let compulsory = |pair: &[u16]| match usize::from(pair[0]) / GROUP_VALUES
-        == usize::from(pair[1]) / GROUP_VALUES
-    {
-        true => usize::from(pair[1] - pair[0] - 1).checked_shr(width as u32),
-        false => None,
+    let compulsory = |pair: &[u16]| {
+        if usize::from(pair[0]) / GROUP_VALUES == usize::from(pair[1]) / GROUP_VALUES {
+            usize::from(pair[1] - pair[0] - 1).checked_shr(width as u32)
+        } else {
+            None
+        }
     };
     let added: usize = misses.places().windows(2).filter_map(compulsory).sum();
     misses.count + added

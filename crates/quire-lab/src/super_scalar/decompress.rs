@@ -47,12 +47,13 @@ pub(super) fn decode<T: Integer>(
                 beyond_count += usize::from(code.wide() >= count);
                 table[code.wide() as usize & last]
             })?;
-            match beyond_count == links_beyond(parts, rows, codes, count, beyond_count)? {
-                true => Ok(()),
-                false => Err(Corrupt::new(
+            if beyond_count == links_beyond(parts, rows, codes, count, beyond_count)? {
+                Ok(())
+            } else {
+                Err(Corrupt::new(
                     "a code is not in the dictionary",
                     parts.sections.codes.start,
-                )),
+                ))
             }
         }
         (Scheme::Pdict, None) => Err(Corrupt::new("no dictionary", 36)),

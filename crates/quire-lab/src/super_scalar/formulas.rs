@@ -17,9 +17,10 @@ use super::bit_pack::code_mask;
 /// ```
 pub fn result_bandwidth(io: f64, ratio: f64, query: f64, decompression: f64) -> f64 {
     let delivered = io * ratio;
-    match delivered / decompression + delivered / query <= 1.0 {
-        true => delivered,
-        false => query * decompression / (query + decompression),
+    if delivered / decompression + delivered / query <= 1.0 {
+        delivered
+    } else {
+        query * decompression / (query + decompression)
     }
 }
 

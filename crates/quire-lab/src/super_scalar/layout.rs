@@ -207,9 +207,10 @@ impl Header {
             DictionaryKind::None => 0..=0,
             DictionaryKind::Own | DictionaryKind::Earlier => 1..=dictionary::VALUES_MAX,
         };
-        match dictionary_counts.contains(&self.dictionary_count) {
-            true => Ok(()),
-            false => Err(Corrupt::new("wrong number of values in the dictionary", 32)),
+        if dictionary_counts.contains(&self.dictionary_count) {
+            Ok(())
+        } else {
+            Err(Corrupt::new("wrong number of values in the dictionary", 32))
         }
     }
 }

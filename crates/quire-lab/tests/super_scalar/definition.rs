@@ -34,9 +34,12 @@ impl Definition<'_> {
     }
 
     fn fits(&self, code: Option<u64>) -> bool {
-        code.is_some_and(|code| match self.escaped {
-            true => code < mask(self.width),
-            false => code <= mask(self.width),
+        code.is_some_and(|code| {
+            if self.escaped {
+                code < mask(self.width)
+            } else {
+                code <= mask(self.width)
+            }
         })
     }
 

@@ -34,9 +34,10 @@ impl Emitter<'_, '_> {
             (Operation::BranchTruth(wanted), &[value, _]) => {
                 let value = self.read(value).value;
                 let zero = self.constant(types::I64, 0);
-                let condition = match wanted {
-                    true => IntCC::NotEqual,
-                    false => IntCC::Equal,
+                let condition = if wanted {
+                    IntCC::NotEqual
+                } else {
+                    IntCC::Equal
                 };
                 let truth = self.builder.ins().icmp(condition, value, zero);
                 self.branch_if(truth, step);

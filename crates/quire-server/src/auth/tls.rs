@@ -92,9 +92,10 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsErr
     let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
     let wrong = |reason: String| unreadable("a certificate", path, reason);
     let certificates = read().map_err(|error| wrong(error.to_string()))?;
-    match certificates.is_empty() {
-        true => Err(wrong("there is none in the file".to_owned())),
-        false => Ok(certificates),
+    if certificates.is_empty() {
+        Err(wrong("there is none in the file".to_owned()))
+    } else {
+        Ok(certificates)
     }
 }
 

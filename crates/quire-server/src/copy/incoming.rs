@@ -212,9 +212,10 @@ impl TextLines {
             if start > 0 {
                 csv.push(b',');
             }
-            match field == self.null {
-                true => csv.extend_from_slice(NULL),
-                false => push_quoted(csv, &unescaped(field)?),
+            if field == self.null {
+                csv.extend_from_slice(NULL)
+            } else {
+                push_quoted(csv, &unescaped(field)?)
             }
             if byte.is_none() {
                 break;
@@ -376,9 +377,10 @@ impl BinaryRows {
             };
             let Some(value) = at.checked_add(length).and_then(|end| bytes.get(at..end)) else {
                 csv.truncate(start);
-                return match length > ROW_BYTES_MAX {
-                    true => Err(too_long()),
-                    false => Ok(None),
+                return if length > ROW_BYTES_MAX {
+                    Err(too_long())
+                } else {
+                    Ok(None)
                 };
             };
             at += length;

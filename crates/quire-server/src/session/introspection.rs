@@ -20,8 +20,9 @@ WHERE t.oid = ANY($1::oid[])";
 
 /// The question that is asked in place of this one.
 pub(super) fn in_other_words(sql: &str) -> &str {
-    match sql.starts_with(START) && sql.contains(CONDITION) {
-        true => TYPES,
-        false => sql,
+    if sql.starts_with(START) && sql.contains(CONDITION) {
+        TYPES
+    } else {
+        sql
     }
 }

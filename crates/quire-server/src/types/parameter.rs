@@ -168,9 +168,10 @@ impl Parameter {
 
 fn utf8(bytes: &[u8]) -> Result<&str, ParameterError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ParameterError::NoText)?;
-    match text.contains('\0') {
-        true => Err(ParameterError::NoText),
-        false => Ok(text),
+    if text.contains('\0') {
+        Err(ParameterError::NoText)
+    } else {
+        Ok(text)
     }
 }
 

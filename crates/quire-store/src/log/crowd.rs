@@ -37,10 +37,11 @@ impl Crowd {
     /// A group is through that took so long, `waiting` others wait.
     pub(super) fn note(&mut self, group: usize, waiting: usize, took: Duration) {
         self.size = group + waiting;
-        self.sync = match self.sync.is_zero() {
-            true => took,
+        self.sync = if self.sync.is_zero() {
+            took
+        } else {
             // One that was very slow must not count for much.
-            false => (self.sync * 7 + took.min(self.sync * 4)) / 8,
+            (self.sync * 7 + took.min(self.sync * 4)) / 8
         };
     }
 

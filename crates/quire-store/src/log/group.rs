@@ -265,9 +265,10 @@ impl LogInner {
         };
         let pages = group.write_pages(batch, first)?;
         self.write_root(batch, pages.first().map(|page| page.page))?;
-        let durability = match group.is_synced {
-            true => Durability::Synced,
-            false => Durability::Unsynced,
+        let durability = if group.is_synced {
+            Durability::Synced
+        } else {
+            Durability::Unsynced
         };
         batch.commit_in_turn(durability)?;
         Ok((pages, first))

@@ -48,9 +48,10 @@ impl LargeCommit {
         let inner = &self.log.inner;
         let mut batch = inner.volume.begin()?;
         self.part_bytes += records.len() as u64;
-        match self.makes_room {
-            true => batch.use_reserve(),
-            false => batch.leave_room_for_pages(self.part_bytes),
+        if self.makes_room {
+            batch.use_reserve()
+        } else {
+            batch.leave_room_for_pages(self.part_bytes)
         }
         inner.lock_live().reconcile(|page| batch.existed(page));
         let number = match self.number {

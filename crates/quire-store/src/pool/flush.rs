@@ -234,9 +234,10 @@ impl Upkeep {
                 self.counters
                     .appended_images
                     .fetch_add(1, Ordering::Relaxed);
-                let image = match ops.is_empty() {
-                    true => base,
-                    false => append(page, &base, &ops, lsn)?.into(),
+                let image = if ops.is_empty() {
+                    base
+                } else {
+                    append(page, &base, &ops, lsn)?.into()
                 };
                 (Some(image), ops)
             }

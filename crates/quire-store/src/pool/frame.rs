@@ -272,9 +272,10 @@ impl FrameMut<'_> {
     /// See [`ApplyError`]; the page is as it was.
     pub fn apply(&mut self, op: &PageOp<'_>, lsn: u64) -> Result<Applied, ApplyError> {
         self.content.before_change(self.frame);
-        let logged = match self.content.is_logging(self.frame.codec) {
-            true => Some(self.in_short(op)?),
-            false => None,
+        let logged = if self.content.is_logging(self.frame.codec) {
+            Some(self.in_short(op)?)
+        } else {
+            None
         };
         let mut page = RowPageMut::trusted(&mut self.content.bytes)?;
         let applied = apply(&mut page, op)?;

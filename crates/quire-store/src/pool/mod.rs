@@ -192,9 +192,10 @@ impl Pool {
     /// its leaf [should be split](Frame::wants_split). Without compression the codec stays as it is.
     #[must_use]
     pub fn with_target(&self, codec: PageCodec, tree: u64, target: PageTarget) -> PageCodec {
-        match codec.compresses() {
-            true => self.inner.upkeep.targets.add(codec, tree, target),
-            false => codec,
+        if codec.compresses() {
+            self.inner.upkeep.targets.add(codec, tree, target)
+        } else {
+            codec
         }
     }
 

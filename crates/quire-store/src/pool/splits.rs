@@ -39,9 +39,10 @@ impl Splits {
     fn set_served(&self, is_served: bool) {
         let mut queue = self.lock();
         queue.is_served = is_served;
-        let leaves = match is_served {
-            true => VecDeque::new(),
-            false => std::mem::take(&mut queue.leaves),
+        let leaves = if is_served {
+            VecDeque::new()
+        } else {
+            std::mem::take(&mut queue.leaves)
         };
         drop(queue);
         self.changed.notify_all();

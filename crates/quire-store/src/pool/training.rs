@@ -59,9 +59,10 @@ impl Sample {
     /// Begins, if dictionaries are wanted at all. One that is there already is judged when there are more leaves.
     pub(super) fn begin(&mut self, is_wanted: bool, has_dictionary: bool) {
         self.is_wanted = is_wanted;
-        self.target_leaves = match has_dictionary {
-            true => FIRST_LEAVES * GROWTH,
-            false => FIRST_LEAVES,
+        self.target_leaves = if has_dictionary {
+            FIRST_LEAVES * GROWTH
+        } else {
+            FIRST_LEAVES
         };
     }
 

@@ -241,16 +241,18 @@ impl WriteBatch {
     /// How many blocks the batch leaves free.
     pub(super) fn blocks_left(&self, runs: &BatchRuns, space: &Space) -> u64 {
         let redo_bytes = self.redo_bytes.load(Ordering::Relaxed);
-        let page_bytes = match space.is_full {
+        let page_bytes = if space.is_full {
             // Rows take more in their pages than in the log, for these are not full.
-            true => 2 * redo_bytes,
+            2 * redo_bytes
+        } else {
             // They are estimated when they have been changed.
-            false => self.inner.image_bytes_of(redo_bytes),
+            self.inner.image_bytes_of(redo_bytes)
         };
         let others = || space.floors.left_by_others() + page_bytes.div_ceil(BLOCK_BYTES);
-        match self.is_cleaning {
-            true => left_by_cleaning(runs),
-            false => self.left_of_reserve(runs, space).unwrap_or_else(others),
+        if self.is_cleaning {
+            left_by_cleaning(runs)
+        } else {
+            self.left_of_reserve(runs, space).unwrap_or_else(others)
         }
     }
 

@@ -135,16 +135,18 @@ fn clean(
     };
     let mut copies = Copies::default();
     // Between two steps others may take what the first has gained.
-    let budget_bytes = match inner.is_full() {
-        true => budget_bytes.min(report.file_bytes_before.saturating_mul(2)),
-        false => budget_bytes,
+    let budget_bytes = if inner.is_full() {
+        budget_bytes.min(report.file_bytes_before.saturating_mul(2))
+    } else {
+        budget_bytes
     };
     reserve_at_end(inner)?;
     let mut goes_on = tell(inner, &copies, 0, &mut told);
     while goes_on && report.moved_bytes < budget_bytes {
-        let step = match inner.is_full() {
-            true => step_on_full_disk(inner)?,
-            false => step(inner, &mut copies, budget_bytes - report.moved_bytes)?,
+        let step = if inner.is_full() {
+            step_on_full_disk(inner)?
+        } else {
+            step(inner, &mut copies, budget_bytes - report.moved_bytes)?
         };
         let Some((pages, bytes)) = step else { break };
         report.moved_pages += pages;

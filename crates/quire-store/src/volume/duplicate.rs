@@ -37,9 +37,10 @@ impl Pin {
         let batch = copy.begin()?;
         for entry in self.entries_by_place() {
             let (kind, payload) = self.inner.read_image(&entry)?;
-            match entry.page.get() < FIRST_FREE_PAGE {
-                true => batch.replace(entry.page, kind, &payload)?,
-                false => batch.put(entry.page, kind, &payload)?,
+            if entry.page.get() < FIRST_FREE_PAGE {
+                batch.replace(entry.page, kind, &payload)?
+            } else {
+                batch.put(entry.page, kind, &payload)?
             }
             done_bytes += image_bytes(&entry);
             if !go_on(done_bytes, total_bytes) {

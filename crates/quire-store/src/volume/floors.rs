@@ -103,8 +103,9 @@ pub(super) fn cleaning_run_bytes(end: u64) -> u64 {
 pub(super) fn closed_reserve_blocks(live_bytes: u64) -> u64 {
     const BYTES_MIN: u64 = 32 << 10;
     const BYTES_MAX: u64 = 1 << 20;
-    match live_bytes < RESERVED_LIVE_BYTES_MIN {
-        true => 0,
-        false => (live_bytes / 128).clamp(BYTES_MIN, BYTES_MAX) / BLOCK_BYTES,
+    if live_bytes < RESERVED_LIVE_BYTES_MIN {
+        0
+    } else {
+        (live_bytes / 128).clamp(BYTES_MIN, BYTES_MAX) / BLOCK_BYTES
     }
 }

@@ -290,9 +290,12 @@ impl WriteBatch {
             let prepared = self.inner.begin_session(&mut writer);
             // Unless the disk is full, all is made up for with the last run of the batch.
             let may = prepared.and_then(|()| self.may_take(&mut writer, &runs));
-            let placed = may.map(|may| match may {
-                true => place(&mut writer, &runs, Need::Ordinary),
-                false => None,
+            let placed = may.map(|may| {
+                if may {
+                    place(&mut writer, &runs, Need::Ordinary)
+                } else {
+                    None
+                }
             });
             match placed {
                 Ok(Some(placement)) => runs.seal(placement, &writer),
@@ -325,9 +328,12 @@ impl WriteBatch {
     pub(super) fn flush_alone(&self, runs: &mut BatchRuns) -> Result<(), WriteError> {
         let mut writer = self.inner.lock_writer();
         let result = self.inner.begin_session(&mut writer);
-        let result = result.and_then(|()| match self.makes_room(runs) {
-            true => Ok(()),
-            false => self.inner.grow_ahead(&mut writer, runs.block_count()),
+        let result = result.and_then(|()| {
+            if self.makes_room(runs) {
+                Ok(())
+            } else {
+                self.inner.grow_ahead(&mut writer, runs.block_count())
+            }
         });
         let result = result.and_then(|()| self.write_alone(&mut writer, runs));
         runs.failed |= result.is_err();
@@ -338,15 +344,17 @@ impl WriteBatch {
         let needed_bytes = runs.buffer.len() as u64;
         let left = self.left_of_reserve(runs, &writer.space);
         // What is copied to make the file shorter goes into its holes, if it can.
-        let needs = match self.is_cleaning {
-            true => [Need::Inside, Need::Ordinary],
-            false => [Need::Ordinary, Need::Inside],
+        let needs = if self.is_cleaning {
+            [Need::Inside, Need::Ordinary]
+        } else {
+            [Need::Ordinary, Need::Inside]
         };
         let makes_room = left.map(|left| Need::MakesRoom { left });
         // On a full disk it goes into the reserve in long runs, not into short holes.
-        let needs = match self.is_cleaning && writer.space.is_full {
-            true => &needs[..0],
-            false => &needs[..],
+        let needs = if self.is_cleaning && writer.space.is_full {
+            &needs[..0]
+        } else {
+            &needs[..]
         };
         let mut failure = self.full(needed_bytes);
         for need in needs.iter().copied().chain(makes_room) {
@@ -413,9 +421,10 @@ impl WriteBatch {
             writer.space.run_room_bytes(left)
         };
         let with_image = (runs.buffer.len() + IMAGE_HEADER_BYTES + payload_bytes) as u64;
-        match !runs.buffer.is_empty() && with_image > room_bytes {
-            true => self.flush_alone(runs),
-            false => Ok(()),
+        if !runs.buffer.is_empty() && with_image > room_bytes {
+            self.flush_alone(runs)
+        } else {
+            Ok(())
         }
     }
 

@@ -191,10 +191,7 @@ impl FreeSpace {
 }
 
 fn useful(count: u64) -> u64 {
-    match count >= USEFUL_HOLE {
-        true => count,
-        false => 0,
-    }
+    if count >= USEFUL_HOLE { count } else { 0 }
 }
 
 #[cfg(test)]

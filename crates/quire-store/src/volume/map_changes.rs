@@ -73,9 +73,10 @@ impl Writer {
 
     /// On a full disk chunks are short, to find their place in holes.
     fn packer(&self) -> Packer {
-        let items_max = match self.space.is_full {
-            true => SHORT_CHUNK_ITEMS as usize,
-            false => CHUNK_ITEMS_MAX,
+        let items_max = if self.space.is_full {
+            SHORT_CHUNK_ITEMS as usize
+        } else {
+            CHUNK_ITEMS_MAX
         };
         Packer {
             chunks: Vec::new(),

@@ -278,9 +278,10 @@ impl Volume {
     /// Returns how many bytes were moved: what has moved is pinned where it was by whoever pins the volume.
     pub fn pack(&self) -> u64 {
         let has_written = self.inner.lock_writer().space.tail.is_some();
-        match has_written && self.inner.may_write().is_ok() {
-            true => clean::clean_before_end(&self.inner),
-            false => 0,
+        if has_written && self.inner.may_write().is_ok() {
+            clean::clean_before_end(&self.inner)
+        } else {
+            0
         }
     }
 

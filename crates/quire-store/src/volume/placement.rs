@@ -199,9 +199,10 @@ impl Space {
         let after = run.end();
         let start = if need != Need::Ordinary {
             let longest = self.longest_hole()?;
-            match self.free.room_at(after, false) >= longest.count.min(USEFUL_HOLE) {
-                true => after,
-                false => longest.start,
+            if self.free.room_at(after, false) >= longest.count.min(USEFUL_HOLE) {
+                after
+            } else {
+                longest.start
             }
         } else if self.free.room_at(after, true) > 0 {
             after
@@ -229,9 +230,10 @@ impl Space {
     /// How many of so many blocks are not in the file. As long as it can be made longer, short holes do not count: a full disk
     /// has to be cleaned before these are of use.
     pub(super) fn lacking(&self, wanted: u64) -> u64 {
-        let free = match self.is_full {
-            true => self.free.free_count(),
-            false => self.free.useful_count(),
+        let free = if self.is_full {
+            self.free.free_count()
+        } else {
+            self.free.useful_count()
         };
         wanted.saturating_sub(free + self.reserve.count)
     }
@@ -312,9 +314,10 @@ impl Space {
 
     /// True when the reserve has been used, or the file has outgrown it.
     pub(super) fn is_short(&self, wanted: u64) -> bool {
-        match self.is_full {
-            true => self.reserve.count < self.floors.left_by_flushes(),
-            false => self.reserve.count < wanted - wanted / 4,
+        if self.is_full {
+            self.reserve.count < self.floors.left_by_flushes()
+        } else {
+            self.reserve.count < wanted - wanted / 4
         }
     }
 
@@ -353,9 +356,10 @@ impl Space {
     fn seat_behind(&self, end_of_use: u64, count: u64) -> u64 {
         let end = self.free.end();
         let last = end.saturating_sub(count).max(end_of_use);
-        match end * BLOCK_BYTES < SHORT_FILE_BYTES {
-            true => last,
-            false => last.min(end_of_use + LOG_BLOCKS),
+        if end * BLOCK_BYTES < SHORT_FILE_BYTES {
+            last
+        } else {
+            last.min(end_of_use + LOG_BLOCKS)
         }
     }
 

@@ -146,9 +146,10 @@ impl Inner {
         let end_before = writer.space.free.end();
         writer.space.floors = self.floors(writer);
         let wanted = self.wanted_reserve(writer);
-        let seat = match writer.space.is_full {
-            true => Seat::Lowest,
-            false => seat,
+        let seat = if writer.space.is_full {
+            Seat::Lowest
+        } else {
+            seat
         };
         let Some(growth) = writer.space.choose_reserve(wanted, seat) else {
             return Ok(());
@@ -176,9 +177,10 @@ impl Inner {
 
     fn floors(&self, writer: &Writer) -> Floors {
         let asked = self.flush_room_bytes.load(Ordering::Relaxed);
-        let kept = match writer.space.is_full && asked > 0 {
-            true => asked.max(writer.contents.pages.live_bytes() / FLUSHES_OF_LIVE),
-            false => asked,
+        let kept = if writer.space.is_full && asked > 0 {
+            asked.max(writer.contents.pages.live_bytes() / FLUSHES_OF_LIVE)
+        } else {
+            asked
         };
         self.flush_room_kept_bytes.store(kept, Ordering::Relaxed);
         writer.floors(kept)
@@ -244,9 +246,10 @@ impl Inner {
     /// By how much the file becomes longer for a small run; about so much that in a short file the reserve is part of it.
     pub(super) fn blocks_ahead(&self, writer: &Writer, run_blocks: u64) -> u64 {
         let count = self.options.growth_blocks();
-        match run_blocks > count / 4 {
-            true => 0,
-            false => (count - count / 4).max(count.saturating_sub(writer.space.reserve.count)),
+        if run_blocks > count / 4 {
+            0
+        } else {
+            (count - count / 4).max(count.saturating_sub(writer.space.reserve.count))
         }
     }
 

@@ -164,9 +164,10 @@ impl Stretch {
     /// Blocks in one piece after it was emptied into the reserve: that begins to be used at its start.
     fn longest_after(&self, reserve_blocks: u64) -> u64 {
         let rest = reserve_blocks.saturating_sub(self.copy_blocks);
-        match self.follows_reserve {
-            true => rest + self.span_blocks,
-            false => rest.max(self.span_blocks),
+        if self.follows_reserve {
+            rest + self.span_blocks
+        } else {
+            rest.max(self.span_blocks)
         }
     }
 
@@ -201,8 +202,9 @@ fn adjoin(writer: &Writer, run: Extent, next: Extent) -> bool {
 
 /// The free blocks right before the second of two runs.
 fn free_gap(writer: &Writer, run: Extent, next: Extent) -> u64 {
-    match run.end() <= next.start && adjoin(writer, run, next) {
-        true => next.start - run.end(),
-        false => 0,
+    if run.end() <= next.start && adjoin(writer, run, next) {
+        next.start - run.end()
+    } else {
+        0
     }
 }

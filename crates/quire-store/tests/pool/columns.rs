@@ -14,9 +14,12 @@ use crate::support::{
 
 /// Pages of 60 rows of 8 numbers of 4 bytes, which are narrow in the first pages and equal in the others.
 fn page(random: &mut Random, is_narrow: bool) -> Entries {
-    let number = |random: &mut Random| match is_narrow {
-        true => 70_000 + random.below(700) as u32,
-        false => 9,
+    let number = |random: &mut Random| {
+        if is_narrow {
+            70_000 + random.below(700) as u32
+        } else {
+            9
+        }
     };
     let row = |random: &mut Random| (0..8).flat_map(|_| number(random).to_le_bytes()).collect();
     (0..60_u8).map(|key| (vec![key], row(random))).collect()

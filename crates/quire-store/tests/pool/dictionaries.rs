@@ -37,9 +37,10 @@ fn text(words: &[Vec<u8>], random: &mut Random, number: usize) -> Entries {
 }
 
 fn list(pin: &Pin) -> DictionaryList {
-    match pin.contains(DICTIONARY_LIST_PAGE) {
-        true => DictionaryList::decode(&pin.read(DICTIONARY_LIST_PAGE).unwrap()).unwrap(),
-        false => DictionaryList::default(),
+    if pin.contains(DICTIONARY_LIST_PAGE) {
+        DictionaryList::decode(&pin.read(DICTIONARY_LIST_PAGE).unwrap()).unwrap()
+    } else {
+        DictionaryList::default()
     }
 }
 

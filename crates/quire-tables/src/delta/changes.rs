@@ -94,9 +94,10 @@ impl ColumnChanges {
             }
             ControlFlow::Continue(())
         })? {}
-        match wrong {
-            true => Err(Corrupt::new("a deletion whose key is no position", 0).into()),
-            false => Ok(counts),
+        if wrong {
+            Err(Corrupt::new("a deletion whose key is no position", 0).into())
+        } else {
+            Ok(counts)
         }
     }
 

@@ -61,9 +61,10 @@ impl RowLayout {
         scratch: &'a mut Vec<u8>,
     ) -> Result<StoredValue<'a>, Corrupt> {
         let Some(column) = self.columns.get(ordinal) else {
-            return match ordinal == self.row_key_ordinal() {
-                true => Ok(StoredValue::Value(TupleValue::Bytes(key))),
-                false => Err(no_column(ordinal)),
+            return if ordinal == self.row_key_ordinal() {
+                Ok(StoredValue::Value(TupleValue::Bytes(key)))
+            } else {
+                Err(no_column(ordinal))
             };
         };
         if let Some(number) = column.tuple {
@@ -168,9 +169,10 @@ impl RowLayout {
         values: &mut [TupleValue<'a>],
     ) -> Result<(), Corrupt> {
         let Some(layout) = &self.key else {
-            return match key.len() == 8 {
-                true => Ok(()),
-                false => Err(Corrupt::new("number of a row has not 8 bytes", 0)),
+            return if key.len() == 8 {
+                Ok(())
+            } else {
+                Err(Corrupt::new("number of a row has not 8 bytes", 0))
             };
         };
         layout.visit(key, scratch, |number, value| {

@@ -131,9 +131,10 @@ impl IndexLayout {
         target.extend_from_slice(row_key);
         // In a unique index the key of the row is a value, but one that would be a key with NULL.
         let (bytes, limit) = (key.len() + value.len(), self.key_bytes_max);
-        match bytes > limit {
-            true => Err(RowError::KeyTooLong { bytes, limit }),
-            false => Ok(exclusive),
+        if bytes > limit {
+            Err(RowError::KeyTooLong { bytes, limit })
+        } else {
+            Ok(exclusive)
         }
     }
 

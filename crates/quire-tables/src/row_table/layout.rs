@@ -313,9 +313,10 @@ fn columns(spec: &RowLayoutSpec) -> Vec<Column> {
             tuple: (!only_in_key).then_some(0),
             marked: is_string && !only_in_key,
             filler: filler(column),
-            decoding: match only_in_key {
-                true => FieldDecoding::Key,
-                false => decoding(&column.storage, is_string),
+            decoding: if only_in_key {
+                FieldDecoding::Key
+            } else {
+                decoding(&column.storage, is_string)
             },
         }
     };

@@ -50,9 +50,10 @@ impl<'a> StoredString<'a> {
                     value_bytes: u32::from_le_bytes([a, b, c, d]),
                     chunk_bytes: u16::from_le_bytes([low, high]),
                 };
-                match mark.chunk_bytes == 0 || mark.value_bytes() > VALUE_BYTES_MAX {
-                    true => Err(Corrupt::new("mark of a long value", 0)),
-                    false => Ok(Self::CutOut(mark)),
+                if mark.chunk_bytes == 0 || mark.value_bytes() > VALUE_BYTES_MAX {
+                    Err(Corrupt::new("mark of a long value", 0))
+                } else {
+                    Ok(Self::CutOut(mark))
                 }
             }
             _ => Err(Corrupt::new("string starts with an unknown mark", 0)),

@@ -137,10 +137,11 @@ pub fn compare_floats(left: f64, right: f64) -> Ordering {
 
 /// The same bits for floats that are equal in SQL.
 fn hashed_bits(value: f64) -> u64 {
-    match value.is_nan() {
-        true => f64::NAN.to_bits(),
+    if value.is_nan() {
+        f64::NAN.to_bits()
+    } else {
         // Adding zero makes -0.0 positive.
-        false => (value + 0.0).to_bits(),
+        (value + 0.0).to_bits()
     }
 }
 

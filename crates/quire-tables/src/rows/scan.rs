@@ -102,9 +102,10 @@ impl RowScan {
         let layout = Arc::clone(&parts.layout);
         let builder =
             BatchBuilder::new(layout, &ordinals, options.with_row_key, Arc::clone(&schema))?;
-        let range = |tree: TreeId, range: &KeyRange| match range.is_empty() {
-            true => view.scan(tree, &[0], &[0], options.direction),
-            false => {
+        let range = |tree: TreeId, range: &KeyRange| {
+            if range.is_empty() {
+                view.scan(tree, &[0], &[0], options.direction)
+            } else {
                 let high = range.high.as_deref().unwrap_or_default();
                 view.scan(tree, &range.low, high, options.direction)
             }
@@ -189,9 +190,10 @@ fn push_leaf(
 ) -> Result<bool, RowScanError> {
     Ok(scan.next_leaf(|key, value| {
         builder.push(key, value);
-        match builder.row_count() < batch_rows && !builder.is_full() {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        if builder.row_count() < batch_rows && !builder.is_full() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     })?)
 }

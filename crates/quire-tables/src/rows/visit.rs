@@ -231,9 +231,10 @@ impl RowKeys {
                     }
                     Err(error) => failed = Some(error),
                 }
-                match failed.is_some() || ends.len() >= most {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                if failed.is_some() || ends.len() >= most {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 }
             })?;
         }

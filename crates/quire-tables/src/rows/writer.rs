@@ -199,10 +199,11 @@ impl<'t> RowWriter<'t> {
             }
         }
         let (tree, key, tuple) = (parts.rows, &self.made.row.key, &self.made.row.tuple);
-        match parts.layout.is_numbered() {
-            true => self.rows.put(tree, key, tuple)?,
+        if parts.layout.is_numbered() {
+            self.rows.put(tree, key, tuple)?
+        } else {
             // It was locked to be looked for.
-            false => self.rows.put_locked(tree, key, tuple)?,
+            self.rows.put_locked(tree, key, tuple)?
         }
         self.put_chunks()?;
         for index in &parts.indexes {

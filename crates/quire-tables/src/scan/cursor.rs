@@ -82,9 +82,10 @@ impl Cursor {
             };
             let row_group = scan.table.row_group(index)?;
             let mut groups = groups_to_scan(scan, &row_group);
-            let deleted = match groups.is_empty() {
-                true => None,
-                false => deleted_rows(scan, index, &row_group)?,
+            let deleted = if groups.is_empty() {
+                None
+            } else {
+                deleted_rows(scan, index, &row_group)?
             };
             if let Some(deleted) = &deleted {
                 groups.retain(|&group| deleted.count_in_group(group) < row_group.group_rows(group));

@@ -91,9 +91,12 @@ pub(super) fn dictionary_array(
     let missing = || Corrupt::new("dictionary has fewer values than it says", 0);
     let codes = 0..u32::try_from(length).map_err(|_| missing())?;
     if sql_type.physical_type() != PhysicalType::Bytes {
-        let value = |code| match segment.dictionary_is_valid(code) {
-            true => segment.dictionary_value(code).map(Some).ok_or_else(missing),
-            false => Ok(None),
+        let value = |code| {
+            if segment.dictionary_is_valid(code) {
+                segment.dictionary_value(code).map(Some).ok_or_else(missing)
+            } else {
+                Ok(None)
+            }
         };
         let values = codes.map(value).collect::<Result<Vec<_>, _>>()?;
         return Ok(Some(scalar_array(

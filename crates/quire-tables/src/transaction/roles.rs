@@ -50,9 +50,10 @@ impl WriteTransaction {
 
     fn check_new_role(&self, name: &str) -> Result<(), TransactionError> {
         check_name("role", name)?;
-        match self.catalog.roles.contains_key(name) {
-            true => Err(TransactionError::RoleExists(name.to_owned())),
-            false => Ok(()),
+        if self.catalog.roles.contains_key(name) {
+            Err(TransactionError::RoleExists(name.to_owned()))
+        } else {
+            Ok(())
         }
     }
 

@@ -100,9 +100,10 @@ impl WriteTransaction {
         name: &str,
     ) -> Result<(), TransactionError> {
         check_name(kind, name)?;
-        match self.catalog.has_name(name) {
-            true => Err(TransactionError::TableExists(name.to_owned())),
-            false => Ok(()),
+        if self.catalog.has_name(name) {
+            Err(TransactionError::TableExists(name.to_owned()))
+        } else {
+            Ok(())
         }
     }
 
@@ -202,13 +203,14 @@ impl WriteTransaction {
         let mut definitions = self.catalog.definitions().into_iter();
         let table = definitions.find(|table| self.catalog.id_of(&table.name) == Some(owner.table));
         let column = table.and_then(|table| table.columns.get(owner.column));
-        match column.is_some_and(|column| !column.is_dropped) {
-            true => Ok(()),
-            false => Err(DefinitionError::Sequence {
+        if column.is_some_and(|column| !column.is_dropped) {
+            Ok(())
+        } else {
+            Err(DefinitionError::Sequence {
                 sequence: sequence.name.clone(),
                 what: "the column that is to own it is not there".to_owned(),
             }
-            .into()),
+            .into())
         }
     }
 

@@ -152,9 +152,10 @@ fn storable(random: &mut Random, column: &RowColumn) -> Value {
 }
 
 pub fn value_or_null(random: &mut Random, column: &RowColumn) -> Value {
-    match column.nullable && random.one_in(4) {
-        true => Value::Null,
-        false => storable(random, column),
+    if column.nullable && random.one_in(4) {
+        Value::Null
+    } else {
+        storable(random, column)
     }
 }
 
@@ -229,9 +230,12 @@ pub fn row(random: &mut Random, spec: &RowLayoutSpec) -> Vec<Value> {
     columns
         .into_iter()
         .enumerate()
-        .map(|(ordinal, column)| match is_key(ordinal) {
-            true => storable(random, column),
-            false => value_or_null(random, column),
+        .map(|(ordinal, column)| {
+            if is_key(ordinal) {
+                storable(random, column)
+            } else {
+                value_or_null(random, column)
+            }
         })
         .collect()
 }

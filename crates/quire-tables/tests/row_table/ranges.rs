@@ -30,9 +30,10 @@ fn pool(random: &mut Random, spec: &RowLayoutSpec) -> Vec<Vec<Value>> {
 }
 
 fn bound(random: &mut Random, known: &[Value]) -> Bound<Value> {
-    let value = match random.one_in(8) {
-        true => Value::Null,
-        false => random.pick(known).clone(),
+    let value = if random.one_in(8) {
+        Value::Null
+    } else {
+        random.pick(known).clone()
     };
     match random.below(3) {
         0 => Bound::Unbounded,
@@ -50,12 +51,13 @@ struct Condition {
 impl Condition {
     fn random(random: &mut Random, ordinals: &[usize], pool: &[Vec<Value>], nulls: bool) -> Self {
         let count = random.below(ordinals.len() + 1);
-        let equal = ordinals[..count]
-            .iter()
-            .map(|&ordinal| match nulls && random.one_in(4) {
-                true => Value::Null,
-                false => random.pick(&pool[ordinal]).clone(),
-            });
+        let equal = ordinals[..count].iter().map(|&ordinal| {
+            if nulls && random.one_in(4) {
+                Value::Null
+            } else {
+                random.pick(&pool[ordinal]).clone()
+            }
+        });
         let equal = equal.collect();
         let next = ordinals.get(count).filter(|_| !random.one_in(4));
         let next =

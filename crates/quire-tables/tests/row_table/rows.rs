@@ -224,9 +224,10 @@ fn keys_order_rows_as_their_columns_do() {
                 }
             });
             let order = order.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then);
-            match spec.primary_key.is_empty() {
-                true => assert!(pair[0].0 < pair[1].0),
-                false => assert_eq!(order, pair[0].0.cmp(&pair[1].0)),
+            if spec.primary_key.is_empty() {
+                assert!(pair[0].0 < pair[1].0)
+            } else {
+                assert_eq!(order, pair[0].0.cmp(&pair[1].0))
             }
         }
     }
@@ -244,9 +245,10 @@ fn damaged_entries_are_errors_or_other_rows() {
         let mut builder = BatchBuilder::new(layout, live, true, schema).unwrap();
         for entry in &table.entries {
             let mut entry = entry.clone();
-            let bytes = match random.one_in(3) {
-                true => &mut entry.key,
-                false => &mut entry.tuple,
+            let bytes = if random.one_in(3) {
+                &mut entry.key
+            } else {
+                &mut entry.tuple
             };
             match random.below(3) {
                 0 => bytes.truncate(random.below(bytes.len() + 1)),

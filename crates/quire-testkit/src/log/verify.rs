@@ -28,18 +28,20 @@ pub fn open_log(
     options: &VolumeOptions,
     may_be_blank: bool,
 ) -> Result<OpenedLog, String> {
-    let opened = match may_be_blank {
-        true => Volume::open_or_create(disk, options.clone()),
-        false => Volume::open_with(disk, OpenMode::ReadWrite, options.clone()),
+    let opened = if may_be_blank {
+        Volume::open_or_create(disk, options.clone())
+    } else {
+        Volume::open_with(disk, OpenMode::ReadWrite, options.clone())
     };
     let volume = opened.map_err(|error| format!("open: {error}"))?;
     let log = Log::open(&volume, LogOptions::default());
     let log = log.map_err(|error| format!("open the log: {error}"))?;
-    let applied = match volume.pin().contains(CATALOG_PAGE) {
-        true => volume
+    let applied = if volume.pin().contains(CATALOG_PAGE) {
+        volume
             .read(CATALOG_PAGE)
-            .map_err(|error| error.to_string())?,
-        false => [0; 8].as_slice().into(),
+            .map_err(|error| error.to_string())?
+    } else {
+        [0; 8].as_slice().into()
     };
     let applied = applied
         .first_chunk()

@@ -101,9 +101,10 @@ impl LogWorkload {
     }
 
     fn durability(&mut self) -> Durability {
-        match self.random.chance(40) {
-            true => Durability::Unsynced,
-            false => Durability::Synced,
+        if self.random.chance(40) {
+            Durability::Unsynced
+        } else {
+            Durability::Synced
         }
     }
 
@@ -230,9 +231,10 @@ impl LogWorkload {
         }
         let durability = self.durability();
         let called_at = self.disk.journal_len();
-        let result = match self.random.chance(30) {
-            true => large.commit_batch(self.other_pages()?, &records, durability),
-            false => large.commit(&records, durability),
+        let result = if self.random.chance(30) {
+            large.commit_batch(self.other_pages()?, &records, durability)
+        } else {
+            large.commit(&records, durability)
         };
         parts.push(records);
         self.note((

@@ -43,16 +43,18 @@ impl Workload {
         let mut is_right = true;
         let mut rows = Vec::new();
         let is_many = name == "heap" && self.random.chance(self.variant.share_of_many());
-        let count = match is_many {
-            true => self.variant.many_rows(&mut self.random),
-            false => [0, 3, 40, 300][self.random.below(4) as usize],
+        let count = if is_many {
+            self.variant.many_rows(&mut self.random)
+        } else {
+            [0, 3, 40, 300][self.random.below(4) as usize]
         };
         let has_wrong_ones = self.random.chance(15);
         for _ in 0..count {
             let added = &state.tables[&name].added;
-            let row = match is_many {
-                true => self.variant.one_of_many(added, &mut self.random),
-                false => self.variant.random_row(&name, added, &mut self.random),
+            let row = if is_many {
+                self.variant.one_of_many(added, &mut self.random)
+            } else {
+                self.variant.random_row(&name, added, &mut self.random)
             };
             let is_accepted = state.accepts(&name, &row);
             if is_accepted || has_wrong_ones && self.random.chance(2) {

@@ -62,26 +62,21 @@ impl Variant {
 
     /// One operation in so many is followed by a crash.
     pub(super) fn crash_one_in(&self) -> u64 {
-        match self.repeats_words {
-            true => 24,
-            false => 4,
-        }
+        if self.repeats_words { 24 } else { 4 }
     }
 
     /// In how many of 100 cases a table is filled with many rows.
     pub(super) fn share_of_many(&self) -> u64 {
-        match self.repeats_words {
-            true => 70,
-            false => 15,
-        }
+        if self.repeats_words { 70 } else { 15 }
     }
 
     /// How many rows are many: pages are flushed while their commit changes them, and, of words, there are enough of them for a
     /// dictionary.
     pub(super) fn many_rows(&self, random: &mut Random) -> u64 {
-        match self.repeats_words {
-            true => 3_200,
-            false => [1_100, 1_100, 2_300][random.below(3) as usize],
+        if self.repeats_words {
+            3_200
+        } else {
+            [1_100, 1_100, 2_300][random.below(3) as usize]
         }
     }
 

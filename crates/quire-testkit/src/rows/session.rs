@@ -86,9 +86,12 @@ pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
         let added = definition.columns.iter();
         let added = added.skip(first_columns(&definition.name));
         found.added = added
-            .map(|column| match column.is_dropped {
-                true => Added::Dropped,
-                false => Added::Kept,
+            .map(|column| {
+                if column.is_dropped {
+                    Added::Dropped
+                } else {
+                    Added::Kept
+                }
             })
             .collect();
         state.tables.insert(definition.name.clone(), found);

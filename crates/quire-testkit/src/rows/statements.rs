@@ -87,9 +87,10 @@ impl Workload {
         let savepoint = open.transaction.savepoint();
         let outcome = perform(&mut open.transaction, name, row_key, change)?;
         let mut state = open.state.clone();
-        let expected = match state.apply(name, change, &self.variant) {
-            true => Outcome::Done,
-            false => Outcome::Refused,
+        let expected = if state.apply(name, change, &self.variant) {
+            Outcome::Done
+        } else {
+            Outcome::Refused
         };
         if outcome != expected {
             return Err(format!(

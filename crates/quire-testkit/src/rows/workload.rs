@@ -165,9 +165,10 @@ impl Workload {
         self.enter(Activity::Checkpoint);
         engine.checkpoint().map_err(text)?;
         self.history.all_is_durable(self.now());
-        match self.has_threads {
-            true => Ok(()),
-            false => the_log_is_empty(engine),
+        if self.has_threads {
+            Ok(())
+        } else {
+            the_log_is_empty(engine)
         }
     }
 
@@ -262,17 +263,21 @@ impl Workload {
             return self.compare(&engine.snapshot(), &self.state, "after a rollback");
         }
         // What changes no rows is synced, whatever was asked for; noting less is right too.
-        let durability = match open.state == *self.state {
-            true => Synchronous::Off,
-            false => synchronous,
+        let durability = if open.state == *self.state {
+            Synchronous::Off
+        } else {
+            synchronous
         };
         let Open {
             transaction, state, ..
         } = open;
         let has_threads = self.has_threads && self.random.chance(20);
-        self.commit(state, durability, || match has_threads {
-            true => beside_checkpoints(engine, || transaction.commit().map_err(text)),
-            false => transaction.commit().map_err(text),
+        self.commit(state, durability, || {
+            if has_threads {
+                beside_checkpoints(engine, || transaction.commit().map_err(text))
+            } else {
+                transaction.commit().map_err(text)
+            }
         })
     }
 

@@ -167,9 +167,10 @@ impl Workload {
             state: state.clone(),
         });
         let failed = |error: CommitError| error.to_string();
-        let durability = match self.random.chance(30) {
-            true => Durability::Unsynced,
-            false => Durability::Synced,
+        let durability = if self.random.chance(30) {
+            Durability::Unsynced
+        } else {
+            Durability::Synced
         };
         if let Err(error) = batch.commit_with(durability) {
             // A batch that could not be written is not in the volume, whatever happens later.

@@ -104,9 +104,12 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
         for number in 0..20 {
             let compiler = (number % PLANS_PER_COMPILED == 0).then_some(&eager);
             let query = random_query(&mut random, seed);
-            let parameters = TYPES.map(|sql_type| match random.one_in(5) {
-                true => Value::Null,
-                false => value(&mut random, sql_type),
+            let parameters = TYPES.map(|sql_type| {
+                if random.one_in(5) {
+                    Value::Null
+                } else {
+                    value(&mut random, sql_type)
+                }
             });
             let mut expected = answer(&query, &naive, &parameters)
                 .unwrap_or_else(|error| panic!("seed {seed}: {error:?}\n{query}"));

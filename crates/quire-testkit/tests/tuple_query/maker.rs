@@ -139,9 +139,10 @@ impl Maker<'_> {
     /// A value of one of the columns' types; what it is made of is in `plan`'s columns from `first` on, `count` of them.
     fn operand(&mut self, plan: &Plan, data_type: &DataType) -> Expression {
         let slots = self.slots(plan, data_type);
-        match slots.is_empty() || self.random.one_in(4) {
-            true => self.constant(data_type),
-            false => column(plan, self.random.of(&slots)),
+        if slots.is_empty() || self.random.one_in(4) {
+            self.constant(data_type)
+        } else {
+            column(plan, self.random.of(&slots))
         }
     }
 

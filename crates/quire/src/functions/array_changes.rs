@@ -118,11 +118,12 @@ impl ScalarUDFImpl for ArrayChange {
         let arrays = arrays.map(|argument| argument.into_array(rows));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let result: ArrayRef = Arc::new(changed(&arrays)?);
-        match is_single {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+        if is_single {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(result)),
+            )?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }
@@ -146,9 +147,10 @@ fn changed(arguments: &[ArrayRef]) -> Result<ListArray> {
     let lengths = pieces.iter().map(|piece| piece.len());
     let offsets = OffsetBuffer::from_lengths(lengths);
     let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
-    let values = match pieces.is_empty() {
-        true => lists.values().slice(0, 0),
-        false => concat(&pieces)?,
+    let values = if pieces.is_empty() {
+        lists.values().slice(0, 0)
+    } else {
+        concat(&pieces)?
     };
     let field = FieldRef::clone(field);
     Ok(ListArray::try_new(

@@ -141,10 +141,11 @@ impl Collected {
         let column = |(place, data_type): (usize, &DataType)| {
             let parts = self.parts.iter().map(|part| part[place].as_ref());
             let parts: Vec<&dyn Array> = parts.collect();
-            match parts.is_empty() {
-                true => Ok(datafusion::arrow::array::new_empty_array(data_type)),
+            if parts.is_empty() {
+                Ok(datafusion::arrow::array::new_empty_array(data_type))
+            } else {
                 // Texts of all parts in one buffer.
-                false => alone(&concat(&parts)?),
+                alone(&concat(&parts)?)
             }
         };
         self.types.iter().enumerate().map(column).collect()

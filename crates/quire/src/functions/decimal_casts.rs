@@ -127,9 +127,10 @@ impl DecimalToFloat {
 
 impl ScalarUDFImpl for DecimalToFloat {
     fn name(&self) -> &str {
-        match self.is_double {
-            true => "decimal_to_double",
-            false => "decimal_to_real",
+        if self.is_double {
+            "decimal_to_double"
+        } else {
+            "decimal_to_real"
         }
     }
 
@@ -138,9 +139,10 @@ impl ScalarUDFImpl for DecimalToFloat {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(match self.is_double {
-            true => DataType::Float64,
-            false => DataType::Float32,
+        Ok(if self.is_double {
+            DataType::Float64
+        } else {
+            DataType::Float32
         })
     }
 
@@ -151,14 +153,11 @@ impl ScalarUDFImpl for DecimalToFloat {
             };
             let unit = 10_u128.pow(u32::from(scale.unsigned_abs()));
             let decimals = array.as_primitive::<Decimal128Type>();
-            Ok(match self.is_double {
-                true => Arc::new(
-                    decimals.unary::<_, Float64Type>(|digits| nearest_double(digits, unit)),
-                ),
-                false => {
-                    let nearest = |digits| nearest_real(digits, *scale, unit);
-                    Arc::new(decimals.unary::<_, Float32Type>(nearest))
-                }
+            Ok(if self.is_double {
+                Arc::new(decimals.unary::<_, Float64Type>(|digits| nearest_double(digits, unit)))
+            } else {
+                let nearest = |digits| nearest_real(digits, *scale, unit);
+                Arc::new(decimals.unary::<_, Float32Type>(nearest))
             })
         })
     }

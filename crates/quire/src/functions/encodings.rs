@@ -41,19 +41,17 @@ struct Encoding {
 
 impl Encoding {
     fn types(&self) -> (DataType, DataType) {
-        match self.is_reading {
-            true => (DataType::Utf8View, DataType::BinaryView),
-            false => (DataType::BinaryView, DataType::Utf8View),
+        if self.is_reading {
+            (DataType::Utf8View, DataType::BinaryView)
+        } else {
+            (DataType::BinaryView, DataType::Utf8View)
         }
     }
 }
 
 impl ScalarUDFImpl for Encoding {
     fn name(&self) -> &str {
-        match self.is_reading {
-            true => "decode",
-            false => "encode",
-        }
+        if self.is_reading { "decode" } else { "encode" }
     }
 
     fn signature(&self) -> &Signature {
@@ -94,15 +92,17 @@ impl ScalarUDFImpl for Encoding {
         for (argument, data_type) in args.args.into_iter().zip([from, DataType::Utf8View]) {
             arrays.push(cast(&argument.into_array(rows)?, &data_type)?);
         }
-        let result = match self.is_reading {
-            true => all_decoded(&arrays[0], &arrays[1])?,
-            false => all_encoded(&arrays[0], &arrays[1])?,
+        let result = if self.is_reading {
+            all_decoded(&arrays[0], &arrays[1])?
+        } else {
+            all_encoded(&arrays[0], &arrays[1])?
         };
-        match is_single {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+        if is_single {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(result)),
+            )?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }

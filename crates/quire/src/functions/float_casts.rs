@@ -152,12 +152,13 @@ fn read<T: Float>(text: &str, type_name: &str) -> Result<T> {
     let (mantissa, _) = digits.split_once(['e', 'E']).unwrap_or((digits, ""));
     let is_number = mantissa.contains(|letter: char| letter.is_ascii_digit());
     let is_other = mantissa.contains(|letter: char| ('1'..='9').contains(&letter));
-    match is_number && value.is_infinite() || is_other && value.is_zero() {
-        true => Err(error(
+    if is_number && value.is_infinite() || is_other && value.is_zero() {
+        Err(error(
             "22003",
             format!("\"{digits}\" is out of range for type {type_name}"),
-        )),
-        false => Ok(value),
+        ))
+    } else {
+        Ok(value)
     }
 }
 
@@ -190,9 +191,10 @@ fn to_decimals(array: &ArrayRef, precision: u8, scale: i8) -> Result<ArrayRef> {
 
 fn to_decimal(value: f64, digits: usize, precision: u8, scale: i8) -> Result<i128> {
     let text = format!("{value:.*e}", digits - 1);
-    let read = match value.is_finite() {
-        true => parse_decimal(text.as_bytes(), precision, scale.unsigned_abs()),
-        false => Err(Reason::OutOfRange),
+    let read = if value.is_finite() {
+        parse_decimal(text.as_bytes(), precision, scale.unsigned_abs())
+    } else {
+        Err(Reason::OutOfRange)
     };
     read.map_err(|_| {
         let text =

@@ -46,9 +46,10 @@ impl AggregateUDFImpl for JoinedBytes {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        match args.is_distinct {
-            true => exec_err!("string_agg(DISTINCT) of bytes is not supported"),
-            false => Ok(Box::<Joined>::default()),
+        if args.is_distinct {
+            exec_err!("string_agg(DISTINCT) of bytes is not supported")
+        } else {
+            Ok(Box::<Joined>::default())
         }
     }
 

@@ -58,9 +58,10 @@ impl OrderedDoubles {
 
 impl AggregateUDFImpl for OrderedDoubles {
     fn name(&self) -> &str {
-        match self.is_mean {
-            true => "ordered_avg",
-            false => "ordered_sum",
+        if self.is_mean {
+            "ordered_avg"
+        } else {
+            "ordered_sum"
         }
     }
 
@@ -84,9 +85,10 @@ impl AggregateUDFImpl for OrderedDoubles {
             return_field: self.list(),
             ..args
         })?;
-        let result = match self.is_mean {
-            true => FloatResult::Mean,
-            false => FloatResult::Sum,
+        let result = if self.is_mean {
+            FloatResult::Mean
+        } else {
+            FloatResult::Sum
         };
         let Some(total) = result.accumulator(&self.floats, false) else {
             return exec_err!("only floats are added up in an order");

@@ -93,9 +93,10 @@ impl ScalarUDFImpl for RoundFloats {
             }
             _ => return self.inner.invoke_with_args(args),
         };
-        Ok(match is_scalar {
-            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?),
-            false => ColumnarValue::Array(result),
+        Ok(if is_scalar {
+            ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
+        } else {
+            ColumnarValue::Array(result)
         })
     }
 

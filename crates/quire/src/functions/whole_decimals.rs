@@ -33,9 +33,10 @@ struct WholeDecimal {
 impl WholeDecimal {
     /// The next integer of values that are multiples of a `factor`th.
     fn whole(&self, value: i128, factor: i128) -> i128 {
-        match self.is_upwards {
-            true => -(-value).div_euclid(factor),
-            false => value.div_euclid(factor),
+        if self.is_upwards {
+            -(-value).div_euclid(factor)
+        } else {
+            value.div_euclid(factor)
         }
     }
 }
@@ -70,9 +71,10 @@ impl ScalarUDFImpl for WholeDecimal {
         let decimals = values.as_primitive::<Decimal128Type>();
         let whole = decimals.unary::<_, Decimal128Type>(|value| self.whole(value, factor));
         let whole: ArrayRef = Arc::new(whole.with_data_type(args.return_type().clone()));
-        Ok(match is_scalar {
-            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&whole, 0)?),
-            false => ColumnarValue::Array(whole),
+        Ok(if is_scalar {
+            ColumnarValue::Scalar(ScalarValue::try_from_array(&whole, 0)?)
+        } else {
+            ColumnarValue::Array(whole)
         })
     }
 

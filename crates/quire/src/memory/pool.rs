@@ -83,9 +83,10 @@ impl StatementMemory {
 
 impl Held {
     fn bytes_of(&mut self, consumer: &MemoryConsumer) -> &mut usize {
-        match consumer.can_spill() {
-            true => &mut self.spillable_bytes,
-            false => &mut self.fixed_bytes,
+        if consumer.can_spill() {
+            &mut self.spillable_bytes
+        } else {
+            &mut self.fixed_bytes
         }
     }
 

@@ -127,9 +127,10 @@ fn check_order(call: AggregateFunction, schema: &DFSchema) -> Result<Transformed
 }
 
 fn changed_if(is_changed: bool, expr: Expr) -> Transformed<Expr> {
-    match is_changed {
-        true => Transformed::yes(expr),
-        false => Transformed::no(expr),
+    if is_changed {
+        Transformed::yes(expr)
+    } else {
+        Transformed::no(expr)
     }
 }
 

@@ -18,9 +18,10 @@ pub(super) fn has_equal_times(plan: &LogicalPlan) -> Result<bool> {
             return Ok(TreeNodeRecursion::Continue);
         };
         let has_zone = zone.is_some();
-        Ok(match *zones.entry(*time).or_insert(has_zone) == has_zone {
-            true => TreeNodeRecursion::Continue,
-            false => TreeNodeRecursion::Stop,
+        Ok(if *zones.entry(*time).or_insert(has_zone) == has_zone {
+            TreeNodeRecursion::Continue
+        } else {
+            TreeNodeRecursion::Stop
         })
     };
     let walked = plan.apply(|node| node.apply_expressions(|expr| expr.apply(&mut look)))?;

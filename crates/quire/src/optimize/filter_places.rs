@@ -166,9 +166,10 @@ fn lifted(mut join: Join) -> Transformed<LogicalPlan> {
     join.filter = conjunction(stable);
     let keys = std::mem::take(&mut join.on);
     for (left, right) in keys {
-        match left.is_volatile() || right.is_volatile() {
-            true => volatile.push(left.eq(right)),
-            false => join.on.push((left, right)),
+        if left.is_volatile() || right.is_volatile() {
+            volatile.push(left.eq(right))
+        } else {
+            join.on.push((left, right))
         }
     }
     let join = LogicalPlan::Join(join);

@@ -29,9 +29,10 @@ pub(super) fn of_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             }
             let is_misleading = misleads(input.schema(), &columns);
             let aggregate = Aggregate::try_new(input, columns, Vec::new())?;
-            Ok(Transformed::yes(match is_misleading {
-                true => renamed(aggregate)?,
-                false => LogicalPlan::Aggregate(aggregate),
+            Ok(Transformed::yes(if is_misleading {
+                renamed(aggregate)?
+            } else {
+                LogicalPlan::Aggregate(aggregate)
             }))
         }
         other => Ok(Transformed::no(other)),
@@ -80,12 +81,13 @@ fn renamed(aggregate: Aggregate) -> Result<LogicalPlan> {
     let keys = aliased(aggregate.group_expr);
     let renamed = Aggregate::try_new(aggregate.input, keys, aggregate.aggr_expr)?;
     let outputs = schema.columns().into_iter().enumerate();
-    let outputs = outputs.map(|(index, column)| match index < key_count {
-        true => {
+    let outputs = outputs.map(|(index, column)| {
+        if index < key_count {
             let key = Expr::Column(Column::new_unqualified(name_of(index)));
             key.alias_qualified(column.relation, column.name)
+        } else {
+            Expr::Column(column)
         }
-        false => Expr::Column(column),
     });
     let outputs = outputs.collect();
     Projection::try_new(outputs, Arc::new(LogicalPlan::Aggregate(renamed)))

@@ -29,9 +29,10 @@ impl PhysicalOptimizerRule for KnownAggregates {
         plan: Arc<dyn ExecutionPlan>,
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match has_filtered_groups(&plan)? {
-            true => Ok(plan),
-            false => self.0.optimize(plan, config),
+        if has_filtered_groups(&plan)? {
+            Ok(plan)
+        } else {
+            self.0.optimize(plan, config)
         }
     }
 
@@ -50,9 +51,10 @@ fn has_filtered_groups(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         {
             found |= !is_of_all_rows(first_step(last.input()));
         }
-        Ok(match found {
-            true => TreeNodeRecursion::Stop,
-            false => TreeNodeRecursion::Continue,
+        Ok(if found {
+            TreeNodeRecursion::Stop
+        } else {
+            TreeNodeRecursion::Continue
         })
     })?;
     Ok(found)

@@ -52,9 +52,10 @@ fn replace(expr: Expr) -> Transformed<Expr> {
     };
     let function = TextIsLike::new(pattern, like.case_insensitive);
     let is_like = ScalarUDF::from(function).call(vec![*like.expr]);
-    Transformed::yes(match like.negated {
-        true => Expr::Not(Box::new(is_like)),
-        false => is_like,
+    Transformed::yes(if like.negated {
+        Expr::Not(Box::new(is_like))
+    } else {
+        is_like
     })
 }
 

@@ -69,9 +69,10 @@ pub(super) fn settle(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
 }
 
 fn changed_if<T>(is_changed: bool, data: T) -> Transformed<T> {
-    match is_changed {
-        true => Transformed::yes(data),
-        false => Transformed::no(data),
+    if is_changed {
+        Transformed::yes(data)
+    } else {
+        Transformed::no(data)
     }
 }
 
@@ -103,9 +104,10 @@ fn both_bounds(between: Between, schema: &DFSchema) -> Expr {
         beside(*between.expr.clone(), &low, schema),
         beside(*between.expr, &high, schema),
     );
-    match between.negated {
-        true => above.lt(low).or(below.gt(high)),
-        false => above.gt_eq(low).and(below.lt_eq(high)),
+    if between.negated {
+        above.lt(low).or(below.gt(high))
+    } else {
+        above.gt_eq(low).and(below.lt_eq(high))
     }
 }
 
@@ -244,11 +246,10 @@ fn with_cast(plan: &Arc<LogicalPlan>, column: usize, data_type: &DataType) -> Re
     let fields = plan.schema().iter().enumerate();
     let outputs = fields.map(|(place, (qualifier, field))| {
         let value = Expr::from((qualifier, field));
-        match place == column {
-            true => {
-                cast(value, data_type.clone()).alias_qualified(qualifier.cloned(), field.name())
-            }
-            false => value,
+        if place == column {
+            cast(value, data_type.clone()).alias_qualified(qualifier.cloned(), field.name())
+        } else {
+            value
         }
     });
     let projection = Projection::try_new(outputs.collect(), Arc::clone(plan))?;

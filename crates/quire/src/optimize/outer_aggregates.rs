@@ -19,9 +19,12 @@ pub(crate) fn hoist_outer_aggregates(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut count = 0;
     let plan = plan.transform_up_with_subqueries(|node| hoist(node, &mut count))?;
     plan.data.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| match expr.exists(|part| Ok(is_outer(part)))? {
-            true => not_impl_err!("an aggregate of the query around it, here,"),
-            false => Ok(TreeNodeRecursion::Continue),
+        node.apply_expressions(|expr| {
+            if expr.exists(|part| Ok(is_outer(part)))? {
+                not_impl_err!("an aggregate of the query around it, here,")
+            } else {
+                Ok(TreeNodeRecursion::Continue)
+            }
         })
     })?;
     Ok(plan.data)

@@ -63,9 +63,10 @@ fn refresh(plan: LogicalPlan, outer: &[DFSchemaRef]) -> Result<Transformed<Logic
     let read = with_inner(outer, Arc::new(merge_schema(&plan.data.inputs())));
     let plan = plan.transform_data(|plan| plan.map_subqueries(|query| refresh(query, &read)))?;
     let plan = plan.transform_data(|plan| settle(plan, outer))?;
-    match plan.transformed {
-        true => plan.map_data(LogicalPlan::recompute_schema),
-        false => Ok(plan),
+    if plan.transformed {
+        plan.map_data(LogicalPlan::recompute_schema)
+    } else {
+        Ok(plan)
     }
 }
 

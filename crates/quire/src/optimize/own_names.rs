@@ -55,9 +55,12 @@ pub(super) fn keeping_names(
             | LogicalPlan::Window(_)
             | LogicalPlan::Distinct(_)
     );
-    node.map_expressions(|expr| match has_names {
-        true => keeping_name(expr, change),
-        false => expr.transform_up(change),
+    node.map_expressions(|expr| {
+        if has_names {
+            keeping_name(expr, change)
+        } else {
+            expr.transform_up(change)
+        }
     })
 }
 

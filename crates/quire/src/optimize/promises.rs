@@ -67,9 +67,10 @@ impl PhysicalOptimizerRule for Promises {
                 let unpromised = Unpromised::above_window(node.data)?;
                 return Ok(Transformed::yes(Arc::new(unpromised)));
             }
-            match equates_expressions(&node.data) || computes_volatile(&node.data) {
-                true => Ok(Transformed::yes(Arc::new(Unpromised::above(node.data)))),
-                false => Ok(node),
+            if equates_expressions(&node.data) || computes_volatile(&node.data) {
+                Ok(Transformed::yes(Arc::new(Unpromised::above(node.data))))
+            } else {
+                Ok(node)
             }
         })?;
         Ok(optimized.data)
@@ -89,9 +90,12 @@ fn without_broken_promises(
         return Ok(Transformed::no(node));
     }
     let inputs = node.children().into_iter().zip(broken);
-    let inputs = inputs.map(|(input, is_broken)| match is_broken {
-        true => Arc::new(Unpromised::above(Arc::clone(input))),
-        false => Arc::clone(input),
+    let inputs = inputs.map(|(input, is_broken)| {
+        if is_broken {
+            Arc::new(Unpromised::above(Arc::clone(input)))
+        } else {
+            Arc::clone(input)
+        }
     });
     let inputs = inputs.collect();
     let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);

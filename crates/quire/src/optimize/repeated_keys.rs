@@ -18,11 +18,10 @@ pub(super) fn of_distinct(mut distinct: DistinctOn) -> Transformed<LogicalPlan> 
 pub(super) fn of_aggregates(aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
     let is_repeated = aggregate.aggr_expr.iter().any(has_repeated);
     let plan = LogicalPlan::Aggregate(aggregate);
-    match is_repeated {
-        true => {
-            keeping_names(plan, &|part| Ok(of_call(part)))?.map_data(LogicalPlan::recompute_schema)
-        }
-        false => Ok(Transformed::no(plan)),
+    if is_repeated {
+        keeping_names(plan, &|part| Ok(of_call(part)))?.map_data(LogicalPlan::recompute_schema)
+    } else {
+        Ok(Transformed::no(plan))
     }
 }
 

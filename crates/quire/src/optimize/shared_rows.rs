@@ -111,11 +111,12 @@ pub(super) struct Shared(Arc<LogicalPlan>);
 impl Shared {
     /// The plan, as one that is computed once if it calls a volatile function. One that reads rows further out is another for each of them.
     pub(super) fn if_volatile(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
-        match is_volatile(&plan)? && plan.all_out_ref_exprs().is_empty() {
-            true => Ok(Arc::new(LogicalPlan::Extension(Extension {
+        if is_volatile(&plan)? && plan.all_out_ref_exprs().is_empty() {
+            Ok(Arc::new(LogicalPlan::Extension(Extension {
                 node: Arc::new(Self(plan)),
-            }))),
-            false => Ok(plan),
+            })))
+        } else {
+            Ok(plan)
         }
     }
 

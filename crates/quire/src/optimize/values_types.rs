@@ -17,9 +17,10 @@ pub(super) fn settle(values: Values) -> Result<Transformed<LogicalPlan>> {
         }
     }
     let values = LogicalPlan::Values(Values { schema, values });
-    Ok(match is_changed {
-        true => Transformed::yes(values),
-        false => Transformed::no(values),
+    Ok(if is_changed {
+        Transformed::yes(values)
+    } else {
+        Transformed::no(values)
     })
 }
 

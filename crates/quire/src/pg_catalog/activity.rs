@@ -51,10 +51,7 @@ fn push_session(
         None if session.state == "active" => (ScalarValue::Null, ScalarValue::Null),
         None => (text("Client"), text("ClientRead")),
     };
-    let shown = |value: ScalarValue| match is_shown {
-        true => value,
-        false => ScalarValue::Null,
-    };
+    let shown = |value: ScalarValue| if is_shown { value } else { ScalarValue::Null };
     rows.push(&[
         ("datid", number(DATABASE)),
         ("datname", text(&session.database)),
@@ -76,16 +73,14 @@ fn push_session(
         ("query_id", ScalarValue::Null),
         (
             "query",
-            text(match is_shown {
-                true => &session.query,
-                false => HIDDEN,
-            }),
+            text(if is_shown { &session.query } else { HIDDEN }),
         ),
         (
             "backend_type",
-            text(match session.is_served {
-                true => "client backend",
-                false => "embedded",
+            text(if session.is_served {
+                "client backend"
+            } else {
+                "embedded"
             }),
         ),
     ])

@@ -66,11 +66,10 @@ fn permitted(catalog: &PgCatalog, pid: i64, words: [&str; 2]) -> Result<Option<u
         return Ok(Some(number));
     }
     let [of_superuser, of_other] = words;
-    let text = match catalog.is_superuser_called(&user) {
-        true => format!("must be a superuser to {of_superuser}"),
-        false => {
-            format!("must be a member of the role whose {of_other} or member of pg_signal_backend")
-        }
+    let text = if catalog.is_superuser_called(&user) {
+        format!("must be a superuser to {of_superuser}")
+    } else {
+        format!("must be a member of the role whose {of_other} or member of pg_signal_backend")
     };
     Err(external(Error::new("42501", text)))
 }

@@ -106,9 +106,10 @@ impl ScalarUDFImpl for CatalogFunction {
             answer(&values.collect::<Result<Vec<_>>>()?)
         });
         let answers = answers.collect::<Result<Vec<_>>>()?;
-        Ok(ColumnarValue::Array(match answers.is_empty() {
-            true => new_empty_array(&data_type),
-            false => ScalarValue::iter_to_array(answers)?,
+        Ok(ColumnarValue::Array(if answers.is_empty() {
+            new_empty_array(&data_type)
+        } else {
+            ScalarValue::iter_to_array(answers)?
         }))
     }
 }

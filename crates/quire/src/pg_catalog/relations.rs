@@ -89,9 +89,10 @@ fn push_class(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Resu
 
 fn push_attribute(rows: &mut Rows, relation: &Relation, column: &Attribute) -> Result<()> {
     let entry = types::by_oid(column.type_oid);
-    let name = match column.is_dropped {
-        true => format!("........pg.dropped.{}........", column.number),
-        false => column.name.clone(),
+    let name = if column.is_dropped {
+        format!("........pg.dropped.{}........", column.number)
+    } else {
+        column.name.clone()
     };
     rows.push(&[
         ("attrelid", number(relation.oid)),

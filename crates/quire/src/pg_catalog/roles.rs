@@ -59,9 +59,10 @@ impl RoleEntry {
 pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
     let sees_verifiers = matches!(table, "pg_authid" | "pg_shadow");
     for role in &catalog.roles {
-        let password = match sees_verifiers {
-            true => optional(role.verifier.clone()),
-            false => text(HIDDEN),
+        let password = if sees_verifiers {
+            optional(role.verifier.clone())
+        } else {
+            text(HIDDEN)
         };
         let is_superuser = flag(role.is_superuser);
         match table {

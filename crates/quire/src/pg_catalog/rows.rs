@@ -45,9 +45,12 @@ impl Rows {
         let schema = self.table.arrow_schema();
         let row_count = self.columns.first().map_or(0, Vec::len);
         let columns = self.columns.into_iter().zip(schema.fields());
-        let arrays = columns.map(|(values, field)| match values.is_empty() {
-            true => Ok(arrow::array::new_empty_array(field.data_type())),
-            false => ScalarValue::iter_to_array(values),
+        let arrays = columns.map(|(values, field)| {
+            if values.is_empty() {
+                Ok(arrow::array::new_empty_array(field.data_type()))
+            } else {
+                ScalarValue::iter_to_array(values)
+            }
         });
         let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(row_count));

@@ -66,9 +66,10 @@ impl Relations<'_> {
         let is_row = function == AggregateFunction::Count
             && !call.params.distinct
             && matches!(argument, Expr::Literal(value, _) if !value.is_null());
-        let argument = match is_row {
-            true => None,
-            false => Some(self.expression(argument, seen)?),
+        let argument = if is_row {
+            None
+        } else {
+            Some(self.expression(argument, seen)?)
         };
         let filter = match &call.params.filter {
             None => None,

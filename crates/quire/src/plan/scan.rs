@@ -71,9 +71,10 @@ fn row_key(scan: &TableScan) -> Result<Option<usize>, Untranslated> {
     let provider = source_as_provider(&scan.source).ok();
     let provider = provider.as_ref();
     let rows = provider.and_then(|it| it.downcast_ref::<RowTableProvider>());
-    match rows.is_some_and(RowTableProvider::is_of_some_rows) {
-        true => Err(Untranslated::Node("scan of some rows".to_owned())),
-        false => Ok(rows.and_then(RowTableProvider::row_key_column)),
+    if rows.is_some_and(RowTableProvider::is_of_some_rows) {
+        Err(Untranslated::Node("scan of some rows".to_owned()))
+    } else {
+        Ok(rows.and_then(RowTableProvider::row_key_column))
     }
 }
 

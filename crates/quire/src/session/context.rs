@@ -167,9 +167,10 @@ impl Session {
             before: before.clone(),
             after: before,
         });
-        match is_local {
-            true => Ok(()),
-            false => change(&mut changed.after),
+        if is_local {
+            Ok(())
+        } else {
+            change(&mut changed.after)
         }
     }
 
@@ -191,9 +192,10 @@ impl Session {
     pub(crate) fn note_transaction_end(&self, is_kept: bool) {
         self.transaction_start.store(0, Ordering::Relaxed);
         if let Some(changed) = locked(&self.changed_settings).take() {
-            *self.settings() = match is_kept {
-                true => changed.after,
-                false => changed.before,
+            *self.settings() = if is_kept {
+                changed.after
+            } else {
+                changed.before
             };
         }
     }
@@ -352,13 +354,19 @@ impl StatementContext {
         let has_own_names = expression_names::mark(&mut statement);
         let statement = PlannedStatement::Statement(Box::new(statement));
         let plan = self.state.statement_to_plan(statement).await;
-        let plan = plan.and_then(|plan| match has_own_names {
-            true => optimize::without_own_names(plan),
-            false => Ok(plan),
+        let plan = plan.and_then(|plan| {
+            if has_own_names {
+                optimize::without_own_names(plan)
+            } else {
+                Ok(plan)
+            }
         });
-        let plan = plan.and_then(|plan| match has_outer_aggregates {
-            true => optimize::hoist_outer_aggregates(plan),
-            false => Ok(plan),
+        let plan = plan.and_then(|plan| {
+            if has_outer_aggregates {
+                optimize::hoist_outer_aggregates(plan)
+            } else {
+                Ok(plan)
+            }
         });
         plan.map_err(|error| self.explain(error.into()))
     }

@@ -65,9 +65,10 @@ fn client_encoding(value: &str) -> Result<String, Error> {
         _ => {}
     }
     let is_known = OTHER_ENCODINGS.iter().any(|known| name.starts_with(known));
-    Err(match is_known {
-        true => not_supported("client_encoding", value, "Text is UTF8."),
-        false => invalid("client_encoding", value),
+    Err(if is_known {
+        not_supported("client_encoding", value, "Text is UTF8.")
+    } else {
+        invalid("client_encoding", value)
     })
 }
 

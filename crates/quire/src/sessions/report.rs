@@ -37,17 +37,15 @@ impl SessionReport {
         let began = micros_of(began);
         let query_start = activity.query_start.map(micros_of);
         let is_active = query_start.is_some() && ended.is_none();
-        let state = match is_active {
-            true => "active",
-            false => state_of(session),
+        let state = if is_active {
+            "active"
+        } else {
+            state_of(session)
         };
         let transaction_start = session
             .transaction_start()
             .or(query_start.filter(|_| is_active));
-        let state_change = match is_active {
-            true => query_start,
-            false => ended,
-        };
+        let state_change = if is_active { query_start } else { ended };
         let settings = session.settings();
         let identity = settings.identity().clone();
         Self {

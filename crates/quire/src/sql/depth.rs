@@ -91,9 +91,10 @@ impl Visitor for Depth {
 
     fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
         self.0 += 1;
-        match self.0 > LEVELS_MAX {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.0 > LEVELS_MAX {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -77,9 +77,10 @@ impl Dialect for QuireDialect {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
             return Some(right.map(|right| {
                 let (left, right) = (Box::new(left.clone()), Box::new(right));
-                match is_negated {
-                    true => Expr::IsNotDistinctFrom(left, right),
-                    false => Expr::IsDistinctFrom(left, right),
+                if is_negated {
+                    Expr::IsNotDistinctFrom(left, right)
+                } else {
+                    Expr::IsDistinctFrom(left, right)
                 }
             }));
         }
@@ -202,18 +203,19 @@ fn quantified(parser: &mut Parser, left: &Expr) -> Infix {
     })?;
     Some(query.map(|query| {
         let (left, right) = (Box::new(left.clone()), Box::new(Expr::Subquery(query)));
-        match is_any {
-            true => Expr::AnyOp {
+        if is_any {
+            Expr::AnyOp {
                 left,
                 compare_op,
                 right,
                 is_some: quantifier == Keyword::SOME,
-            },
-            false => Expr::AllOp {
+            }
+        } else {
+            Expr::AllOp {
                 left,
                 compare_op,
                 right,
-            },
+            }
         }
     }))
 }

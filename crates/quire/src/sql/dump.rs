@@ -41,9 +41,10 @@ pub(crate) fn dump(
     let tables: Vec<&TableDefinition> = tables.filter(|table| is_wanted(&table.name)).collect();
     let mut dump = Dump {
         snapshot,
-        purpose: match is_portable {
-            true => Purpose::Portable,
-            false => Purpose::Dump,
+        purpose: if is_portable {
+            Purpose::Portable
+        } else {
+            Purpose::Dump
         },
         parts: Vec::new(),
         names: HashSet::new(),
@@ -232,9 +233,10 @@ impl<'s> Dump<'s> {
             let (ready, rest): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|view| is_ready(view));
             // There are no circles; if there were one, this would end all the same.
-            let (ready, rest) = match ready.is_empty() {
-                true => (rest, ready),
-                false => (ready, rest),
+            let (ready, rest) = if ready.is_empty() {
+                (rest, ready)
+            } else {
+                (ready, rest)
             };
             ready.iter().for_each(|view| self.push(create_view(view)));
             waiting = rest;
@@ -251,9 +253,10 @@ impl<'s> Dump<'s> {
                     self.push(format!("ALTER SEQUENCE {name} RESTART WITH {next};"));
                 }
                 None => {
-                    let last = match sequence.increment > 0 {
-                        true => sequence.max,
-                        false => sequence.min,
+                    let last = if sequence.increment > 0 {
+                        sequence.max
+                    } else {
+                        sequence.min
                     };
                     let name = quoted(&sequence.name).replace('\'', "''");
                     self.push(format!("SELECT setval('{name}', {last});"));

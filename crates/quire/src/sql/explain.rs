@@ -156,9 +156,10 @@ async fn iterators(
     token: &CancelToken,
 ) -> Result<Result<String, String>, Error> {
     let planned = plan(session, snapshot.clone(), query, token).await?;
-    match is_analyzed {
-        false => tuple_engine::explanation(session, snapshot, &planned, with_programs, token).await,
-        true => tuple_engine::analysis(session, snapshot, &planned, with_programs, token).await,
+    if is_analyzed {
+        tuple_engine::analysis(session, snapshot, &planned, with_programs, token).await
+    } else {
+        tuple_engine::explanation(session, snapshot, &planned, with_programs, token).await
     }
 }
 

@@ -65,9 +65,12 @@ pub(super) fn rewrite(select: &mut Select) {
 /// Whether neither groups nor the call of an aggregate tell the planner that `HAVING` is about the group of all rows. Those of subqueries say
 /// nothing of this query.
 fn groups_nothing(select: &Select) -> bool {
-    let look = |expr: &Expr| match is_aggregate(expr) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let look = |expr: &Expr| {
+        if is_aggregate(expr) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let has_aggregates = look_at_own_expressions(&select.projection, look).is_break()
         || look_at_own_expressions(&select.having, look).is_break();

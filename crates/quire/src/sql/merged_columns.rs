@@ -342,9 +342,10 @@ fn taken(columns: &mut Vec<Column>, name: &str) -> Option<Column> {
 }
 
 fn ident(name: &str) -> Ident {
-    match quoted(name).starts_with('"') {
-        true => Ident::with_quote('"', name),
-        false => Ident::new(name),
+    if quoted(name).starts_with('"') {
+        Ident::with_quote('"', name)
+    } else {
+        Ident::new(name)
     }
 }
 

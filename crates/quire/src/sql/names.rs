@@ -59,9 +59,10 @@ pub(crate) fn quoted(name: &str) -> String {
 /// A text as a literal.
 pub(crate) fn quoted_literal(text: &str) -> String {
     let doubled = text.replace('\'', "''");
-    match text.contains('\\') {
-        true => format!("E'{}'", doubled.replace('\\', "\\\\")),
-        false => format!("'{doubled}'"),
+    if text.contains('\\') {
+        format!("E'{}'", doubled.replace('\\', "\\\\"))
+    } else {
+        format!("'{doubled}'")
     }
 }
 

@@ -122,9 +122,10 @@ fn check_characters(sql: &str, tokens: &[TokenWithSpan]) -> Result<(), Error> {
         Token::UnicodeStringLiteral(text) => Some(text),
         _ => None,
     });
-    match unicode.any(|text| text.contains('\0')) {
-        true => Err(syntax_error("invalid Unicode escape value", None)),
-        false => Ok(()),
+    if unicode.any(|text| text.contains('\0')) {
+        Err(syntax_error("invalid Unicode escape value", None))
+    } else {
+        Ok(())
     }
 }
 

@@ -23,9 +23,10 @@ pub(super) fn check_order(query: &Query) -> Result<(), Error> {
     keys.iter().try_for_each(|key| {
         check(&key.expr, "ORDER BY", items)?;
         check_distinct_key(&key.expr, &query.body)?;
-        match is_set {
-            true => check_set_key(&key.expr, items),
-            false => Ok(()),
+        if is_set {
+            check_set_key(&key.expr, items)
+        } else {
+            Ok(())
         }
     })
 }
@@ -52,12 +53,13 @@ fn check_distinct_key(key: &Expr, body: &SetExpr) -> Result<(), Error> {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. }
         );
     });
-    match has_subquery {
-        true => Err(Error::new(
+    if has_subquery {
+        Err(Error::new(
             "42P10",
             "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -101,12 +103,11 @@ fn check_set_name(part: &Expr, items: Option<&[SelectItem]>) -> Result<(), Error
                 SelectItem::ExprWithAlias { alias, .. } => folded(alias) == name,
                 _ => true,
             };
-            match items.is_none_or(|items| items.iter().any(is_name)) {
-                true => Ok(()),
-                false => {
-                    let text = format!("column \"{name}\" does not exist");
-                    Err(Error::new("42703", text))
-                }
+            if items.is_none_or(|items| items.iter().any(is_name)) {
+                Ok(())
+            } else {
+                let text = format!("column \"{name}\" does not exist");
+                Err(Error::new("42703", text))
             }
         }
         _ => Ok(()),

@@ -61,9 +61,12 @@ impl PlannedQuery {
             return schema;
         }
         let fields = schema.fields().iter().enumerate();
-        let fields = fields.map(|(at, field)| match self.json.contains(&at) {
-            true => marked_as_json(field),
-            false => field.as_ref().clone(),
+        let fields = fields.map(|(at, field)| {
+            if self.json.contains(&at) {
+                marked_as_json(field)
+            } else {
+                field.as_ref().clone()
+            }
         });
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
@@ -171,9 +174,10 @@ pub(super) async fn context_for(
     }
     views::add_tables(session, &snapshot, statement, &mut files, token).await?;
     add_external_tables(session, &snapshot, statement, &mut files)?;
-    let catalog = match asks {
-        true => Some(catalog_of(session, &snapshot, statement, token).await?),
-        false => None,
+    let catalog = if asks {
+        Some(catalog_of(session, &snapshot, statement, token).await?)
+    } else {
+        None
     };
     let literals = large_literals::take(statement);
     let mut context = session.statement_asking(snapshot, files, catalog.as_ref(), token)?;

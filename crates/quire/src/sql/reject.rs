@@ -116,9 +116,10 @@ fn is_text(expr: &Expr) -> bool {
 }
 
 fn refuse_if(condition: bool, what: &str) -> Result<(), Error> {
-    match condition {
-        true => Err(not_supported(what)),
-        false => Ok(()),
+    if condition {
+        Err(not_supported(what))
+    } else {
+        Ok(())
     }
 }
 
@@ -183,9 +184,10 @@ fn check_join(join: &Join) -> Result<(), Error> {
     if has_one == wants_one {
         return Ok(());
     }
-    let (text, hint) = match wants_one {
-        true => ("JOIN", "Add ON or USING, or say CROSS JOIN."),
-        false => ("CROSS JOIN", "CROSS JOIN has no condition: say JOIN … ON."),
+    let (text, hint) = if wants_one {
+        ("JOIN", "Add ON or USING, or say CROSS JOIN.")
+    } else {
+        ("CROSS JOIN", "CROSS JOIN has no condition: say JOIN … ON.")
     };
     let text = format!("syntax error at or near \"{text} {}\"", join.relation);
     Err(Error::new("42601", text).with_hint(hint))

@@ -320,9 +320,10 @@ fn cut_to_length(expr: &mut Expr) {
     let text = std::mem::replace(expr, Expr::Value(Value::Null.into()));
     let count = Expr::Value(Value::Number(length.to_string(), false).into());
     let cut = call("left", vec![text, count]);
-    *expr = match has_blanks {
-        true => call("rtrim", vec![cut]),
-        false => cut,
+    *expr = if has_blanks {
+        call("rtrim", vec![cut])
+    } else {
+        cut
     };
 }
 

@@ -155,8 +155,9 @@ fn parse_option(parser: &mut Parser) -> Result<RoleOption, ParserError> {
 
 fn expect(parser: &mut Parser, wanted: &str) -> Result<(), ParserError> {
     let token = parser.next_token();
-    match word(&token.token) == wanted {
-        true => Ok(()),
-        false => parser.expected(&wanted.to_uppercase(), token),
+    if word(&token.token) == wanted {
+        Ok(())
+    } else {
+        parser.expected(&wanted.to_uppercase(), token)
     }
 }

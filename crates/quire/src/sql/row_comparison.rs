@@ -39,16 +39,15 @@ pub(super) fn check(expr: &Expr) -> Result<(), Error> {
         _ => return Ok(()),
     };
     let lengths = |(left, right)| Some((fields(left)?.len(), fields(right)?.len()));
-    match pairs
+    if pairs
         .into_iter()
         .filter_map(lengths)
         .all(|(left, right)| left == right)
     {
-        true => Ok(()),
-        false => {
-            let text = "unequal number of entries in row expressions";
-            Err(Error::new("42601", text))
-        }
+        Ok(())
+    } else {
+        let text = "unequal number of entries in row expressions";
+        Err(Error::new("42601", text))
     }
 }
 

@@ -42,9 +42,10 @@ pub(super) fn parse(parser: &mut Parser) -> Result<SequenceStatement, ParserErro
         parser.expect_keyword(Keyword::ALTER)?;
     }
     parser.expect_keyword(Keyword::SEQUENCE)?;
-    let is_conditional = match is_new {
-        true => parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS]),
-        false => parser.parse_keywords(&[Keyword::IF, Keyword::EXISTS]),
+    let is_conditional = if is_new {
+        parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS])
+    } else {
+        parser.parse_keywords(&[Keyword::IF, Keyword::EXISTS])
     };
     let name = parser.parse_object_name(false)?;
     let mut statement = SequenceStatement {
@@ -99,9 +100,10 @@ fn change(parser: &mut Parser) -> Result<SequenceChange, ParserError> {
         Keyword::RESTART => {
             let has_value = parser.parse_keyword(Keyword::WITH)
                 || matches!(parser.peek_token().token, Token::Number(..) | Token::Minus);
-            SequenceChange::Restart(match has_value {
-                true => Some(integer(parser)?),
-                false => None,
+            SequenceChange::Restart(if has_value {
+                Some(integer(parser)?)
+            } else {
+                None
             })
         }
         Keyword::CACHE => SequenceChange::Cache(parser.parse_literal_uint()?),

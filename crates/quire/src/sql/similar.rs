@@ -30,9 +30,10 @@ pub(super) fn to_regular_expression(expr: &mut Expr) {
     let null = Expr::Value(Value::Null.into());
     *expr = Expr::BinaryOp {
         left: Box::new(std::mem::replace(tested.as_mut(), null)),
-        op: match negated {
-            true => BinaryOperator::PGRegexNotMatch,
-            false => BinaryOperator::PGRegexMatch,
+        op: if *negated {
+            BinaryOperator::PGRegexNotMatch
+        } else {
+            BinaryOperator::PGRegexMatch
         },
         right: Box::new(Expr::Value(text.into())),
     };

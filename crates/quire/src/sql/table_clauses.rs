@@ -87,13 +87,15 @@ fn number_added_columns(tokens: &mut Vec<TokenWithSpan>) {
             Token::RParen => depth -= 1,
             _ => {}
         }
-        match is_option && NUMBERING.contains(&&*text) {
-            true => kept.extend(identity(&token)),
-            false => kept.push(token),
+        if is_option && NUMBERING.contains(&&*text) {
+            kept.extend(identity(&token))
+        } else {
+            kept.push(token)
         }
-        before = match text.is_empty() {
-            true => kept.last().map(|t| t.token.to_string()).unwrap_or_default(),
-            false => text,
+        before = if text.is_empty() {
+            kept.last().map(|t| t.token.to_string()).unwrap_or_default()
+        } else {
+            text
         };
     }
     *tokens = kept;

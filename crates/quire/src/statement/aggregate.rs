@@ -123,9 +123,10 @@ impl Aggregate {
                 let limit = 10_u128
                     .checked_pow(u32::from(precision))
                     .unwrap_or(u128::MAX);
-                match sum.unsigned_abs() < limit {
-                    true => Ok(Value::Decimal(sum.into())),
-                    false => Err(self.overflow()),
+                if sum.unsigned_abs() < limit {
+                    Ok(Value::Decimal(sum.into()))
+                } else {
+                    Err(self.overflow())
                 }
             }
             _ => match i64::try_from(sum) {

@@ -169,9 +169,10 @@ fn written_array(value: &Value, element_type: &DataType, number: usize) -> Resul
         None => Ok("NULL".to_owned()),
     });
     let elements = elements.collect::<Result<Vec<_>, Error>>()?.join(", ");
-    Ok(match elements.is_empty() {
-        true => format!("CAST(ARRAY[] AS {}[])", spelled(element_type)),
-        false => format!("ARRAY[{elements}]"),
+    Ok(if elements.is_empty() {
+        format!("CAST(ARRAY[] AS {}[])", spelled(element_type))
+    } else {
+        format!("ARRAY[{elements}]")
     })
 }
 

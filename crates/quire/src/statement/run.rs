@@ -47,9 +47,10 @@ impl Answer {
     pub(super) fn into_outcome_from(self, start: usize) -> Result<Outcome, Error> {
         Ok(match self {
             Answer::Rows(schema, rows, command) => {
-                let batches = match rows.row_count > start {
-                    false => Vec::new(),
-                    true => vec![rows.to_batch(&schema, start)?],
+                let batches = if rows.row_count > start {
+                    vec![rows.to_batch(&schema, start)?]
+                } else {
+                    Vec::new()
                 };
                 Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
             }
@@ -162,12 +163,11 @@ pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataTy
         return None;
     };
     let arrays = array_parameters(&mut statement);
-    let table = match is_constant(&statement) {
-        true => Table::none(),
-        false => {
-            let snapshot = wait(session.snapshot()).ok()?;
-            Table::of(snapshot.definition(&TableName::of(&statement)?.name)?)
-        }
+    let table = if is_constant(&statement) {
+        Table::none()
+    } else {
+        let snapshot = wait(session.snapshot()).ok()?;
+        Table::of(snapshot.definition(&TableName::of(&statement)?.name)?)
     };
     let options = Arc::clone(session.settings().config().options());
     let fields = parameter_types(&statement, &table, &options)?;
@@ -305,10 +305,7 @@ impl Control {
             Control::Commit => {
                 let committed = transaction.commit(session);
                 session.note_transaction_end(matches!(committed, Ok(true)));
-                match committed? {
-                    true => "COMMIT",
-                    false => "ROLLBACK",
-                }
+                if committed? { "COMMIT" } else { "ROLLBACK" }
             }
             Control::RollBack => {
                 transaction.roll_back();
@@ -371,9 +368,10 @@ impl CompiledStatement {
         memory: &mut Memory,
     ) -> Result<Option<Answer>, Error> {
         let is_of_newest = self.is_of_newest();
-        let mut writer = match is_of_newest {
-            true => Writer::begin_newest(session, token).await?,
-            false => Writer::begin(session, token).await?,
+        let mut writer = if is_of_newest {
+            Writer::begin_newest(session, token).await?
+        } else {
+            Writer::begin(session, token).await?
         };
         let transaction = writer.transaction()?;
         transaction.lock_table(self.parts.id(), self.lock_mode(), LockWait::Wait)?;

@@ -76,9 +76,10 @@ impl StoredRows<'_> {
         } = range;
         let equal: Vec<TupleValue<'_>> = bounds.equal.iter().map(Value::as_tuple_value).collect();
         let next = column_range(bounds);
-        let direction = match is_reversed {
-            false => Direction::Forward,
-            true => Direction::Backward,
+        let direction = if is_reversed {
+            Direction::Backward
+        } else {
+            Direction::Forward
         };
         match key.kind {
             KeyKind::Primary if !equal.is_empty() && equal.len() == key.columns.len() => {
@@ -145,13 +146,17 @@ impl Changes<'_> {
         writer.values(parts, entry, buffer, &mut all)?;
         let live = parts.layout().live_ordinals();
         let value = |ordinal: &usize| all.get(*ordinal).copied().unwrap_or_default();
-        let visible: Cow<'_, [TupleValue<'_>]> = match live.len() == all.len() {
-            true => Cow::Borrowed(&all),
-            false => live.iter().map(value).collect(),
+        let visible: Cow<'_, [TupleValue<'_>]> = if live.len() == all.len() {
+            Cow::Borrowed(&all)
+        } else {
+            live.iter().map(value).collect()
         };
-        let owned = || match is_referenced {
-            true => parts.owned(&all).map_err(RowWriteError::from),
-            false => Ok(Vec::new()),
+        let owned = || {
+            if is_referenced {
+                parts.owned(&all).map_err(RowWriteError::from)
+            } else {
+                Ok(Vec::new())
+            }
         };
         let is_changed = decide(&visible, &mut |new_row| {
             match new_row {
@@ -318,9 +323,10 @@ impl Changes<'_> {
                     }
                     Conflict::Update(arbiter, _) if *arbiter == kind => {
                         let is_changed = self.change(parts, &found.row_key, decide)?;
-                        Ok(match is_changed {
-                            true => Inserted::Updated,
-                            false => Inserted::LeftOut,
+                        Ok(if is_changed {
+                            Inserted::Updated
+                        } else {
+                            Inserted::LeftOut
                         })
                     }
                     _ => Err(writer.duplicate(found.index, &values).into()),

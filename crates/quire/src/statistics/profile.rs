@@ -63,9 +63,10 @@ impl TableProfile {
         let stored = table.stored_row_count();
         // What cannot be read is found by the scan.
         let is_exact = !table.is_changed().unwrap_or(true);
-        let rows = match is_exact {
-            true => stored,
-            false => table.row_count_estimate().unwrap_or(stored),
+        let rows = if is_exact {
+            stored
+        } else {
+            table.row_count_estimate().unwrap_or(stored)
         };
         let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
             column_profile(table, index, field.data_type(), stored)

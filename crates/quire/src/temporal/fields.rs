@@ -163,9 +163,12 @@ impl Field {
     fn of_civil(self, civil: Civil) -> Option<Part> {
         let counted = Civil::counted_year(civil.year);
         let months = i64::from(civil.month);
-        let group = |years: i64| match counted > 0 {
-            true => (counted + years - 1) / years,
-            false => -((years - 1 - counted) / years),
+        let group = |years: i64| {
+            if counted > 0 {
+                (counted + years - 1) / years
+            } else {
+                -((years - 1 - counted) / years)
+            }
         };
         Some(Part::whole(match self {
             field if field.is_of_clock() => return field.of_time(civil.time),

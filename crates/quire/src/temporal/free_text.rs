@@ -270,9 +270,10 @@ impl Reader {
         }
         let numbers = parts.into_iter().filter(|part| !is_word(part));
         numbers.into_iter().try_for_each(|part| self.part(part))?;
-        match self.has_date() {
-            true => Ok(()),
-            false => Err(Reason::Invalid),
+        if self.has_date() {
+            Ok(())
+        } else {
+            Err(Reason::Invalid)
         }
     }
 
@@ -359,13 +360,14 @@ impl Reader {
             None => None,
         };
         let time = self.time_of_day()?;
-        match day.is_none() && time.is_none() {
-            true => Err(Reason::Invalid),
-            false => Ok(FreeText::Moment {
+        if day.is_none() && time.is_none() {
+            Err(Reason::Invalid)
+        } else {
+            Ok(FreeText::Moment {
                 day,
                 time,
                 zone: self.zone,
-            }),
+            })
         }
     }
 

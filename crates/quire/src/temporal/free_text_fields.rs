@@ -68,14 +68,16 @@ fn digits_first(text: &str) -> (Field<'_>, usize) {
                 return (Field::Date(&text[..length]), length);
             }
             let second = digits + 1 + while_true(behind, is_digit);
-            let length = match text[second..].starts_with(sign) {
-                true => second + while_true(&text[second..], |c| is_digit(c) || c == sign),
-                false => second,
+            let length = if text[second..].starts_with(sign) {
+                second + while_true(&text[second..], |c| is_digit(c) || c == sign)
+            } else {
+                second
             };
             let field = &text[..length];
-            match sign == '.' && length == second {
-                true => (Field::Number(field), length),
-                false => (Field::Date(field), length),
+            if sign == '.' && length == second {
+                (Field::Number(field), length)
+            } else {
+                (Field::Date(field), length)
             }
         }
         _ => (Field::Number(&text[..digits]), digits),

@@ -90,9 +90,10 @@ impl IntervalFields {
 fn rounded(micros: i64, digits: u32) -> Option<i64> {
     let unit = 10_i64.pow(DIGITS_MAX.saturating_sub(digits));
     let half = unit / 2;
-    let moved = match micros < 0 {
-        true => micros.checked_sub(half)?,
-        false => micros.checked_add(half)?,
+    let moved = if micros < 0 {
+        micros.checked_sub(half)?
+    } else {
+        micros.checked_add(half)?
     };
     Some(moved / unit * unit)
 }

@@ -235,9 +235,10 @@ fn add_with_unit(value: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), R
         if !behind.is_empty() && !is_day {
             return Err(Reason::Invalid);
         }
-        let unit = match is_day {
-            true => Unit::Days(1),
-            false => sum.fields.last_unit(),
+        let unit = if is_day {
+            Unit::Days(1)
+        } else {
+            sum.fields.last_unit()
         };
         sum.see(bits_of(unit, value))?;
         return sum.add(value, unit);

@@ -258,9 +258,10 @@ pub(crate) fn write_by_pattern(pattern: &str, written: &Written) -> Result<Strin
         parts.write(field, is_short, &mut out)?;
         if let Some(is_upper) = is_upper {
             let ending = ordinal(&out[start..]);
-            out.push_str(&match is_upper {
-                true => ending.to_uppercase(),
-                false => ending.to_owned(),
+            out.push_str(&if is_upper {
+                ending.to_uppercase()
+            } else {
+                ending.to_owned()
             });
         }
     }
@@ -374,16 +375,20 @@ impl Parts {
     fn write(&self, field: Field, is_short: bool, out: &mut String) -> Result<(), PatternError> {
         if let Some((value, width)) = self.number(field)? {
             // The sign is one more.
-            let width = match is_short || width == 0 {
-                true => 0,
-                false => width + usize::from(value < 0),
+            let width = if is_short || width == 0 {
+                0
+            } else {
+                width + usize::from(value < 0)
             };
             let _ = write!(out, "{value:0width$}");
             return Ok(());
         }
-        let filled = |name: &str, width: usize| match is_short {
-            true => name.to_owned(),
-            false => format!("{name:<width$}"),
+        let filled = |name: &str, width: usize| {
+            if is_short {
+                name.to_owned()
+            } else {
+                format!("{name:<width$}")
+            }
         };
         let text = match field {
             Field::Era(has_points, case) => {
@@ -431,9 +436,10 @@ impl Parts {
         case: Case,
         filled: &dyn Fn(&str, usize) -> String,
     ) -> String {
-        match is_long {
-            true => filled(&cased(name.to_owned(), case), NAME_LETTERS),
-            false => cased(name[..3].to_owned(), case),
+        if is_long {
+            filled(&cased(name.to_owned(), case), NAME_LETTERS)
+        } else {
+            cased(name[..3].to_owned(), case)
         }
     }
 
@@ -523,9 +529,10 @@ impl Parts {
 }
 
 fn with_points(text: &str, has_points: bool) -> String {
-    match has_points {
-        true => text.chars().flat_map(|letter| [letter, '.']).collect(),
-        false => text.to_owned(),
+    if has_points {
+        text.chars().flat_map(|letter| [letter, '.']).collect()
+    } else {
+        text.to_owned()
     }
 }
 

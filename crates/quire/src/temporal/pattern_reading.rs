@@ -136,25 +136,25 @@ impl Reader<'_> {
             let digits = text[signed..].find(|letter: char| !letter.is_ascii_digit());
             digits.map_or(text.len(), |digits| digits + signed)
         };
-        let length = match is_open {
-            true => end_of(self.rest),
-            false => {
-                let taken: String = self.rest.chars().take(digits).collect();
-                if taken.chars().count() < digits {
-                    return invalid("source string too short for a formatting field");
-                }
-                let end = end_of(&taken);
-                if end < taken.len() && end > 0 {
-                    return wrong(&taken);
-                }
-                end
+        let length = if is_open {
+            end_of(self.rest)
+        } else {
+            let taken: String = self.rest.chars().take(digits).collect();
+            if taken.chars().count() < digits {
+                return invalid("source string too short for a formatting field");
             }
+            let end = end_of(&taken);
+            if end < taken.len() && end > 0 {
+                return wrong(&taken);
+            }
+            end
         };
         let (number, rest) = self.rest.split_at(length);
         let Ok(value) = number.trim_start_matches('+').parse::<i32>() else {
-            return match number.len() > 9 {
-                true => Err(("22008", format!("value \"{number}\" is out of range"))),
-                false => wrong(self.rest),
+            return if number.len() > 9 {
+                Err(("22008", format!("value \"{number}\" is out of range")))
+            } else {
+                wrong(self.rest)
             };
         };
         self.rest = rest;
@@ -347,17 +347,23 @@ fn ends_number(next: Option<&Node>) -> bool {
 }
 
 fn either(words: [&str; 2], has_points: bool) -> Vec<String> {
-    let spelled = words.map(|word| match has_points {
-        true => word.chars().flat_map(|letter| [letter, '.']).collect(),
-        false => word.to_owned(),
+    let spelled = words.map(|word| {
+        if has_points {
+            word.chars().flat_map(|letter| [letter, '.']).collect()
+        } else {
+            word.to_owned()
+        }
     });
     spelled.into()
 }
 
 fn names(all: &[&str], is_long: bool) -> Vec<String> {
-    let shown = all.iter().map(|name| match is_long {
-        true => (*name).to_owned(),
-        false => name[..3].to_owned(),
+    let shown = all.iter().map(|name| {
+        if is_long {
+            (*name).to_owned()
+        } else {
+            name[..3].to_owned()
+        }
     });
     shown.collect()
 }
@@ -479,9 +485,10 @@ impl Found {
             if self.year.is_none() && self.century.is_none() {
                 return invalid("cannot calculate day of year without year information");
             }
-            let last = match is_iso {
-                true => 371,
-                false => days_from_civil(year + 1, 1, 1) - days_from_civil(year, 1, 1),
+            let last = if is_iso {
+                371
+            } else {
+                days_from_civil(year + 1, 1, 1) - days_from_civil(year, 1, 1)
             };
             if !(1..=last).contains(&day_of_year) {
                 return Err(("22008", "date/time field value out of range".to_owned()));

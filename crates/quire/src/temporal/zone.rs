@@ -149,10 +149,7 @@ impl Zone {
         let before = offset_of_place(tz, seconds - 86_400);
         let after = offset_of_place(tz, seconds + 86_400);
         let holds = |offset: i32| offset_of_place(tz, seconds - i64::from(offset)) == offset;
-        let offset = match holds(after) {
-            true => after,
-            false => before,
-        };
+        let offset = if holds(after) { after } else { before };
         local.checked_sub(i64::from(offset) * SECOND)
     }
 }

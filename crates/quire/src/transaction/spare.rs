@@ -22,9 +22,10 @@ impl SpareTransaction {
             return OpenTransaction::begin(session, isolation, false, is_of_newest);
         };
         *open.engine.options_mut() = session.transaction_options(isolation);
-        match is_of_newest {
-            true => open.engine.begin_newest(),
-            false => open.engine.begin_statement(),
+        if is_of_newest {
+            open.engine.begin_newest()
+        } else {
+            open.engine.begin_statement()
         }
         open
     }

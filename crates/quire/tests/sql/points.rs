@@ -55,12 +55,13 @@ fn reading_one_row_allocates_nothing() {
 
 fn value_of(select: &mut Prepared, id: i64) -> Option<i64> {
     let mut reply = select.execute(&[Value::Integer(id)]).unwrap();
-    match reply.advance().unwrap() {
-        false => None,
-        true => match reply.value(0) {
+    if reply.advance().unwrap() {
+        match reply.value(0) {
             ValueRef::Integer(value) => Some(value),
             other => panic!("{other:?}"),
-        },
+        }
+    } else {
+        None
     }
 }
 

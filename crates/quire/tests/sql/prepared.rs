@@ -22,9 +22,10 @@ fn is_query(sql: &str) -> bool {
 
 /// Runs a statement; rows are sorted unless it orders them.
 fn outcome(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<String>>, String> {
-    let result = match is_query(sql) {
-        true => try_rows(connection, sql),
-        false => answer(connection, sql),
+    let result = if is_query(sql) {
+        try_rows(connection, sql)
+    } else {
+        answer(connection, sql)
     };
     let mut rows = result.map_err(|error| error.to_string())?;
     if !sql.contains("ORDER BY") {

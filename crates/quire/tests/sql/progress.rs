@@ -157,9 +157,10 @@ fn rows_that_are_written_again_are_counted() {
         "ALTER TABLE c ALTER COLUMN b TYPE TEXT",
     ] {
         let progress = after(&mut connection, sql);
-        let (table, rows) = match sql.contains("TABLE r") {
-            true => ("r", ROW_ROWS),
-            false => ("c", COLUMN_ROWS),
+        let (table, rows) = if sql.contains("TABLE r") {
+            ("r", ROW_ROWS)
+        } else {
+            ("c", COLUMN_ROWS)
         };
         assert_eq!(progress.phase, Phase::Committing, "{sql}");
         // And not the one that takes its place.

@@ -220,9 +220,10 @@ impl ShapeDecoder {
         for ((shape, writers), &rows) in planned.into_iter().zip(&totals) {
             for writer in writers {
                 let numbers = Numbers::open(image, sequences.next()?, rows)?;
-                let counts = match writer.is_counted() {
-                    true => Some(Numbers::open(image, sequences.next()?, rows)?),
-                    false => None,
+                let counts = if writer.is_counted() {
+                    Some(Numbers::open(image, sequences.next()?, rows)?)
+                } else {
+                    None
                 };
                 runs.push(RunColumn {
                     writer,
@@ -306,9 +307,10 @@ impl ShapeDecoder {
             high: &mut scratch.high[place.clone()],
             lengths: &mut scratch.lengths[place],
         };
-        match column.writer.write(numbers, counts, blocks) {
-            true => Ok(()),
-            false => Err(self.bad_run()),
+        if column.writer.write(numbers, counts, blocks) {
+            Ok(())
+        } else {
+            Err(self.bad_run())
         }
     }
 

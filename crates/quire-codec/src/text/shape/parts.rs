@@ -203,8 +203,9 @@ fn read_part(cursor: &mut Cursor<'_>) -> Result<Part, Corrupt> {
 
 fn read_width(cursor: &mut Cursor<'_>) -> Result<usize, Corrupt> {
     let width = usize::from(cursor.u8("width of a run")?);
-    match (1..=RUN_BYTES_MAX).contains(&width) {
-        true => Ok(width),
-        false => Err(cursor.corrupt("run is not of 1 to 16 bytes")),
+    if (1..=RUN_BYTES_MAX).contains(&width) {
+        Ok(width)
+    } else {
+        Err(cursor.corrupt("run is not of 1 to 16 bytes"))
     }
 }

@@ -161,9 +161,10 @@ impl Streams {
         let mut sizes = [0; LANES];
         for (lane, size) in lanes.iter().zip(&mut sizes) {
             let before = self.bytes.len();
-            self.symbol_count += match fits {
-                true => encoder.append_lane(lane, &mut self.bytes),
-                false => encoder.source.symbols(lane).len(),
+            self.symbol_count += if fits {
+                encoder.append_lane(lane, &mut self.bytes)
+            } else {
+                encoder.source.symbols(lane).len()
             };
             *size = (self.bytes.len() - before) as u32;
         }

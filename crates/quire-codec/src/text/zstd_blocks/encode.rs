@@ -158,9 +158,10 @@ pub(in crate::text) fn estimated_bytes(
     sample: &BytesSlice,
 ) -> usize {
     let large = Blocks::large(contiguous(sample));
-    let blocks = match sample.len() == all_lengths.len() {
-        true => small_blocks(sample, large.stored_bytes()).unwrap_or(large),
-        false => large,
+    let blocks = if sample.len() == all_lengths.len() {
+        small_blocks(sample, large.stored_bytes()).unwrap_or(large)
+    } else {
+        large
     };
     let directory = 1 + lengths::written_bytes(all_lengths) + blocks.stored_bytes();
     directory + (blocks.bytes.len() as f64 * (scale - 1.0)) as usize

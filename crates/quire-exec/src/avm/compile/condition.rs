@@ -115,13 +115,15 @@ impl<'e> Compiler<'e, '_> {
             Expression::Not(inner) => return self.condition(inner, negated(exits, true), next),
             Expression::IsNull(inner, wanted) => return self.is_null(inner, *wanted, exits, next),
             Expression::Is(inner, value, wanted) => {
-                let (hit, miss) = match wanted {
-                    true => (exits.yes, exits.no),
-                    false => (exits.no, exits.yes),
+                let (hit, miss) = if *wanted {
+                    (exits.yes, exits.no)
+                } else {
+                    (exits.no, exits.yes)
                 };
-                let inner_exits = match value {
-                    true => Exits::new(hit, miss, miss),
-                    false => Exits::new(miss, hit, miss),
+                let inner_exits = if *value {
+                    Exits::new(hit, miss, miss)
+                } else {
+                    Exits::new(miss, hit, miss)
                 };
                 return self.condition(inner, inner_exits, next);
             }
@@ -244,9 +246,10 @@ impl<'e> Compiler<'e, '_> {
         exits: Exits,
         next: Place,
     ) -> Result<(), CompileError> {
-        let (is_null, is_value) = match wanted {
-            true => (exits.yes, exits.no),
-            false => (exits.no, exits.yes),
+        let (is_null, is_value) = if wanted {
+            (exits.yes, exits.no)
+        } else {
+            (exits.no, exits.yes)
         };
         let held = self.value(inner)?;
         self.unless_null(held, is_null);
@@ -506,9 +509,10 @@ impl<'e> Compiler<'e, '_> {
 
 /// Where to go on when it is the opposite that matters.
 fn negated(exits: Exits, is_negated: bool) -> Exits {
-    match is_negated {
-        true => Exits::new(exits.no, exits.yes, exits.null),
-        false => exits,
+    if is_negated {
+        Exits::new(exits.no, exits.yes, exits.null)
+    } else {
+        exits
     }
 }
 

@@ -100,9 +100,12 @@ impl Builder<'_> {
             let sql_type = table.layout().sql_type(*ordinal);
             sql_type.is_some_and(|of| of.is_text() || of == SqlType::Bytea)
         };
-        let fields = ordinals.iter().map(|ordinal| match is_text(ordinal) {
-            true => of(Cost::BatchText),
-            false => of(Cost::BatchField),
+        let fields = ordinals.iter().map(|ordinal| {
+            if is_text(ordinal) {
+                of(Cost::BatchText)
+            } else {
+                of(Cost::BatchField)
+            }
         });
         let row_ns = of(Cost::BatchRow) + fields.sum::<f64>();
         let prices = Prices::of(table, &self.costs, ordinals).map_err(Trap::from)?;
@@ -167,9 +170,10 @@ impl Builder<'_> {
             }
             Node::Aggregate(aggregate) => {
                 let values = aggregate.groups.len() + aggregate.calls.len();
-                let finding_ns = match aggregate.groups.is_empty() {
-                    true => 0.0,
-                    false => self.grouping_ns(input_rows, rows, values),
+                let finding_ns = if aggregate.groups.is_empty() {
+                    0.0
+                } else {
+                    self.grouping_ns(input_rows, rows, values)
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
                 let spilling_ns = self.spilling_ns(rows, input_rows, values);
@@ -220,9 +224,10 @@ impl Builder<'_> {
             }
             Node::Aggregate(aggregate) => {
                 let values = aggregate.groups.len() + aggregate.calls.len();
-                let group_ns = match aggregate.groups.is_empty() {
-                    true => 0.0,
-                    false => of(Cost::BatchGroup) + BATCH_WAITS * self.waiting_ns(rows, values),
+                let group_ns = if aggregate.groups.is_empty() {
+                    0.0
+                } else {
+                    of(Cost::BatchGroup) + BATCH_WAITS * self.waiting_ns(rows, values)
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
                 input_rows * (group_ns + computed * of(Cost::BatchCompute))

@@ -33,44 +33,47 @@ impl<'p> Roles<'p> {
     pub(super) fn new(join: &'p Join, is_swapped: bool) -> Self {
         let left_keys = join.keys.iter().map(|key| key.left.clone()).collect();
         let right_keys = join.keys.iter().map(|key| key.right.clone()).collect();
-        match is_swapped {
-            false => Self {
-                outer: &join.left,
-                inner: &join.right,
-                outer_keys: left_keys,
-                inner_keys: right_keys,
-                is_swapped,
-            },
-            true => Self {
+        if is_swapped {
+            Self {
                 outer: &join.right,
                 inner: &join.left,
                 outer_keys: right_keys,
                 inner_keys: left_keys,
                 is_swapped,
-            },
+            }
+        } else {
+            Self {
+                outer: &join.left,
+                inner: &join.right,
+                outer_keys: left_keys,
+                inner_keys: right_keys,
+                is_swapped,
+            }
         }
     }
 
     /// What is asked of the columns of each side, of what is asked of those of a pair.
     pub(super) fn demands(&self, of_pair: &Demand) -> (Demand, Demand) {
         let (outer_count, inner_count) = (self.outer.columns.len(), self.inner.columns.len());
-        match self.is_swapped {
-            false => (
-                of_pair.part(0, outer_count),
-                of_pair.part(outer_count, inner_count),
-            ),
-            true => (
+        if self.is_swapped {
+            (
                 of_pair.part(inner_count, outer_count),
                 of_pair.part(0, inner_count),
-            ),
+            )
+        } else {
+            (
+                of_pair.part(0, outer_count),
+                of_pair.part(outer_count, inner_count),
+            )
         }
     }
 
     /// The columns of a pair: those of the left side of the plan come first.
     pub(super) fn pair(&self, outer: &[ColumnPlace], inner: &[ColumnPlace]) -> Vec<ColumnPlace> {
-        match self.is_swapped {
-            false => [outer, inner].concat(),
-            true => [inner, outer].concat(),
+        if self.is_swapped {
+            [inner, outer].concat()
+        } else {
+            [outer, inner].concat()
         }
     }
 }
@@ -78,9 +81,10 @@ impl<'p> Roles<'p> {
 /// What is asked of the columns of a pair by those above.
 pub(super) fn shown_of_pair(join: &Join, demand: &Demand) -> Demand {
     let (left_count, right_count) = (join.left.columns.len(), join.right.columns.len());
-    match join.kind.shows_right() {
-        true => demand.part(0, left_count + right_count),
-        false => demand.part(0, left_count).part(0, left_count + right_count),
+    if join.kind.shows_right() {
+        demand.part(0, left_count + right_count)
+    } else {
+        demand.part(0, left_count).part(0, left_count + right_count)
     }
 }
 
@@ -108,9 +112,10 @@ impl Builder<'_> {
         let keeping_right = both_ns + self.hashing_ns(right.rows, left.rows, columns);
         let keeping_left = both_ns + self.hashing_ns(left.rows, right.rows, columns);
         let may_keep_left = join.kind.shows_right() && keeping_left < keeping_right;
-        let mut least = match may_keep_left {
-            true => (keeping_left, Way::Hash { keeps_left: true }),
-            false => (keeping_right, Way::Hash { keeps_left: false }),
+        let mut least = if may_keep_left {
+            (keeping_left, Way::Hash { keeps_left: true })
+        } else {
+            (keeping_right, Way::Hash { keeps_left: false })
         };
         let merging = both_ns + self.merging_ns(left.rows, right.rows);
         if let Some(merged) = self.merged(join)?.filter(|_| merging < least.0) {
@@ -191,9 +196,10 @@ impl Builder<'_> {
         let Some(residual) = join.residual.as_ref().filter(|_| join.keys.is_empty()) else {
             return Ok(outer);
         };
-        let first_slot = match roles.is_swapped {
-            false => 0,
-            true => join.left.columns.len(),
+        let first_slot = if roles.is_swapped {
+            join.left.columns.len()
+        } else {
+            0
         };
         let columns = all_columns(roles.outer)?.into_iter().enumerate();
         let asked = columns.filter(|(slot, _)| residual.reads(first_slot + slot));

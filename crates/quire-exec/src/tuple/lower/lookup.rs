@@ -70,9 +70,10 @@ fn moved(expression: &Expression, by: usize) -> Option<Expression> {
 
 /// The keys of a join that a lookup does not say, as conditions of a pair. None when that cannot be done.
 fn equalities(join: &Join, lookup: &Lookup) -> Option<Vec<Expression>> {
-    let comparison = match join.nulls_match {
-        true => Comparison::NotDistinct,
-        false => Comparison::Equal,
+    let comparison = if join.nulls_match {
+        Comparison::NotDistinct
+    } else {
+        Comparison::Equal
     };
     let left_count = join.left.columns.len();
     let keys = join.keys.iter().enumerate();

@@ -61,13 +61,15 @@ impl Spilling {
         if let Some(expected) = self.expected {
             let mebibytes = expected.record_bytes / KIB / KIB;
             let (plain_ms, packed_ms) = (expected.plain_ns / 1e6, expected.packed_ns / 1e6);
-            let values = match expected.is_suppressed {
-                true => "compressed",
-                false => "plain",
+            let values = if expected.is_suppressed {
+                "compressed"
+            } else {
+                "plain"
             };
-            let chosen = match packed_ms < plain_ms {
-                true => "lz4",
-                false => "no codec",
+            let chosen = if packed_ms < plain_ms {
+                "lz4"
+            } else {
+                "no codec"
             };
             shown = format!(
                 "; spills about {mebibytes:.1} MiB, values {values}, blocks by {chosen} (plain {plain_ms:.1} ms, lz4 {packed_ms:.1} ms)"

@@ -318,9 +318,10 @@ impl Run<'_> {
 }
 
 fn same(name: &'static str, one: &Answer, other: &Answer) -> Result<(), Failure> {
-    match one.has_rows_of(other) {
-        true => Ok(()),
-        false => Err(Failure::Answers { query: name }),
+    if one.has_rows_of(other) {
+        Ok(())
+    } else {
+        Err(Failure::Answers { query: name })
     }
 }
 

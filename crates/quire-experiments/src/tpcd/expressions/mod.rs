@@ -161,9 +161,10 @@ fn run(
         bytes.extend_from_slice(&[0; 16]);
     }
     let loaded = program.load(&mut registers)?;
-    let native = match is_native {
-        true => Some(compiled(&program, &registers)?),
-        false => None,
+    let native = if is_native {
+        Some(compiled(&program, &registers)?)
+    } else {
+        None
     };
     let best_ns = best(rounds, || {
         registers.begin_group(&program);

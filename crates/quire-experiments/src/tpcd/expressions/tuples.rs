@@ -25,9 +25,10 @@ pub(crate) struct Tuples {
 
 /// The same rows in tuples that are null-suppressed, or not.
 pub(crate) fn tuples(is_compressed: bool) -> Result<Tuples, ExpressionFailure> {
-    let compression = match is_compressed {
-        true => TupleCompression::NullSuppressed,
-        false => TupleCompression::None,
+    let compression = if is_compressed {
+        TupleCompression::NullSuppressed
+    } else {
+        TupleCompression::None
     };
     let money = TupleType::Int128 { digits: 15 };
     let date = TupleType::Date { base_days: 8_000 };

@@ -104,9 +104,10 @@ impl Buffered {
         if lacking == 0 {
             return now;
         }
-        let begins_at = match is_active {
-            true => now.max(self.free_at),
-            false => self.leave(now) + self.profile.read_latency,
+        let begins_at = if is_active {
+            now.max(self.free_at)
+        } else {
+            self.leave(now) + self.profile.read_latency
         };
         self.free_at = begins_at + self.reading(lacking);
         self.active = Some(at);
@@ -174,12 +175,12 @@ impl Buffered {
 
     fn write(&mut self, now: Duration, offset: u64, bytes: u64) -> Duration {
         let rate = self.profile.write_bytes_per_second;
-        let latency = match self.active.is_none() && offset == self.written_to {
-            true => self
-                .profile
+        let latency = if self.active.is_none() && offset == self.written_to {
+            self.profile
                 .sequential_latency
-                .min(self.profile.write_latency),
-            false => self.profile.write_latency,
+                .min(self.profile.write_latency)
+        } else {
+            self.profile.write_latency
         };
         // What is in memory there is not what it was.
         let end = offset.saturating_add(bytes);

@@ -140,9 +140,10 @@ impl PostingsCodec for Carryover12 {
         let (mut state, mut carried, mut filled) = (START, 0, 0);
         for (index, word) in words.iter().enumerate() {
             let word = u32::from_le_bytes(*word);
-            let (selector, bits) = match state.carried {
-                true => (carried, word),
-                false => (word & 3, word >> 2),
+            let (selector, bits) = if state.carried {
+                (carried, word)
+            } else {
+                (word & 3, word >> 2)
             };
             let row = FOLLOWING[usize::from(state.row)][selector as usize];
             let room = &mut gaps[filled..];

@@ -51,9 +51,10 @@ impl Session {
             let text = "a cursor is declared for a query that changes nothing";
             return Err(Failure::error("42601", text).into());
         }
-        portal.formats = match is_binary {
-            true => vec![Format::Binary],
-            false => Vec::new(),
+        portal.formats = if is_binary {
+            vec![Format::Binary]
+        } else {
+            Vec::new()
         };
         self.start(&mut portal, &mut statement)?;
         drop(statement);

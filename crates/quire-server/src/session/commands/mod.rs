@@ -159,9 +159,10 @@ impl Session {
             command: tag,
             formats: of_cursor,
         } = rows;
-        let formats = match of_cursor.is_empty() {
-            true => formats,
-            false => &of_cursor,
+        let formats = if of_cursor.is_empty() {
+            formats
+        } else {
+            &of_cursor
         };
         let most = match command {
             SessionCommand::Fetch(fetch) => fetch.count,

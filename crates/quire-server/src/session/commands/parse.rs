@@ -68,9 +68,10 @@ fn syntax_error(lexer: Lexer<'_>) -> Failure {
 
 /// `None` within is all.
 fn all_or_name(lexer: &mut Lexer<'_>) -> Option<Option<String>> {
-    match lexer.word("all") {
-        true => Some(None),
-        false => lexer.name().map(Some),
+    if lexer.word("all") {
+        Some(None)
+    } else {
+        lexer.name().map(Some)
     }
 }
 
@@ -87,9 +88,10 @@ fn discard(lexer: &mut Lexer<'_>) -> Option<SessionCommand> {
 /// `name [ (type, …) ] AS statement`
 fn prepare(lexer: &mut Lexer<'_>) -> Option<SessionCommand> {
     let name = lexer.name()?;
-    let types = match lexer.symbol('(') {
-        true => split_types(lexer.until_closed()?),
-        false => Vec::new(),
+    let types = if lexer.symbol('(') {
+        split_types(lexer.until_closed()?)
+    } else {
+        Vec::new()
     };
     if !lexer.word("as") || lexer.is_at_end() {
         return None;
@@ -115,9 +117,10 @@ fn split_types(text: &str) -> Vec<String> {
 /// `name [ (value, …) ]`
 fn execute(lexer: &mut Lexer<'_>) -> Option<SessionCommand> {
     let name = lexer.name()?;
-    let arguments = match lexer.symbol('(') {
-        true => lexer.until_closed()?.trim().to_owned(),
-        false => String::new(),
+    let arguments = if lexer.symbol('(') {
+        lexer.until_closed()?.trim().to_owned()
+    } else {
+        String::new()
     };
     Some(SessionCommand::Execute { name, arguments })
 }

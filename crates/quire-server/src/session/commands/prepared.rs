@@ -83,9 +83,10 @@ impl Session {
         let shared = self.statements.get(name).map(Arc::clone);
         let shared = shared.ok_or_else(|| unknown_statement(name))?;
         let mut statement = Statement::locked(&shared);
-        match statement.is_empty || statement.command.is_some() {
-            true => Ok(None),
-            false => Ok(statement.find_columns()?),
+        if statement.is_empty || statement.command.is_some() {
+            Ok(None)
+        } else {
+            Ok(statement.find_columns()?)
         }
     }
 

@@ -97,9 +97,10 @@ impl ThrottledDisk {
         };
         let result = act(&*self.disk);
         let late = self.clock.now().saturating_sub(done_at);
-        match late.is_zero() {
-            true => self.clock.wait_until(done_at),
-            false => self.lock().statistics.late += late,
+        if late.is_zero() {
+            self.clock.wait_until(done_at)
+        } else {
+            self.lock().statistics.late += late
         }
         result
     }

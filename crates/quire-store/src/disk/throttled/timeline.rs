@@ -68,9 +68,10 @@ impl Timeline {
         bytes: u64,
         bytes_per_second: u64,
     ) -> Duration {
-        let latency = match offset == self.position {
-            true => self.profile.sequential_latency.min(latency),
-            false => latency,
+        let latency = if offset == self.position {
+            self.profile.sequential_latency.min(latency)
+        } else {
+            latency
         };
         self.position = offset.saturating_add(bytes);
         let transfer = Duration::from_secs_f64(bytes as f64 / bytes_per_second.max(1) as f64);

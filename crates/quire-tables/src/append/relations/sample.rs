@@ -135,9 +135,10 @@ pub(super) fn bits_of(count: usize) -> u64 {
 /// values are taken to become more with more rows, few are not.
 pub(super) fn entries_bits(distinct: usize, value_bits: u64, rows: usize, row_count: usize) -> u64 {
     let bits = distinct as u64 * value_bits;
-    match 4 * distinct < rows {
-        true => bits * rows as u64 / row_count.max(1) as u64,
-        false => bits,
+    if 4 * distinct < rows {
+        bits * rows as u64 / row_count.max(1) as u64
+    } else {
+        bits
     }
 }
 

@@ -123,9 +123,10 @@ impl Drop for PageWriters {
 
 impl Queue {
     fn check(&mut self) -> Result<(), EngineError> {
-        match self.has_failed {
-            true => Err(self.failure.take().unwrap_or(EngineError::TransactionEnded)),
-            false => Ok(()),
+        if self.has_failed {
+            Err(self.failure.take().unwrap_or(EngineError::TransactionEnded))
+        } else {
+            Ok(())
         }
     }
 }

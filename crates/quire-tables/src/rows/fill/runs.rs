@@ -141,9 +141,10 @@ impl RunReader {
         let target = &mut self.block[rest_bytes..];
         self.disk.read_at(target, self.unread.start)?;
         self.unread.start += read_bytes as u64;
-        match self.block.len() >= bytes {
-            true => Ok(()),
-            false => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
+        if self.block.len() >= bytes {
+            Ok(())
+        } else {
+            Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into())
         }
     }
 }

@@ -99,9 +99,10 @@ impl Building {
 
     /// How a key compares with the last.
     fn order(&self, key: &[u8]) -> Ordering {
-        match self.is_empty {
-            true => Ordering::Greater,
-            false => key.cmp(&self.last_key),
+        if self.is_empty {
+            Ordering::Greater
+        } else {
+            key.cmp(&self.last_key)
         }
     }
 

@@ -212,9 +212,10 @@ pub(crate) fn parse_time(text: &[u8]) -> Result<i64, Reason> {
     }
     let time = scanner.time_of_day()?;
     scanner.zone()?;
-    match scanner.rest.is_empty() {
-        true => Ok(time),
-        false => Err(Reason::Invalid),
+    if scanner.rest.is_empty() {
+        Ok(time)
+    } else {
+        Err(Reason::Invalid)
     }
 }
 

@@ -161,16 +161,14 @@ impl Column {
 
 /// No deviations, and no number for a value that is none.
 fn deviations_of_first(value: f64) -> f64 {
-    match value.is_finite() {
-        true => 0.0,
-        false => f64::NAN,
-    }
+    if value.is_finite() { 0.0 } else { f64::NAN }
 }
 
 fn finite_sum(parts: &[f64], sum: f64) -> Result<f64> {
-    match sum.is_infinite() && !parts.iter().any(|part| part.is_infinite()) {
-        true => Err(overflow()),
-        false => Ok(sum),
+    if sum.is_infinite() && !parts.iter().any(|part| part.is_infinite()) {
+        Err(overflow())
+    } else {
+        Ok(sum)
     }
 }
 

@@ -132,9 +132,10 @@ impl GroupsAccumulator for GroupedMoments {
     ) -> Result<()> {
         self.moments.resize(total_num_groups, Moments::default());
         for_each_row(values, |row, values| {
-            match opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row)) {
-                true => self.moments[group_indices[row]].add_row(values),
-                false => Ok(()),
+            if opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row)) {
+                self.moments[group_indices[row]].add_row(values)
+            } else {
+                Ok(())
             }
         })
     }

@@ -53,9 +53,10 @@ impl Float for Float64Type {
         total / count as f64
     }
     fn key(value: f64) -> u64 {
-        match value.is_nan() {
-            true => f64::NAN.to_bits(),
-            false => (value + 0.0).to_bits(),
+        if value.is_nan() {
+            f64::NAN.to_bits()
+        } else {
+            (value + 0.0).to_bits()
         }
     }
 }
@@ -63,9 +64,10 @@ impl Float for Float64Type {
 /// The sum of two floats; an error if it is infinite and neither of them is.
 pub(super) fn added<T: Float>(left: T::Native, right: T::Native) -> Result<T::Native> {
     let sum = left.add_wrapping(right);
-    match T::is_infinite(sum) && !T::is_infinite(left) && !T::is_infinite(right) {
-        true => Err(overflow()),
-        false => Ok(sum),
+    if T::is_infinite(sum) && !T::is_infinite(left) && !T::is_infinite(right) {
+        Err(overflow())
+    } else {
+        Ok(sum)
     }
 }
 

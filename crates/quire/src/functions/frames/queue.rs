@@ -33,9 +33,10 @@ impl<T: Float> TotalQueue<T> {
     }
 
     pub(super) fn push(&mut self, value: T::Native) -> Result<()> {
-        self.back_total = match self.back.is_empty() {
-            true => value,
-            false => added::<T>(self.back_total, value)?,
+        self.back_total = if self.back.is_empty() {
+            value
+        } else {
+            added::<T>(self.back_total, value)?
         };
         self.back.push_back(value);
         Ok(())

@@ -77,9 +77,6 @@ impl Argument {
     }
 
     fn row(&self, row: usize) -> usize {
-        match self.is_fixed {
-            true => 0,
-            false => row,
-        }
+        if self.is_fixed { 0 } else { row }
     }
 }

@@ -26,9 +26,10 @@ pub(crate) struct TextIsLike {
 
 impl TextIsLike {
     pub(crate) fn new(pattern: &str, ignores_case: bool) -> Self {
-        let spelled = match ignores_case {
-            true => pattern.to_lowercase(),
-            false => pattern.to_owned(),
+        let spelled = if ignores_case {
+            pattern.to_lowercase()
+        } else {
+            pattern.to_owned()
         };
         Self {
             pattern: LikePattern::new(&spelled),
@@ -39,9 +40,10 @@ impl TextIsLike {
     }
 
     fn matches(&self, text: &str) -> bool {
-        match self.ignores_case {
-            true => self.pattern.matches(text.to_lowercase().as_bytes()),
-            false => self.pattern.matches(text.as_bytes()),
+        if self.ignores_case {
+            self.pattern.matches(text.to_lowercase().as_bytes())
+        } else {
+            self.pattern.matches(text.as_bytes())
         }
     }
 }

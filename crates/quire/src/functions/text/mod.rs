@@ -154,9 +154,10 @@ impl ScalarUDFImpl for Concatenation {
 fn invoke(operation: Operation, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
     let interruption = Interruption::of(&args.config_options);
     let arguments = Arguments::new(&args.args)?;
-    let row_count = match arguments.are_all_fixed() {
-        true => 1,
-        false => args.number_rows,
+    let row_count = if arguments.are_all_fixed() {
+        1
+    } else {
+        args.number_rows
     };
     let mut output = Output::new(row_count, &interruption);
     for row in 0..row_count {

@@ -57,11 +57,13 @@ impl Operation {
                 Some(separator) => join((1..args.count()).filter_map(text), separator, output),
                 None => null(output),
             },
-            Self::ConcatenateStrictly => match (0..args.count()).all(|index| text(index).is_some())
-            {
-                true => join((0..args.count()).filter_map(text), "", output),
-                false => null(output),
-            },
+            Self::ConcatenateStrictly => {
+                if (0..args.count()).all(|index| text(index).is_some()) {
+                    join((0..args.count()).filter_map(text), "", output)
+                } else {
+                    null(output)
+                }
+            }
         }
     }
 }

@@ -287,9 +287,10 @@ fn subtract(types: &[DataType]) -> Result<Overload> {
             }))
         }),
         (Date | Timestamp | Instant, Side::Time(other @ (Date | Timestamp | Instant))) => {
-            let common = match kind == Instant || other == Instant {
-                true => Instant,
-                false => Timestamp,
+            let common = if kind == Instant || other == Instant {
+                Instant
+            } else {
+                Timestamp
             };
             both(common, interval_type, |values, _| {
                 let distance = integer(values).checked_sub(integer(&values[1..]));

@@ -100,9 +100,10 @@ fn timezone(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
         (_, false) => |values, _| to_local(&named_zone(values)?, values),
         (_, true) => |values, _| to_local(&interval_zone(values)?, values),
     };
-    let zone = match is_interval {
-        true => Kind::Interval.data_type(),
-        false => text_type(zone),
+    let zone = if is_interval {
+        Kind::Interval.data_type()
+    } else {
+        text_type(zone)
     };
     Ok(Overload {
         arguments: vec![zone, from.data_type()],
@@ -292,11 +293,12 @@ fn instant_of_seconds(values: &[Value<'_>], _: &Context) -> Result<Value<'static
     let micros = (seconds * SECOND as f64).round_ties_even();
     // The bounds are 2^63 and exact in a double.
     let limit = -(i64::MIN as f64);
-    match micros >= -limit && micros < limit {
-        true => Ok(Value::Integer(micros as i64)),
-        false => Err(error(
+    if micros >= -limit && micros < limit {
+        Ok(Value::Integer(micros as i64))
+    } else {
+        Err(error(
             "22008",
             format!("timestamp out of range: \"{seconds:e}\""),
-        )),
+        ))
     }
 }

@@ -141,11 +141,12 @@ impl ScalarUDFImpl for TimeFunction {
             rows,
             &context,
         )?;
-        match is_single {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+        if is_single {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(result)),
+            )?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }
@@ -165,9 +166,10 @@ fn run(
             values.extend(argument.at(row)?);
         }
         let is_whole = values.len() == arguments.len();
-        collector.add(match is_whole {
-            true => Some((overload.run)(&values, context)?),
-            false => None,
+        collector.add(if is_whole {
+            Some((overload.run)(&values, context)?)
+        } else {
+            None
         })?;
     }
     Ok(collector.finish())
@@ -181,9 +183,10 @@ pub(super) fn arrays_of(arguments: &[ColumnarValue], types: &[DataType]) -> Resu
             ColumnarValue::Array(array) => ArrayRef::clone(array),
             ColumnarValue::Scalar(value) => value.to_array()?,
         };
-        match array.data_type() == data_type {
-            true => Ok(array),
-            false => Ok(datafusion::arrow::compute::cast(&array, data_type)?),
+        if array.data_type() == data_type {
+            Ok(array)
+        } else {
+            Ok(datafusion::arrow::compute::cast(&array, data_type)?)
         }
     });
     arrays.collect()

@@ -31,9 +31,10 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
 
 /// The type of a text argument: its own, if it is one.
 pub(super) fn text_type(given: &DataType) -> DataType {
-    match is_text(given) {
-        true => given.clone(),
-        false => DataType::Utf8View,
+    if is_text(given) {
+        given.clone()
+    } else {
+        DataType::Utf8View
     }
 }
 
@@ -141,9 +142,10 @@ fn read_freely(text: &str, kind: Kind, context: &Context) -> Result<i64, copy::R
     let local_now = || context.zone.to_local(micros_now()).ok_or(out_of_range);
     // Of a time alone digits are hours, minutes and seconds.
     let is_number = kind == Kind::Time && !text.contains(|letter: char| ":/-".contains(letter));
-    let marked = match is_number && text.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("T {text}"),
-        false => text.to_owned(),
+    let marked = if is_number && text.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+        format!("T {text}")
+    } else {
+        text.to_owned()
     };
     let (day, time, zone) = match temporal::read_free_text(&marked, context.order)? {
         FreeText::Moment { day, time, zone } => (day, time, zone),

@@ -14,9 +14,10 @@ use super::value::{Kind, of_arrow};
 
 /// The call of one of both functions.
 pub(crate) fn chosen_interval(is_greatest: bool, choices: Vec<Expr>) -> Expr {
-    let (name, chosen) = match is_greatest {
-        true => ("interval_greatest", Ordering::Greater),
-        false => ("interval_least", Ordering::Less),
+    let (name, chosen) = if is_greatest {
+        ("interval_greatest", Ordering::Greater)
+    } else {
+        ("interval_least", Ordering::Less)
     };
     let function = Choice {
         name,
@@ -58,12 +59,13 @@ impl ScalarUDFImpl for Choice {
             let choices = columns.iter().filter(|column| column.is_valid(row));
             choices
                 .map(|column| column.value(row))
-                .reduce(
-                    |best, next| match of_arrow(next).compare(of_arrow(best)) == self.chosen {
-                        true => next,
-                        false => best,
-                    },
-                )
+                .reduce(|best, next| {
+                    if of_arrow(next).compare(of_arrow(best)) == self.chosen {
+                        next
+                    } else {
+                        best
+                    }
+                })
         });
         let chosen: PrimitiveArray<IntervalMonthDayNanoType> = chosen.collect();
         Ok(ColumnarValue::Array(Arc::new(chosen)))

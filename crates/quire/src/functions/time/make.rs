@@ -78,12 +78,13 @@ fn make_instant(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overlo
 fn zone_of(name: &str) -> Result<Zone> {
     let Some(east) = name.strip_prefix(['+', '-']) else {
         let is_number = name.starts_with(|letter: char| letter.is_ascii_digit());
-        return match is_number {
-            true => Err(error(
+        return if is_number {
+            Err(error(
                 "22023",
                 format!("invalid input syntax for type numeric time zone: \"{name}\""),
-            )),
-            false => zone_called(name),
+            ))
+        } else {
+            zone_called(name)
         };
     };
     let (hours, minutes) = east.split_once(':').unwrap_or((east, "0"));
@@ -95,9 +96,10 @@ fn zone_of(name: &str) -> Result<Zone> {
         return Err(error("22023", text));
     }
     let seconds = hours * 3_600 + minutes * 60;
-    Ok(Zone::east(match name.starts_with('-') {
-        true => -seconds,
-        false => seconds,
+    Ok(Zone::east(if name.starts_with('-') {
+        -seconds
+    } else {
+        seconds
     }))
 }
 
@@ -143,12 +145,13 @@ fn time(values: &[Value<'_>], place: usize) -> Result<i64> {
         && (0..60).contains(&minute)
         && (0.0..=60.0 * SECOND as f64).contains(&micros);
     let total = (hour * 3_600 + minute * 60) * SECOND + if is_time { micros as i64 } else { 0 };
-    match is_time && total <= DAY {
-        true => Ok(total),
-        false => Err(error(
+    if is_time && total <= DAY {
+        Ok(total)
+    } else {
+        Err(error(
             "22008",
             format!("time field value out of range: {hour}:{minute:02}:{second:02}"),
-        )),
+        ))
     }
 }
 

@@ -34,9 +34,10 @@ fn kind_of(types: &[DataType]) -> Result<Kind> {
     match types {
         [first, last, _] => {
             let is_local = |end| Kind::of(end) == Some(Kind::Timestamp);
-            Ok(match is_local(first) && is_local(last) {
-                true => Kind::Timestamp,
-                false => Kind::Instant,
+            Ok(if is_local(first) && is_local(last) {
+                Kind::Timestamp
+            } else {
+                Kind::Instant
             })
         }
         _ => wrong_arguments("generate_series", types),
@@ -85,11 +86,12 @@ impl ScalarUDFImpl for TimeSeries {
             add_series(&mut lists, &values, &zone)?;
         }
         let lists = lists.finish();
-        match is_single {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+        if is_single {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &lists, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(Arc::new(lists) as Arc<dyn Array>)),
+            )?))
+        } else {
+            Ok(ColumnarValue::Array(Arc::new(lists) as Arc<dyn Array>))
         }
     }
 }
@@ -116,9 +118,12 @@ fn add_series(
     if sign.is_eq() {
         return Err(error("22023", "step size cannot equal zero"));
     }
-    let is_within = |moment: i64| match sign.is_gt() {
-        true => moment <= last,
-        false => moment >= last,
+    let is_within = |moment: i64| {
+        if sign.is_gt() {
+            moment <= last
+        } else {
+            moment >= last
+        }
     };
     let mut moment = first;
     while is_within(moment) {

@@ -56,9 +56,10 @@ impl SortedLimits {
             return None;
         }
         let sort: Arc<dyn ExecutionPlan> = Arc::new(heap.with_fetch(None));
-        Some(match heap.preserve_partitioning() {
-            true => Arc::new(LocalLimitExec::new(sort, wanted)),
-            false => Arc::new(GlobalLimitExec::new(sort, 0, Some(wanted))),
+        Some(if heap.preserve_partitioning() {
+            Arc::new(LocalLimitExec::new(sort, wanted))
+        } else {
+            Arc::new(GlobalLimitExec::new(sort, 0, Some(wanted)))
         })
     }
 

@@ -88,9 +88,10 @@ fn copying(
     if !schema.fields().iter().any(|field| is_text(field)) {
         return Ok(node);
     }
-    let within = match has_filter(window.window_expr()) {
-        true => Arc::clone(&schema),
-        false => with_copies(&schema, &calculated_with(window.window_expr())),
+    let within = if has_filter(window.window_expr()) {
+        Arc::clone(&schema)
+    } else {
+        with_copies(&schema, &calculated_with(window.window_expr()))
     };
     // What cannot be a copy stays with its buffers, so it is counted.
     let has_others = within.fields().iter().any(|field| is_text(field));
@@ -107,12 +108,13 @@ fn is_text(field: &Field) -> bool {
 /// The same columns, texts among them as copies but for some.
 fn with_copies(schema: &Schema, as_they_are: &HashSet<usize>) -> SchemaRef {
     let fields = schema.fields().iter().enumerate();
-    let fields = fields.map(
-        |(at, field)| match is_text(field) && !as_they_are.contains(&at) {
-            true => field.as_ref().clone().with_data_type(COPIED),
-            false => field.as_ref().clone(),
-        },
-    );
+    let fields = fields.map(|(at, field)| {
+        if is_text(field) && !as_they_are.contains(&at) {
+            field.as_ref().clone().with_data_type(COPIED)
+        } else {
+            field.as_ref().clone()
+        }
+    });
     Arc::new(Schema::new_with_metadata(
         fields.collect::<Vec<_>>(),
         schema.metadata().clone(),

@@ -69,9 +69,10 @@ pub(in crate::optimize) fn compare_by_keys(
         }
         _ => {}
     }
-    Ok(match keys.has_changed {
-        true => Transformed::yes(expr),
-        false => Transformed::no(expr),
+    Ok(if keys.has_changed {
+        Transformed::yes(expr)
+    } else {
+        Transformed::no(expr)
     })
 }
 

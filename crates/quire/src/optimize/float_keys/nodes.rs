@@ -65,9 +65,10 @@ fn key_node(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalP
 }
 
 fn changed_if(is_changed: bool, plan: LogicalPlan) -> Transformed<LogicalPlan> {
-    match is_changed {
-        true => Transformed::yes(plan),
-        false => Transformed::no(plan),
+    if is_changed {
+        Transformed::yes(plan)
+    } else {
+        Transformed::no(plan)
     }
 }
 
@@ -124,9 +125,12 @@ fn with_keys_of(input: &Arc<LogicalPlan>, columns: &[&Column]) -> Result<Option<
     if !all.iter().any(needs) {
         return Ok(None);
     }
-    let outputs = all.into_iter().map(|column| match needs(&column) {
-        true => as_key(Expr::Column(column), schema),
-        false => Expr::Column(column),
+    let outputs = all.into_iter().map(|column| {
+        if needs(&column) {
+            as_key(Expr::Column(column), schema)
+        } else {
+            Expr::Column(column)
+        }
     });
     let projection = Projection::try_new(outputs.collect(), Arc::clone(input))?;
     Ok(Some(LogicalPlan::Projection(projection)))

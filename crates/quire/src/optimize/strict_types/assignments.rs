@@ -15,20 +15,18 @@ pub(crate) fn check_assignment(
     to_type: &DataType,
 ) -> Result<(), Error> {
     let to = Kind::of(to_type);
-    match kinds_of(rows, column)?
+    if kinds_of(rows, column)?
         .into_iter()
         .all(|from| fits(from, to))
     {
-        true => Ok(()),
-        false => {
-            let from = type_name(rows.schema().field(column).data_type());
-            let text = format!(
-                "column \"{name}\" is of type {} but expression is of type {from}",
-                type_name(to_type)
-            );
-            Err(Error::new("42804", text)
-                .with_hint("You will need to rewrite or cast the expression."))
-        }
+        Ok(())
+    } else {
+        let from = type_name(rows.schema().field(column).data_type());
+        let text = format!(
+            "column \"{name}\" is of type {} but expression is of type {from}",
+            type_name(to_type)
+        );
+        Err(Error::new("42804", text).with_hint("You will need to rewrite or cast the expression."))
     }
 }
 

@@ -8,9 +8,10 @@ use super::refusal;
 
 /// Refuses a cast that PostgreSQL does not have.
 pub(super) fn check(from: Kind, from_type: &DataType, to_type: &DataType) -> Result<()> {
-    match exists(from, from_type, Kind::of(to_type), to_type) {
-        true => Ok(()),
-        false => Err(refusal(
+    if exists(from, from_type, Kind::of(to_type), to_type) {
+        Ok(())
+    } else {
+        Err(refusal(
             "42846",
             format!(
                 "cannot cast type {} to {}",
@@ -18,7 +19,7 @@ pub(super) fn check(from: Kind, from_type: &DataType, to_type: &DataType) -> Res
                 type_name(to_type)
             ),
             "Say what it is to mean, with a condition or a function.",
-        )),
+        ))
     }
 }
 

@@ -56,9 +56,10 @@ fn reads_made_rows(plan: &LogicalPlan) -> Result<bool> {
         {
             found |= provider.is::<MemTable>();
         }
-        Ok(match found {
-            true => TreeNodeRecursion::Stop,
-            false => TreeNodeRecursion::Continue,
+        Ok(if found {
+            TreeNodeRecursion::Stop
+        } else {
+            TreeNodeRecursion::Continue
         })
     })?;
     Ok(found)
@@ -155,9 +156,10 @@ fn check_aggregate(name: &str, arguments: &[Expr], schema: &DFSchema) -> Result<
 
 fn check_comparison(left: &Expr, operator: &str, right: &Expr, schema: &DFSchema) -> Result<()> {
     let agree = Kind::of_expression(left, schema)?.agrees(Kind::of_expression(right, schema)?);
-    match agree {
-        true => Ok(()),
-        false => Err(operators::missing(left, operator, right, schema)),
+    if agree {
+        Ok(())
+    } else {
+        Err(operators::missing(left, operator, right, schema))
     }
 }
 
@@ -184,9 +186,10 @@ fn check_like(like: &Like, schema: &DFSchema) -> Result<()> {
     );
     let are_texts = operators::is_text(left) && operators::is_text(right);
     let are_bytes = left.fits(Kind::Bytes) && right.fits(Kind::Bytes);
-    match are_texts || are_bytes {
-        true => Ok(()),
-        false => Err(operators::missing(&like.expr, "~~", &like.pattern, schema)),
+    if are_texts || are_bytes {
+        Ok(())
+    } else {
+        Err(operators::missing(&like.expr, "~~", &like.pattern, schema))
     }
 }
 

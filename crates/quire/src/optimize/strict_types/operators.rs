@@ -16,14 +16,15 @@ pub(super) fn check(binary: &BinaryExpr, schema: &DFSchema) -> Result<()> {
         }
         return Ok(());
     }
-    match exists(binary.op, left, right) {
-        true => Ok(()),
-        false => Err(missing(
+    if exists(binary.op, left, right) {
+        Ok(())
+    } else {
+        Err(missing(
             &binary.left,
             &spelled(binary.op),
             &binary.right,
             schema,
-        )),
+        ))
     }
 }
 

@@ -56,9 +56,10 @@ fn joined(mut join: Join) -> Transformed<LogicalPlan> {
 }
 
 fn changed_if(is_changed: bool, plan: LogicalPlan) -> Transformed<LogicalPlan> {
-    match is_changed {
-        true => Transformed::yes(plan),
-        false => Transformed::no(plan),
+    if is_changed {
+        Transformed::yes(plan)
+    } else {
+        Transformed::no(plan)
     }
 }
 
@@ -128,16 +129,15 @@ fn one_of_each_length(input: Arc<LogicalPlan>, columns: &[Column]) -> Result<Log
         Ok(first?.alias(format!("__first_{}", column.flat_name())))
     };
     let firsts = columns.iter().map(first_of).collect::<Result<Vec<_>>>()?;
-    let outputs = shown
-        .into_iter()
-        .map(|column| match columns.contains(&column) {
-            true => {
-                let name = format!("__first_{}", column.flat_name());
-                let first = Expr::Column(Column::new_unqualified(name));
-                first.alias_qualified(column.relation, column.name)
-            }
-            false => Expr::Column(column),
-        });
+    let outputs = shown.into_iter().map(|column| {
+        if columns.contains(&column) {
+            let name = format!("__first_{}", column.flat_name());
+            let first = Expr::Column(Column::new_unqualified(name));
+            first.alias_qualified(column.relation, column.name)
+        } else {
+            Expr::Column(column)
+        }
+    });
     let outputs: Vec<Expr> = outputs.collect();
     LogicalPlanBuilder::from(input)
         .window(firsts)?

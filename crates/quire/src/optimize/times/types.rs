@@ -232,9 +232,10 @@ pub(super) fn settle_window(mut call: Box<WindowFunction>, schema: &DFSchema) ->
         }
     }
     let expr = Expr::WindowFunction(call);
-    match is_changed {
-        true => Transformed::yes(expr),
-        false => Transformed::no(expr),
+    if is_changed {
+        Transformed::yes(expr)
+    } else {
+        Transformed::no(expr)
     }
 }
 

@@ -105,9 +105,10 @@ impl Key {
 }
 
 pub(super) fn equality(left: Expr, right: Expr, is_null_safe: bool) -> Expr {
-    let operator = match is_null_safe {
-        true => Operator::IsNotDistinctFrom,
-        false => Operator::Eq,
+    let operator = if is_null_safe {
+        Operator::IsNotDistinctFrom
+    } else {
+        Operator::Eq
     };
     binary_expr(left, operator, right)
 }

@@ -52,9 +52,10 @@ pub(super) fn unnest_lateral(mut join: Join, names: &Names) -> Result<LogicalPla
         };
         return named_as(plan, [left, right].concat(), &join.schema);
     }
-    let pulled = match is_left {
-        true => pull.with_own_outputs(pulled)?,
-        false => pulled,
+    let pulled = if is_left {
+        pull.with_own_outputs(pulled)?
+    } else {
+        pulled
     };
     let pulled = pulled.renamed(join.left.schema(), names)?;
     let right = rows.resolve_all(pulled.outputs)?;

@@ -56,9 +56,10 @@ impl Rows<'_> {
             ..pulled
         };
         let pulled = pulled.renamed(self.plan.schema(), self.names)?;
-        let join_type = match exists.negated {
-            true => JoinType::LeftAnti,
-            false => JoinType::LeftSemi,
+        let join_type = if exists.negated {
+            JoinType::LeftAnti
+        } else {
+            JoinType::LeftSemi
         };
         let conditions = self.resolve_all(pulled.conditions)?;
         self.join(pulled.plan, join_type, conditions)?;
@@ -90,10 +91,7 @@ impl Rows<'_> {
             let conditions = self.resolve_all(pulled.conditions)?;
             self.mark(pulled.plan, conditions)?
         };
-        Ok(match negated {
-            true => not(exists),
-            false => exists,
-        })
+        Ok(if negated { not(exists) } else { exists })
     }
 
     fn restrict_to_members(&mut self, found: InSubquery) -> Result<Option<Expr>> {
@@ -120,9 +118,10 @@ impl Rows<'_> {
         }
         let may_be_null = self.may_be_null(&comparison, &members.plan)?;
         let is_null_aware = may_be_null && !is_correlated;
-        conditions.push(match may_be_null && is_correlated {
-            true => or_unknown(comparison),
-            false => comparison,
+        conditions.push(if may_be_null && is_correlated {
+            or_unknown(comparison)
+        } else {
+            comparison
         });
         self.join(members.plan, JoinType::LeftAnti, conditions)?;
         if let LogicalPlan::Join(join) = &mut self.plan {
@@ -156,9 +155,10 @@ impl Rows<'_> {
             if !may_be_null || is_condition && !found.negated {
                 is_there
             } else {
-                let is_unknown = match is_correlated {
-                    true => self.mark(members.plan.clone(), with(is_unknown(comparison)))?,
-                    false => unknown_in_all(&plan, looked_for)?,
+                let is_unknown = if is_correlated {
+                    self.mark(members.plan.clone(), with(is_unknown(comparison)))?
+                } else {
+                    unknown_in_all(&plan, looked_for)?
                 };
                 let unknown = Expr::Literal(ScalarValue::Boolean(None), None);
                 when(is_there, lit(true))
@@ -166,10 +166,7 @@ impl Rows<'_> {
                     .otherwise(lit(false))?
             }
         };
-        Ok(match found.negated {
-            true => not(is_in),
-            false => is_in,
-        })
+        Ok(if found.negated { not(is_in) } else { is_in })
     }
 
     /// The members under names of their own, and the comparison with one of them.
@@ -235,9 +232,10 @@ fn has_rows(plan: LogicalPlan, negated: bool) -> Result<Expr> {
     let first = LogicalPlanBuilder::from(plan).limit(0, Some(1))?.build()?;
     let counted = aggregated(first, vec![count(lit(1_i64))])?;
     let found = Expr::ScalarSubquery(as_subquery(counted));
-    Ok(match negated {
-        true => found.eq(lit(0_i64)),
-        false => found.gt(lit(0_i64)),
+    Ok(if negated {
+        found.eq(lit(0_i64))
+    } else {
+        found.gt(lit(0_i64))
     })
 }
 
@@ -252,9 +250,10 @@ fn any_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Limit(limit) => {
             let takes_first = matches!(limit.get_skip_type()?, SkipType::Literal(0))
                 && matches!(limit.get_fetch_type()?, FetchType::Literal(Some(1..)));
-            match takes_first {
-                true => any_rows(Arc::unwrap_or_clone(limit.input)),
-                false => Ok(LogicalPlan::Limit(limit)),
+            if takes_first {
+                any_rows(Arc::unwrap_or_clone(limit.input))
+            } else {
+                Ok(LogicalPlan::Limit(limit))
             }
         }
         plan => Ok(plan),

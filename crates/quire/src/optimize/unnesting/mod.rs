@@ -102,9 +102,10 @@ fn unnest(plan: LogicalPlan, names: &Names) -> Result<LogicalPlan> {
         }
         other => internal_err!("a subquery is called {}", other.display()),
     })?;
-    let plan = match is_new_schema {
-        true => plan.data.recompute_schema()?,
-        false => plan.data,
+    let plan = if is_new_schema {
+        plan.data.recompute_schema()?
+    } else {
+        plan.data
     };
     places::unnest_in(plan, names)
 }

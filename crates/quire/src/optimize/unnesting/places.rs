@@ -49,9 +49,10 @@ fn in_filter(filter: Filter, names: &Names) -> Result<LogicalPlan> {
     }
     let own_columns = rows.own_columns();
     let plan = columns::filtered(rows.plan, left)?;
-    match plan.schema().fields().len() == column_count {
-        true => Ok(plan),
-        false => LogicalPlanBuilder::from(plan).project(own_columns)?.build(),
+    if plan.schema().fields().len() == column_count {
+        Ok(plan)
+    } else {
+        LogicalPlanBuilder::from(plan).project(own_columns)?.build()
     }
 }
 

@@ -39,9 +39,10 @@ impl Rows<'_> {
         let unknown = Expr::Literal(ScalarValue::Boolean(None), None);
         let has_nulls = of_rows.row_count.clone().not_eq(of_rows.value_count);
         let left_open = when(has_nulls, unknown).otherwise(lit(!is_any))?;
-        let of_some = match is_any {
-            true => decided.or(left_open),
-            false => decided.and(left_open),
+        let of_some = if is_any {
+            decided.or(left_open)
+        } else {
+            decided.and(left_open)
         };
         when(of_rows.row_count.eq(lit(0_i64)), lit(!is_any)).otherwise(of_some)
     }
@@ -54,16 +55,13 @@ impl Rows<'_> {
             count(lit(1_i64)),
             count(column()),
         ];
-        let mut values = match reads_outer(plan) {
-            true => {
-                let pulled = self.pull(&aggregated(plan.clone(), calls)?)?;
-                self.join_one_row(pulled)?.0
-            }
-            false => {
-                let single = |call| aggregated(plan.clone(), vec![call]);
-                let single = |call| Ok(Expr::ScalarSubquery(as_subquery(single(call)?)));
-                calls.into_iter().map(single).collect::<Result<Vec<_>>>()?
-            }
+        let mut values = if reads_outer(plan) {
+            let pulled = self.pull(&aggregated(plan.clone(), calls)?)?;
+            self.join_one_row(pulled)?.0
+        } else {
+            let single = |call| aggregated(plan.clone(), vec![call]);
+            let single = |call| Ok(Expr::ScalarSubquery(as_subquery(single(call)?)));
+            calls.into_iter().map(single).collect::<Result<Vec<_>>>()?
         };
         let mut next = || values.remove(0);
         Ok(Extremes {

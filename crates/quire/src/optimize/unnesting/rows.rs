@@ -187,19 +187,16 @@ impl<'n> Rows<'n> {
     /// columns say nothing.
     pub(super) fn join_one_row(&mut self, pulled: Pulled) -> Result<(Vec<Expr>, Option<Expr>)> {
         let mut having = Vec::new();
-        let pulled = match pulled.is_outer_row_alone() {
-            true => {
-                having.extend(pulled.conditions.iter().cloned());
-                pulled
-            }
-            false => {
-                let pulled = self.with_plain_arithmetic(pulled)?;
-                let pulled = self.with_mark(pulled)?;
-                let pulled = pulled.renamed(self.plan.schema(), self.names)?;
-                let conditions = self.resolve_all(pulled.conditions.clone())?;
-                self.join(pulled.plan.clone(), JoinType::Left, conditions)?;
-                pulled
-            }
+        let pulled = if pulled.is_outer_row_alone() {
+            having.extend(pulled.conditions.iter().cloned());
+            pulled
+        } else {
+            let pulled = self.with_plain_arithmetic(pulled)?;
+            let pulled = self.with_mark(pulled)?;
+            let pulled = pulled.renamed(self.plan.schema(), self.names)?;
+            let conditions = self.resolve_all(pulled.conditions.clone())?;
+            self.join(pulled.plan.clone(), JoinType::Left, conditions)?;
+            pulled
         };
         having.extend(pulled.having.into_iter().flatten());
         let outputs = self.resolve_all(pulled.outputs)?;

@@ -54,11 +54,12 @@ impl Visitor for Finder {
 
     fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
         let schema = parts(relation).and_then(|(schema, _)| schema);
-        match schema.is_some_and(|schema| SCHEMAS.contains(&schema.as_str()))
+        if schema.is_some_and(|schema| SCHEMAS.contains(&schema.as_str()))
             || table_of(relation).is_some()
         {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 
@@ -73,9 +74,10 @@ impl Visitor for Finder {
             Expr::BinaryOp { op, .. } => matches!(op, BinaryOperator::PGCustomBinaryOperator(_)),
             _ => false,
         };
-        match is_ours {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if is_ours {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -69,14 +69,16 @@ fn add_files(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
 
 /// The corpus puts remarks behind its conditions, which the parser does not know.
 fn without_remarks(text: &str) -> String {
-    let line = |line: &str| match line.starts_with("skipif ") || line.starts_with("onlyif ") {
-        true => line
-            .split('#')
-            .next()
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned(),
-        false => line.to_owned(),
+    let line = |line: &str| {
+        if line.starts_with("skipif ") || line.starts_with("onlyif ") {
+            line.split('#')
+                .next()
+                .unwrap_or_default()
+                .trim_end()
+                .to_owned()
+        } else {
+            line.to_owned()
+        }
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }

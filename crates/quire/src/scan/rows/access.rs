@@ -41,9 +41,10 @@ pub(super) fn choose(
     if let Some((equal, next)) = prefix(layout.key_ordinals(), conditions) {
         let range = layout.key_range(&equal, next).map_err(unfit)?;
         let source = RowSource::Range(range);
-        let rows = match equal.len() == layout.key_ordinals().len() {
-            true => 1,
-            false => table.estimate(&source).map_err(external)?,
+        let rows = if equal.len() == layout.key_ordinals().len() {
+            1
+        } else {
+            table.estimate(&source).map_err(external)?
         };
         let way_ns = cost_ns(&source, rows)?;
         if rows < table_rows || way_ns <= best_ns {
@@ -59,9 +60,10 @@ pub(super) fn choose(
         let is_one = known.layout.is_unique() && equal.len() == ordinals.len();
         let range = known.layout.range(&equal, next).map_err(unfit)?;
         let source = RowSource::Index { index, range };
-        let rows = match is_one {
-            true => 1,
-            false => table.estimate(&source).map_err(external)?,
+        let rows = if is_one {
+            1
+        } else {
+            table.estimate(&source).map_err(external)?
         };
         let way_ns = cost_ns(&source, rows)?;
         if way_ns < best_ns {

@@ -105,9 +105,12 @@ impl TableProvider for RowTableProvider {
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
         let definition = self.table.definition();
-        let support = |filter: &&Expr| match is_useful(filter, definition) {
-            true => TableProviderFilterPushDown::Inexact,
-            false => TableProviderFilterPushDown::Unsupported,
+        let support = |filter: &&Expr| {
+            if is_useful(filter, definition) {
+                TableProviderFilterPushDown::Inexact
+            } else {
+                TableProviderFilterPushDown::Unsupported
+            }
         };
         Ok(filters.iter().map(support).collect())
     }

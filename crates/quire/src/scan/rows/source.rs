@@ -107,9 +107,10 @@ impl RowScanSource {
             .filter(|at| *at != key)
             .collect();
         let mut next = 0;
-        let order = self.projection.iter().map(|at| match *at == key {
-            true => columns.len(),
-            false => {
+        let order = self.projection.iter().map(|at| {
+            if *at == key {
+                columns.len()
+            } else {
                 next += 1;
                 next - 1
             }

@@ -167,16 +167,15 @@ impl Draft<'_> {
         };
         let name = folded(&given);
         let table = &self.definition.name;
-        match self
+        if self
             .definition
             .constraint_names()
             .any(|known| known == name)
         {
-            true => {
-                let text = format!("constraint \"{name}\" for relation \"{table}\" already exists");
-                Err(Error::new("42710", text))
-            }
-            false => Ok(name),
+            let text = format!("constraint \"{name}\" for relation \"{table}\" already exists");
+            Err(Error::new("42710", text))
+        } else {
+            Ok(name)
         }
     }
 }

@@ -134,9 +134,10 @@ pub(in crate::sql) async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let mut change = Change::begin(session, token).await?;
-    match statement.is_new {
-        true => create(&mut change, statement)?,
-        false => alter(&mut change, statement)?,
+    if statement.is_new {
+        create(&mut change, statement)?
+    } else {
+        alter(&mut change, statement)?
     }
     change.finish(if statement.is_new {
         "CREATE SEQUENCE"
@@ -203,9 +204,10 @@ fn restart(
     let value = wanted.unwrap_or(sequence.start);
     let (min, max) = (sequence.min, sequence.max);
     if value < min || value > max {
-        let (than, bound) = match value < min {
-            true => ("less than MINVALUE", min),
-            false => ("greater than MAXVALUE", max),
+        let (than, bound) = if value < min {
+            ("less than MINVALUE", min)
+        } else {
+            ("greater than MAXVALUE", max)
         };
         let text = format!("RESTART value ({value}) cannot be {than} ({bound})");
         return Err(Error::new("22023", text));

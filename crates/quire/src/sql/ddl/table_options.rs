@@ -45,9 +45,10 @@ pub(super) fn storage_by_default(
     let needs_rows = has_index
         || definition.constraint_names().next().is_some()
         || options.iter().any(is_filled);
-    match needs_rows || method == "row" {
-        true => Storage::Row,
-        false => Storage::Column,
+    if needs_rows || method == "row" {
+        Storage::Row
+    } else {
+        Storage::Column
     }
 }
 
@@ -122,9 +123,10 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
             ));
         }
     };
-    match is_set {
-        true => Ok(()),
-        false => Err(bad_value(key, value)),
+    if is_set {
+        Ok(())
+    } else {
+        Err(bad_value(key, value))
     }
 }
 

@@ -96,10 +96,11 @@ fn check_clauses(create: &CreateView) -> Result<(), Error> {
 
 fn refuse_files(query: &Query) -> Result<(), Error> {
     let mut statement = Statement::Query(Box::new(query.clone()));
-    match rewrite::rewrite(&mut statement).is_empty() {
-        true => Ok(()),
-        false => Err(not_supported("a view of a file")
-            .with_hint("CREATE TABLE name AS SELECT * FROM 'file' stores its rows.")),
+    if rewrite::rewrite(&mut statement).is_empty() {
+        Ok(())
+    } else {
+        Err(not_supported("a view of a file")
+            .with_hint("CREATE TABLE name AS SELECT * FROM 'file' stores its rows."))
     }
 }
 
@@ -281,10 +282,11 @@ fn check_plain(options: &WildcardAdditionalOptions) -> Result<(), Error> {
         wildcard_token: options.wildcard_token.clone(),
         ..WildcardAdditionalOptions::default()
     };
-    match plain == *options {
-        true => Ok(()),
-        false => Err(not_supported(
+    if plain == *options {
+        Ok(())
+    } else {
+        Err(not_supported(
             "EXCLUDE, EXCEPT, REPLACE or RENAME after * in a view",
-        )),
+        ))
     }
 }

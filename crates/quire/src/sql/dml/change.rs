@@ -142,9 +142,10 @@ pub(super) async fn explain(
 }
 
 fn kind_of(changed: &ChangedRows) -> WriteKind {
-    match changed.is_deletion {
-        true => WriteKind::Delete,
-        false => WriteKind::Update,
+    if changed.is_deletion {
+        WriteKind::Delete
+    } else {
+        WriteKind::Update
     }
 }
 
@@ -198,9 +199,10 @@ async fn plan(
         Some(position) => column(first_new + position),
         None => before[index].clone(),
     };
-    let after = match changed.is_deletion {
-        true => Vec::new(),
-        false => (0..columns.len()).map(new_value).collect(),
+    let after = if changed.is_deletion {
+        Vec::new()
+    } else {
+        (0..columns.len()).map(new_value).collect()
     };
     let parts = ChangeParts {
         context: &planned.context,
@@ -277,13 +279,14 @@ impl Progress {
         batch: &RecordBatch,
     ) -> Result<(), Error> {
         let keys = columns.row_keys(batch)?;
-        let after = match columns.after.is_empty() {
-            true => None,
-            false => Some(RowValues::new(
+        let after = if columns.after.is_empty() {
+            None
+        } else {
+            Some(RowValues::new(
                 table.definition(),
                 batch,
                 columns.after.clone(),
-            )?),
+            )?)
         };
         let mut changed = Vec::with_capacity(batch.num_rows());
         let mut values: Vec<TupleValue<'_>> = Vec::new();

@@ -26,9 +26,10 @@ pub(super) fn cast_quoted(
             && let Some(column) = definition.columns.get(*place)
         {
             // Lengths are checked where values are stored.
-            let data_type = match column.sql_type.is_text() {
-                true => DataType::Text,
-                false => parsed_type(&column.sql_type.to_string())?,
+            let data_type = if column.sql_type.is_text() {
+                DataType::Text
+            } else {
+                parsed_type(&column.sql_type.to_string())?
             };
             let is_cast = |cell: &SqlExpr| {
                 let is_typed = column.sql_type.is_text() && written_type(cell).is_some();

@@ -72,13 +72,14 @@ pub(super) fn replace_default(
         *value = default_of(definition, place)?;
         return Ok(());
     }
-    match is_generated_always(definition, place) {
-        true => Err(generated(
+    if is_generated_always(definition, place) {
+        Err(generated(
             definition,
             place,
             format!("column \"{column}\" can only be updated to DEFAULT"),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

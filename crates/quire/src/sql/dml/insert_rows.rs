@@ -455,9 +455,10 @@ fn targets_of(
     if targets.len() == width {
         return Ok(targets);
     }
-    let (more, than) = match width > targets.len() {
-        true => ("expressions", "target columns"),
-        false => ("target columns", "expressions"),
+    let (more, than) = if width > targets.len() {
+        ("expressions", "target columns")
+    } else {
+        ("target columns", "expressions")
     };
     let detail = format!("{} columns, {width} expressions", targets.len());
     Err(Error::new("42601", format!("INSERT has more {more} than {than}")).with_detail(detail))

@@ -211,12 +211,13 @@ fn lock_factor(
     let Some(first) = meant.first() else {
         return Ok(());
     };
-    let mode = match meant
+    let mode = if meant
         .iter()
         .any(|clause| clause.lock_type == LockType::Update)
     {
-        true => RowLockMode::Exclusive,
-        false => RowLockMode::Share,
+        RowLockMode::Exclusive
+    } else {
+        RowLockMode::Share
     };
     let wait = match first.nonblock {
         None => LockWait::Wait,

@@ -85,9 +85,10 @@ pub(super) fn lock(
             Found::Target(target) => target,
             Found::Unprepared => {
                 // Without the lock: who makes others wait for definitions may want the table.
-                match block_in_place(|| transaction.prepare_changes(name))? {
-                    true => continue,
-                    false => return Err(changed_meanwhile(name)),
+                if block_in_place(|| transaction.prepare_changes(name))? {
+                    continue;
+                } else {
+                    return Err(changed_meanwhile(name));
                 }
             }
         };

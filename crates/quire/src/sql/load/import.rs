@@ -285,9 +285,10 @@ impl Target {
     {
         let (plan, reading) = read_ahead(rows, &self.columns)?;
         let (name, positions) = (&self.name, &self.positions);
-        let inserted = match self.is_row_table {
-            true => dml::insert_plan(writer, name, context, plan, positions, token).await,
-            false => dml::append_plan(writer, name, context, plan, positions, token).await,
+        let inserted = if self.is_row_table {
+            dml::insert_plan(writer, name, context, plan, positions, token).await
+        } else {
+            dml::append_plan(writer, name, context, plan, positions, token).await
         };
         let rows = reading
             .await

@@ -35,9 +35,10 @@ pub(in crate::sql) async fn decision(
     let is_tuples = costs.tuple_ns <= costs.batch_ns;
     Ok(Some((
         is_tuples,
-        match is_tuples {
-            true => format!("tuple engine: about {tuple_ms:.3} ms, batches {batch_ms:.3} ms"),
-            false => format!("batches: about {batch_ms:.3} ms, tuple engine {tuple_ms:.3} ms"),
+        if is_tuples {
+            format!("tuple engine: about {tuple_ms:.3} ms, batches {batch_ms:.3} ms")
+        } else {
+            format!("batches: about {batch_ms:.3} ms, tuple engine {tuple_ms:.3} ms")
         },
     )))
 }

@@ -46,9 +46,10 @@ struct Frame {
 impl Frame {
     /// The names that can be read at the place.
     fn visible(&self) -> &[(String, String)] {
-        match self.is_within && !self.is_recursive {
-            true => &self.names[..self.begun - 1],
-            false => &self.names,
+        if self.is_within && !self.is_recursive {
+            &self.names[..self.begun - 1]
+        } else {
+            &self.names
         }
     }
 }

@@ -207,15 +207,19 @@ impl Reader<'_> {
         let mut rest = select.clone();
         rest.from.clear();
         self.expressions(&rest)?;
-        let aggregates = look_at_own_expressions(&rest, |expr| match is_aggregate(expr) {
-            true => std::ops::ControlFlow::Break(()),
-            false => std::ops::ControlFlow::Continue(()),
+        let aggregates = look_at_own_expressions(&rest, |expr| {
+            if is_aggregate(expr) {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
         });
-        match reads && aggregates.is_break() {
-            true => Err(invalid(
+        if reads && aggregates.is_break() {
+            Err(invalid(
                 "aggregate functions are not allowed in a recursive query's recursive term",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -225,9 +229,12 @@ impl Reader<'_> {
             let mut later = from.joins[first..].iter();
             later.any(|join| keeps(&join.join_operator).1)
         };
-        let place_of = |is_filled_up: bool| match is_filled_up {
-            true => place.within(Place::OuterJoin),
-            false => place,
+        let place_of = |is_filled_up: bool| {
+            if is_filled_up {
+                place.within(Place::OuterJoin)
+            } else {
+                place
+            }
         };
         let mut reads = self.factor(&from.relation, place_of(is_filled_up_from(0)))?;
         for (number, join) in from.joins.iter().enumerate() {
@@ -253,9 +260,10 @@ impl Reader<'_> {
 
     /// Expressions read the query in subqueries, if at all.
     fn expressions(&mut self, tree: &impl Visit) -> Result<(), Error> {
-        match mentions(tree, self.name) {
-            true => self.found(Place::Subquery),
-            false => Ok(()),
+        if mentions(tree, self.name) {
+            self.found(Place::Subquery)
+        } else {
+            Ok(())
         }
     }
 

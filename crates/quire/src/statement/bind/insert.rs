@@ -164,12 +164,13 @@ pub(super) fn values_of(insert: &Sql, table: &Table) -> Option<Vec<(usize, Expr)
 
 /// Number of values in a row. All rows have as many as the first.
 fn column_count(insert: &Sql, table: &Table) -> Option<usize> {
-    match insert.columns.is_empty() {
-        true => rows_of(insert)?
+    if insert.columns.is_empty() {
+        rows_of(insert)?
             .first()
             .map(|row| row.len())
-            .filter(|len| *len <= table.columns.len()),
-        false => Some(insert.columns.len()),
+            .filter(|len| *len <= table.columns.len())
+    } else {
+        Some(insert.columns.len())
     }
 }
 

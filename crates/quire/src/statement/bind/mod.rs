@@ -117,9 +117,10 @@ impl<'a> Binder<'a> {
         if !optimize::is_assignable(&expr, &self.schema, data_type) {
             return None;
         }
-        let expr = match found == *data_type {
-            true => expr,
-            false => expr.cast_to(data_type, &self.schema).ok()?,
+        let expr = if found == *data_type {
+            expr
+        } else {
+            expr.cast_to(data_type, &self.schema).ok()?
         };
         optimize::settle_types(expr, &self.schema).ok()
     }

@@ -60,9 +60,10 @@ impl TableName {
 
 /// What a statement calls its table; nothing if it has none.
 pub(super) fn alias_of(statement: &Statement) -> Option<String> {
-    match is_constant(statement) {
-        true => Some(String::new()),
-        false => TableName::of(statement).map(|table| table.alias),
+    if is_constant(statement) {
+        Some(String::new())
+    } else {
+        TableName::of(statement).map(|table| table.alias)
     }
 }
 

@@ -46,9 +46,10 @@ impl Binder<'_> {
         if clauses.is_distinct && !can_be_distinct(&items, shown) {
             return None;
         }
-        let is_reversed = match clauses.is_distinct || is_aggregate {
-            true => None,
-            false => self.direction(&access, &sort, &items, slots.wanted()),
+        let is_reversed = if clauses.is_distinct || is_aggregate {
+            None
+        } else {
+            self.direction(&access, &sort, &items, slots.wanted())
         };
         let limit = self.count(clauses.limit)?;
         let stops_early =

@@ -186,9 +186,10 @@ impl NewRows for MemoryRows {
                         }
                         Ok(())
                     })?;
-                    return Ok(match is_changed {
-                        true => Inserted::Updated,
-                        false => Inserted::LeftOut,
+                    return Ok(if is_changed {
+                        Inserted::Updated
+                    } else {
+                        Inserted::LeftOut
                     });
                 }
             }

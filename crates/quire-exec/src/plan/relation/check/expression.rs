@@ -115,13 +115,14 @@ impl<'a> Checker<'a> {
     fn column(&self, slot: usize, kind: ValueKind, nullable: bool) -> Result<(), PlanError> {
         let node = self.node;
         let Some(column) = self.columns.get(slot) else {
-            return Err(match self.columns.is_empty() {
-                true => PlanError::NotFixed { node },
-                false => PlanError::Slot {
+            return Err(if self.columns.is_empty() {
+                PlanError::NotFixed { node }
+            } else {
+                PlanError::Slot {
                     node,
                     slot,
                     column_count: self.columns.len(),
-                },
+                }
             });
         };
         same_kind(node, &column.name, kind_of(node, column)?, kind)?;

@@ -204,13 +204,14 @@ fn null_in(node: &'static str, column: &PlanColumn) -> PlanError {
 }
 
 fn same_count(node: &'static str, expected: usize, found: usize) -> Result<(), PlanError> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(PlanError::ColumnCount {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(PlanError::ColumnCount {
             node,
             expected,
             found,
-        }),
+        })
     }
 }
 
@@ -220,13 +221,14 @@ pub(super) fn same_kind(
     expected: ValueKind,
     found: ValueKind,
 ) -> Result<(), PlanError> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(PlanError::Kind {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(PlanError::Kind {
             node,
             part: part.to_owned(),
             expected,
             found,
-        }),
+        })
     }
 }

@@ -124,9 +124,10 @@ impl Pull<'_> {
         let mut outputs = Vec::with_capacity(columns.len() - key_count);
         let fields = aggregate.schema.fields();
         for (position, (value, field)) in columns[key_count..].iter().zip(fields).enumerate() {
-            let value = match value.get_type(plan.schema())? == *field.data_type() {
-                true => value.clone(),
-                false => cast(value.clone(), field.data_type().clone()),
+            let value = if value.get_type(plan.schema())? == *field.data_type() {
+                value.clone()
+            } else {
+                cast(value.clone(), field.data_type().clone())
             };
             outputs.push(match position.checked_sub(old_count + 1) {
                 _ if !has_empty_set => value,
@@ -145,10 +146,11 @@ impl Pull<'_> {
             conditions,
             having: has_empty_set.then(Vec::new),
         };
-        match has_empty_set {
+        if has_empty_set {
             // Not one row, but one at least: with the domain the missing ones are there.
-            true => Ok(self.keyed(pulled, &[])?.into_pulled()),
-            false => Ok(pulled),
+            Ok(self.keyed(pulled, &[])?.into_pulled())
+        } else {
+            Ok(pulled)
         }
     }
 
@@ -183,10 +185,11 @@ fn at(key: &Key, column: &Expr) -> Expr {
 /// The aggregate's value, and for rows that are not there what it says of none.
 fn or_of_no_rows(aggregate: &Aggregate, call: &Expr, value: Expr) -> Result<Expr> {
     let of_no_rows = of_no_rows(call, aggregate)?;
-    Ok(match of_no_rows.is_null() {
-        true => value,
+    Ok(if of_no_rows.is_null() {
+        value
+    } else {
         // What is not NULL of no rows is NULL of none.
-        false => coalesce(vec![value, Expr::Literal(of_no_rows, None)]),
+        coalesce(vec![value, Expr::Literal(of_no_rows, None)])
     })
 }
 

@@ -78,16 +78,20 @@ impl Pulled {
             let mut before = columns[..index].iter();
             let is_taken = before.any(|other| other.name == column.name)
                 || beside.has_column_with_unqualified_name(&column.name);
-            renamed.push(match is_taken {
-                true => names.next("__column"),
-                false => column.name.clone(),
+            renamed.push(if is_taken {
+                names.next("__column")
+            } else {
+                column.name.clone()
             });
         }
         let pairs = columns.iter().cloned().zip(renamed);
         let mut outputs: Vec<Expr> = pairs
-            .map(|(column, name)| match column.name == name {
-                true => Expr::Column(column),
-                false => Expr::Column(column).alias(name),
+            .map(|(column, name)| {
+                if column.name == name {
+                    Expr::Column(column)
+                } else {
+                    Expr::Column(column).alias(name)
+                }
             })
             .collect();
         if outputs.is_empty() {
@@ -193,12 +197,13 @@ impl Pull<'_> {
         let own = outputs.iter().filter(|output| is_computed(output)).cloned();
         let (plan, columns) = columns::computed(input.plan, own.collect(), self.names)?;
         let mut columns = columns.into_iter();
-        let outputs = outputs
-            .into_iter()
-            .map(|output| match is_computed(&output) {
-                true => columns.next().map_or(output, Expr::Column),
-                false => output,
-            });
+        let outputs = outputs.into_iter().map(|output| {
+            if is_computed(&output) {
+                columns.next().map_or(output, Expr::Column)
+            } else {
+                output
+            }
+        });
         Ok(Pulled {
             outputs: outputs.collect(),
             plan,

@@ -63,9 +63,10 @@ impl Alteration<'_, '_> {
         column.added = self.added_column(&old, &column, default.as_ref()).await?;
         let is_stored_anew = column.added.is_none();
         definition.columns.push(column.clone());
-        match is_stored_anew {
-            true => self.rewrite(definition, &values_of(&old)).await?,
-            false => self.redefine(definition)?,
+        if is_stored_anew {
+            self.rewrite(definition, &values_of(&old)).await?
+        } else {
+            self.redefine(definition)?
         }
         if let Some(last) = draft.definition.columns.last_mut() {
             *last = column;
@@ -341,12 +342,13 @@ impl Alteration<'_, '_> {
         let sql = format!(
             "SELECT 1 FROM {table} WHERE character_length(rtrim({column})) > {length} LIMIT 1"
         );
-        match self.has_row(&sql).await? {
-            true => Err(Error::new(
+        if self.has_row(&sql).await? {
+            Err(Error::new(
                 "22001",
                 format!("value too long for type {sql_type}"),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }
@@ -372,14 +374,13 @@ fn refuse_identity(column: &ColumnDefinition, table: &str) -> Result<(), Error> 
 
 fn check_not_in_primary_key(definition: &TableDefinition, place: usize) -> Result<(), Error> {
     let mut parts = definition.primary_key.iter().flat_map(|key| &key.columns);
-    match parts.any(|part| part.column == place) {
-        true => {
-            let name = &definition.columns[place].name;
-            Err(Error::new(
-                "42P16",
-                format!("column \"{name}\" is in a primary key"),
-            ))
-        }
-        false => Ok(()),
+    if parts.any(|part| part.column == place) {
+        let name = &definition.columns[place].name;
+        Err(Error::new(
+            "42P16",
+            format!("column \"{name}\" is in a primary key"),
+        ))
+    } else {
+        Ok(())
     }
 }

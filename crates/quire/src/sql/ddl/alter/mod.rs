@@ -60,9 +60,10 @@ pub(in crate::sql) async fn alter_table(
     }
     let is_repeatable = !session.transaction.lock().await.is_explicit();
     let altered = alter_while(session, alter.clone(), Others::MayRead, token).await;
-    match is_repeatable && is_in_a_circle(&altered) {
-        true => alter_while(session, alter, Others::MayDoNothing, token).await,
-        false => altered,
+    if is_repeatable && is_in_a_circle(&altered) {
+        alter_while(session, alter, Others::MayDoNothing, token).await
+    } else {
+        altered
     }
 }
 
@@ -108,9 +109,10 @@ pub(in crate::sql) async fn rewrite_rows(
     token: &CancelToken,
 ) -> Result<(), Error> {
     let rewritten = rewrite_while(session, table, Others::MayRead, token).await;
-    match is_in_a_circle(&rewritten) {
-        true => rewrite_while(session, table, Others::MayDoNothing, token).await,
-        false => rewritten,
+    if is_in_a_circle(&rewritten) {
+        rewrite_while(session, table, Others::MayDoNothing, token).await
+    } else {
+        rewritten
     }
 }
 

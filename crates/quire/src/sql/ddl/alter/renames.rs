@@ -220,9 +220,10 @@ fn names_column(query: &Query, column: &str) -> bool {
                 Expr::CompoundIdentifier(parts) => parts.last(),
                 _ => None,
             };
-            match named.is_some_and(|ident| folded(ident) == self.0) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if named.is_some_and(|ident| folded(ident) == self.0) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         }
     }

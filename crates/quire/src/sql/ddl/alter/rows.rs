@@ -29,14 +29,12 @@ impl Alteration<'_, '_> {
     pub(super) async fn check_no_null(&self, column: &str) -> Result<(), Error> {
         let (table, quoted_column) = (quoted(&self.table), quoted(column));
         let sql = format!("SELECT 1 FROM {table} WHERE {quoted_column} IS NULL LIMIT 1");
-        match self.has_row(&sql).await? {
-            false => Ok(()),
-            true => {
-                let table = &self.table;
-                let text =
-                    format!("column \"{column}\" of relation \"{table}\" contains null values");
-                Err(Error::new("23502", text))
-            }
+        if self.has_row(&sql).await? {
+            let table = &self.table;
+            let text = format!("column \"{column}\" of relation \"{table}\" contains null values");
+            Err(Error::new("23502", text))
+        } else {
+            Ok(())
         }
     }
 
@@ -48,15 +46,14 @@ impl Alteration<'_, '_> {
     ) -> Result<(), Error> {
         let table = quoted(&self.table);
         let sql = format!("SELECT 1 FROM {table} WHERE NOT ({condition}) LIMIT 1");
-        match self.has_row(&sql).await? {
-            false => Ok(()),
-            true => {
-                let table = &self.table;
-                let text = format!(
-                    "check constraint \"{name}\" of relation \"{table}\" is violated by some row"
-                );
-                Err(Error::new("23514", text))
-            }
+        if self.has_row(&sql).await? {
+            let table = &self.table;
+            let text = format!(
+                "check constraint \"{name}\" of relation \"{table}\" is violated by some row"
+            );
+            Err(Error::new("23514", text))
+        } else {
+            Ok(())
         }
     }
 
@@ -85,18 +82,17 @@ impl Alteration<'_, '_> {
             quoted(&key.referenced_table),
             equal.join(" AND "),
         );
-        match self.has_row(&sql).await? {
-            false => Ok(()),
-            true => {
-                let text = format!(
-                    "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
-                    self.table, key.name
-                );
-                Err(Error::new("23503", text).with_detail(format!(
-                    "Key is not present in table \"{}\".",
-                    key.referenced_table
-                )))
-            }
+        if self.has_row(&sql).await? {
+            let text = format!(
+                "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+                self.table, key.name
+            );
+            Err(Error::new("23503", text).with_detail(format!(
+                "Key is not present in table \"{}\".",
+                key.referenced_table
+            )))
+        } else {
+            Ok(())
         }
     }
 }
