@@ -39,7 +39,10 @@ use super::{
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
-    let mut rewriter = Rewriter::default();
+    let mut rewriter = Rewriter {
+        is_for_columns: matches!(statement, Statement::Insert(_)),
+        ..Rewriter::default()
+    };
     // The rewriter never breaks off.
     let _ = walk_mut(statement, &mut rewriter);
     rewriter.files
@@ -55,6 +58,8 @@ struct Rewriter {
     files: Vec<String>,
     /// Queries around the place.
     depth: usize,
+    /// Whether the outermost query is for the columns of a table, whose types its `VALUES` take.
+    is_for_columns: bool,
 }
 
 impl VisitorMut for Rewriter {
@@ -62,7 +67,9 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
-        typed_neighbours::rewrite_values(query);
+        if self.depth > 0 || !self.is_for_columns {
+            typed_neighbours::rewrite_values(query);
+        }
         named_windows::rewrite_query(query);
         alias_scopes::rewrite(query, self.depth > 0);
         self.depth += 1;

@@ -151,11 +151,10 @@ impl Reader<'_> {
         };
         let (number, rest) = self.rest.split_at(length);
         let Ok(value) = number.trim_start_matches('+').parse::<i32>() else {
-            return if number.len() > 9 {
-                Err(("22008", format!("value \"{number}\" is out of range")))
-            } else {
-                wrong(self.rest)
-            };
+            if number.len() > 9 {
+                return Err(("22008", format!("value \"{number}\" is out of range")));
+            }
+            return wrong(self.rest);
         };
         self.rest = rest;
         Ok((value.into(), length))
