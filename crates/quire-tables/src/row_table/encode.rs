@@ -61,7 +61,9 @@ impl RowLayout {
     ///
     /// ```
     /// use quire_tables::SqlType;
-    /// use quire_tables::row_table::{ /// EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, /// };
+    /// use quire_tables::row_table::{
+    ///     EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue,
+    /// };
     ///
     /// let column = |sql_type| RowColumn {
     ///     sql_type,
