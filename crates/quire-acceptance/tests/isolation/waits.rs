@@ -236,6 +236,37 @@ fn deadlocks_through_first_changes_of_column_tables_are_found() {
     two.ok("COMMIT");
 }
 
+/// A load of a column table that commits while an ALTER waits for it is not lost, whether the rows are written again or only checked.
+#[test]
+fn a_load_that_an_alteration_waits_for_is_kept() {
+    for (alter, expected) in [
+        ("ALTER TABLE loaded ALTER COLUMN i TYPE BIGINT", Ok("40000")),
+        (
+            "ALTER TABLE loaded ADD COLUMN b INTEGER DEFAULT 1",
+            Ok("40000"),
+        ),
+        (
+            "ALTER TABLE loaded ALTER COLUMN i SET NOT NULL",
+            Err("23502"),
+        ),
+    ] {
+        let database = database();
+        let (one, two) = (Session::new(&database), Session::new(&database));
+        one.ok("BEGIN");
+        one.ok(&format!("INSERT INTO loaded SELECT nullif(i, 7) {BIG}"));
+        two.blocks(alter);
+        one.ok("COMMIT");
+        let answer = two.answer().map_err(|error| error[..5].to_owned());
+        match expected {
+            Ok(count) => {
+                answer.unwrap();
+                assert_eq!(two.ok("SELECT count(*) FROM loaded"), count, "{alter}");
+            }
+            Err(code) => assert_eq!(answer.unwrap_err(), code, "{alter}"),
+        }
+    }
+}
+
 /// PostgreSQL gives the locks of a failed transaction back at once.
 fn a_failed_transaction_gives_its_locks_back(tables: Tables) {
     let database = Database::in_memory().unwrap();

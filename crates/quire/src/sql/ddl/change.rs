@@ -57,6 +57,8 @@ impl<'s> Change<'s> {
         };
         self.run(|transaction| {
             transaction.lock_table(id, mode, LockWait::Wait)?;
+            // A load of a column table has no lock of it, but that of definitions. The statement must see its rows: it may replace all.
+            transaction.define(|_| Ok(()))?;
             transaction.begin_statement();
             Ok(())
         })
