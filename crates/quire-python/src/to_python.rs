@@ -233,7 +233,7 @@ fn dates<'py>(py: Python<'py>, array: &ArrayRef, name: &str) -> Objects<'py> {
         let (year, month, day) = civil(days.into());
         if !(1..=9999).contains(&year) {
             let mut text = String::new();
-            quire::temporal::write_date(days.into(), &mut text);
+            quire_text::temporal::write_date(days.into(), &mut text);
             return Err(out_of_range(py, name, "date", &text));
         }
         let date = class.call1((year, month, day))?;
@@ -272,7 +272,12 @@ fn timestamps<'py>(py: Python<'py>, array: &ArrayRef, name: &str, is_utc: bool) 
             if !(1..=9999).contains(&year) {
                 let mut text = String::new();
                 let offset = is_utc.then_some(0);
-                quire::temporal::write_timestamp(ticks, MICROSECONDS_PER_SECOND, offset, &mut text);
+                quire_text::temporal::write_timestamp(
+                    ticks,
+                    MICROSECONDS_PER_SECOND,
+                    offset,
+                    &mut text,
+                );
                 return Err(out_of_range(py, name, "datetime", &text));
             }
             let (hour, minute, second, microsecond) = clock(ticks.rem_euclid(day_ticks));

@@ -7,10 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod backup;
-mod bytea;
 mod cancel;
 mod connection;
-mod copy;
 mod database;
 mod error;
 mod external;
@@ -33,20 +31,19 @@ mod sessions;
 mod sql;
 mod statement;
 mod statistics;
-pub mod temporal;
 mod time_limit;
 mod transaction;
 mod wait;
 
 pub use cancel::CancelHandle;
 pub use connection::{Connection, TableSummary, TransactionStatus};
-pub use copy::AtomicFile;
 pub use database::Database;
 pub use error::{Error, Position};
 pub use external::{ExternalRows, ExternalTable, ExternalTables};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
 pub use progress::{Phase, Progress, ProgressHandle};
+pub use quire_files::AtomicFile;
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use quire_tables::row_table::{Decimal, Value};
 pub use quire_tables::{ColumnDefinition, SqlType, TableDefinition};

@@ -14,11 +14,11 @@ use quire::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, StructAr
 use quire::arrow::buffer::NullBuffer;
 use quire::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
-
-use super::float::{write_f32, write_f64};
-use quire::temporal::{
+use quire_text::temporal::{
     Zone, write_date, write_instant, write_interval, write_time, write_timestamp,
 };
+
+use super::float::{write_f32, write_f64};
 
 /// Appends the text of the value of a row. Only called for rows that are not NULL.
 pub type WriteValue<'a> = Box<dyn Fn(usize, &mut String) + 'a>;

@@ -1,8 +1,8 @@
 //! What clients send, as CSV.
 
 use quire::arrow::datatypes::SchemaRef;
-use quire::temporal::Zone;
 use quire::{CopyFormat, CopyKind};
+use quire_text::temporal::Zone;
 
 use super::SIGNATURE;
 use super::line_map::LineMap;

@@ -1,8 +1,8 @@
 //! Rows as clients take them.
 
 use quire::arrow::datatypes::SchemaRef;
-use quire::temporal::Zone;
 use quire::{CopyFormat, CopyKind};
+use quire_text::temporal::Zone;
 
 use super::SIGNATURE;
 use crate::types::{Cell, PgType, write_binary, write_text};

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use quire::temporal;
+use quire_text::temporal;
 
 use crate::wire::Opening;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quire::temporal::Zone;
+use quire_text::temporal::Zone;
 
 use super::Session;
 use crate::net::Sender;

@@ -1,9 +1,10 @@
 //! Arrays that clients send in binary, as the text that statements read.
 
+use quire_text::temporal::Zone;
+
 use super::parameter::{ParameterError, from_binary};
 use super::text::write_element;
 use super::{Cell, PgType, numeric, write_text};
-use quire::temporal::Zone;
 
 /// Bytes of a NULL within an array: its length.
 const ELEMENT_BYTES_MIN: usize = 4;

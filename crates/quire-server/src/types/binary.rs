@@ -1,7 +1,7 @@
 //! Values in binary.
 
 use quire::arrow::array::Array;
-use quire::temporal::Zone;
+use quire_text::temporal::Zone;
 
 use super::{Cell, Column, PgType, numeric, write_text};
 

@@ -1,6 +1,7 @@
-//! Days and times of day as PostgreSQL writes them; [`quire::temporal`] knows the calendar.
+//! Days and times of day as PostgreSQL writes them; [`quire_text::temporal`] knows the calendar.
 
-use quire::temporal::{self, Zone};
+use quire_text::temporal;
+use quire_text::temporal::Zone;
 
 const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
 

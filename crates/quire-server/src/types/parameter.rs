@@ -1,7 +1,8 @@
 //! What a client's bytes for a parameter mean.
 
+use quire::Value;
 use quire::arrow::datatypes::DataType;
-use quire::{Value, temporal};
+use quire_text::temporal;
 use thiserror::Error;
 
 use super::array_parameter::array_text;

@@ -2,7 +2,7 @@
 
 use quire::arrow::array::{Array, ArrayRef};
 
-use quire::temporal::Zone;
+use quire_text::temporal::Zone;
 
 use super::{Cell, Column, calendar, float, numeric};
 

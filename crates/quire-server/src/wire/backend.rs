@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use quire_text::temporal::Zone;
+
 use super::Format;
 use crate::failure::{Failure, Severity};
 use crate::types::PgType;
-use quire::temporal::Zone;
 
 /// A column, as `RowDescription` tells it.
 #[derive(Debug, Clone)]

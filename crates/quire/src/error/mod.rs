@@ -1,6 +1,7 @@
 //! The one error of this crate: what went wrong, where, and what to do.
 
 mod from_engine;
+mod from_files;
 mod from_plan;
 mod from_planner;
 mod from_rows;

@@ -11,8 +11,8 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+use quire_text::bytea;
 
-use crate::bytea;
 use crate::error::Error;
 
 /// Text to bytes as PostgreSQL reads a BYTEA: `\x0aff` is hexadecimal; otherwise `\\` is one

@@ -15,8 +15,8 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_exec::plan::nearest_double;
+use quire_text::number_in::{Reason, parse_decimal};
 
-use crate::copy::{Reason, parse_decimal};
 use crate::error::Error;
 
 /// Text as a decimal: digits with a point, an exponent, and underscores between digits. More digits behind the point than the type

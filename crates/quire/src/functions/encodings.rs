@@ -13,10 +13,10 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use quire_text::base64::{decode_base64, encode_base64};
+use quire_text::bytea;
 
-use crate::bytea;
 use crate::error::Error;
-use crate::scram::{decode_base64, encode_base64};
 
 /// Characters of a line of base 64.
 const LINE_CHARACTERS: usize = 76;

@@ -14,8 +14,8 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+use quire_text::number_in::{Reason, parse_decimal};
 
-use crate::copy::{Reason, parse_decimal};
 use crate::error::Error;
 
 /// Digits of a REAL and of a DOUBLE PRECISION that every decimal of so many keeps.

@@ -15,11 +15,12 @@ use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+use quire_text::bytea;
+use quire_text::number_out::{write_f32, write_f64};
+use quire_text::temporal;
+use quire_text::temporal::{SECOND, Zone};
 
-use crate::bytea;
-use crate::copy::{write_f32, write_f64};
 use crate::functions::zone_of;
-use crate::temporal::{self, SECOND, Zone};
 
 /// The function, which gives the text of an array or a row.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -3,15 +3,13 @@
 //! The text form is PostgreSQL's, `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`, so that a client can make it, and
 //! the password never leaves it (`\password` of psql).
 
-mod base64;
-
 use std::fmt;
 use std::num::NonZeroU32;
 
+use quire_text::base64::{decode_base64, encode_base64};
 use ring::{digest, hmac, pbkdf2};
 
 use crate::error::Error;
-pub use base64::{decode_base64, encode_base64};
 
 /// Rounds for a new password, as PostgreSQL has them.
 pub const DEFAULT_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4095);

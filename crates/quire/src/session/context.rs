@@ -17,6 +17,7 @@ use quire_exec::plan::Environment;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions, progress::Work};
 use quire_tables::Snapshot;
 use quire_tables::row_table::Value;
+use quire_text::temporal::Zone;
 
 use super::catalog::catalog_list;
 use super::configuration::{QuireOptions, Settings};
@@ -36,7 +37,6 @@ use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{expression_names, outer_aggregates, relations_of};
-use crate::temporal::Zone;
 use crate::transaction::{SpareTransaction, Transaction};
 
 /// One connection.

@@ -1,7 +1,8 @@
 //! Settings that say how values are written and read: what is done here is accepted, everything else is refused.
 
+use quire_text::temporal::Zone;
+
 use crate::error::Error;
-use crate::temporal::Zone;
 
 /// How the names of other encodings of PostgreSQL's begin.
 const OTHER_ENCODINGS: [&str; 16] = [

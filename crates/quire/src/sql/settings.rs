@@ -8,14 +8,13 @@ use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel,
     TransactionMode, Value,
 };
-
 use quire_kv::mvcc::Isolation;
+use quire_text::temporal::{SECOND, Zone, parse_interval};
 
 use super::reject::not_supported;
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::{Session, isolation_name};
-use crate::temporal::{SECOND, Zone, parse_interval};
 use crate::transaction::Modes;
 
 /// `SET name = value` and `SET TIME ZONE value`

@@ -7,14 +7,15 @@ use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
 use quire_exec::plan::Scalar;
 use quire_tables::row_table::Value;
+use quire_text::bytea;
+use quire_text::temporal;
+use quire_text::temporal::{SECOND, Zone};
+use quire_text::type_name::sql_type_name;
 
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
-use crate::bytea;
-use crate::copy::{self, sql_type_name};
 use crate::error::Error;
 use crate::functions::elements_of;
 use crate::functions::{Kind, invalid_text};
-use crate::temporal::{self, SECOND, Zone};
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
 pub(super) fn natural_type(value: &Value) -> Option<DataType> {
@@ -91,9 +92,9 @@ pub(super) fn converted(
 fn moment_of(text: &str, data_type: &DataType, zone: &Zone) -> Option<Result<Value, Error>> {
     let bytes = text.as_bytes();
     let moment = match Kind::of(data_type)? {
-        Kind::Date => copy::parse_date(bytes).map(i64::from),
-        Kind::Timestamp => copy::parse_timestamp(bytes, None),
-        Kind::Instant => copy::parse_timestamp(bytes, Some(zone)),
+        Kind::Date => quire_text::calendar::parse_date(bytes).map(i64::from),
+        Kind::Timestamp => quire_text::calendar::parse_timestamp(bytes, None),
+        Kind::Instant => quire_text::calendar::parse_timestamp(bytes, Some(zone)),
         Kind::Time | Kind::Interval => return None,
     };
     let kind = Kind::of(data_type)?;

@@ -8,7 +8,8 @@
 //! With -PLUS the first field is `p=tls-server-end-point`, and `c` has the hash of the server's certificate behind the header.
 //! The name in the first message is not looked at: that of the startup packet counts, as in PostgreSQL.
 
-use quire::scram::{KEY_BYTES, ScramVerifier, decode_base64, encode_base64};
+use quire::scram::{KEY_BYTES, ScramVerifier};
+use quire_text::base64::{decode_base64, encode_base64};
 
 use crate::failure::Failure;
 use crate::wire::SaslInitial;

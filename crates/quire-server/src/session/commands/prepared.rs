@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use quire::Outcome;
-use quire::temporal::Zone;
+use quire_text::temporal::Zone;
 
 use super::{CommandRows, Commanded};
 use crate::failure::Failure;

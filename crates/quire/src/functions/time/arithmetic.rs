@@ -6,13 +6,13 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{Cast, Expr, Operator, cast};
+use quire_text::temporal::{DAY, Interval, parse_interval};
 
 use super::call::{Context, Overload, Run, TimeFunction};
 use super::cast::{integer, is_text, start_of};
 use super::value::{Kind, Value, of_arrow};
 use super::{error, out_of_range, wrong_arguments};
 use crate::functions::OwnName;
-use crate::temporal::{DAY, Interval, parse_interval};
 
 /// What a type is to an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Expr;
+use quire_text::temporal;
+use quire_text::temporal::{DAY, Field, Interval, SECOND, Zone};
 
 use super::arithmetic::{in_range, interval};
 use super::call::{Context, Overload, Run, TimeFunction};
 use super::cast::{integer, is_text, text_type};
 use super::value::{Kind, Value};
 use super::{error, out_of_range, wrong_arguments};
-use crate::temporal::{self, DAY, Field, Interval, SECOND, Zone};
 
 /// All of them.
 pub(super) fn functions() -> Vec<TimeFunction> {

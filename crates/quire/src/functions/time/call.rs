@@ -10,10 +10,10 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
+use quire_text::temporal::{DateOrder, Zone};
 
 use super::value::{Collector, Value, Values};
 use crate::session::QuireOptions;
-use crate::temporal::{DateOrder, Zone};
 
 /// What a row's code sees beside its arguments.
 pub(super) struct Context {

@@ -3,13 +3,13 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::logical_expr::Expr;
+use quire_text::temporal;
+use quire_text::temporal::{DAY, FreeText, Interval, SECOND};
 
 use super::call::{Context, Overload, Run, TimeFunction};
 use super::clock::micros_now;
 use super::value::{Kind, Value};
 use super::{invalid_text, out_of_range, wrong_arguments};
-use crate::copy;
-use crate::temporal::{self, DAY, FreeText, Interval, SECOND};
 
 /// The cast of an expression of one type to another, if it is one of these.
 pub(crate) fn time_cast(expr: Expr, from: &DataType, to: &DataType) -> Option<Expr> {
@@ -120,15 +120,19 @@ fn read(values: &[Value<'_>], kind: Kind, context: &Context) -> Result<Value<'st
     };
     let bytes = text.as_bytes();
     let read = match kind {
-        Kind::Date => copy::parse_date(bytes).map(|days| Value::Integer(days.into())),
-        Kind::Timestamp => copy::parse_timestamp(bytes, None).map(Value::Integer),
-        Kind::Instant => copy::parse_timestamp(bytes, Some(&context.zone)).map(Value::Integer),
-        Kind::Time => copy::parse_time(bytes).map(Value::Integer),
+        Kind::Date => {
+            quire_text::calendar::parse_date(bytes).map(|days| Value::Integer(days.into()))
+        }
+        Kind::Timestamp => quire_text::calendar::parse_timestamp(bytes, None).map(Value::Integer),
+        Kind::Instant => {
+            quire_text::calendar::parse_timestamp(bytes, Some(&context.zone)).map(Value::Integer)
+        }
+        Kind::Time => quire_text::calendar::parse_time(bytes).map(Value::Integer),
         Kind::Interval => temporal::parse_interval(text).map(Value::Interval),
     };
     let read = match read {
         // The common forms are tried first.
-        Err(copy::Reason::Invalid) if kind != Kind::Interval => {
+        Err(quire_text::number_in::Reason::Invalid) if kind != Kind::Interval => {
             read_freely(text, kind, context).map(Value::Integer)
         }
         read => read,
@@ -137,8 +141,12 @@ fn read(values: &[Value<'_>], kind: Kind, context: &Context) -> Result<Value<'st
 }
 
 /// Reads one of the other forms of dates and times.
-fn read_freely(text: &str, kind: Kind, context: &Context) -> Result<i64, copy::Reason> {
-    let out_of_range = copy::Reason::OutOfRange;
+fn read_freely(
+    text: &str,
+    kind: Kind,
+    context: &Context,
+) -> Result<i64, quire_text::number_in::Reason> {
+    let out_of_range = quire_text::number_in::Reason::OutOfRange;
     let local_now = || context.zone.to_local(micros_now()).ok_or(out_of_range);
     // Of a time alone digits are hours, minutes and seconds.
     let is_number = kind == Kind::Time && !text.contains(|letter: char| ":/-".contains(letter));
@@ -156,9 +164,9 @@ fn read_freely(text: &str, kind: Kind, context: &Context) -> Result<i64, copy::R
         FreeText::Today(days) => (Some(local_now()?.div_euclid(DAY) + days), None, None),
     };
     if kind == Kind::Time {
-        return time.ok_or(copy::Reason::Invalid);
+        return time.ok_or(quire_text::number_in::Reason::Invalid);
     }
-    let day = day.ok_or(copy::Reason::Invalid)?;
+    let day = day.ok_or(quire_text::number_in::Reason::Invalid)?;
     let local = day.checked_mul(DAY);
     let local = local.and_then(|start| start.checked_add(time.unwrap_or(0)));
     match kind {

@@ -3,6 +3,10 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
+use quire_text::calendar::{days_from_civil, month_days};
+use quire_text::temporal::{
+    DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, Zone, parse_interval_in,
+};
 
 use super::arithmetic::{in_range, interval};
 use super::calendar::zone_called;
@@ -10,8 +14,6 @@ use super::call::{Context, Overload, Run, TimeFunction};
 use super::cast::{is_text, local_to_instant, text_type};
 use super::value::{Kind, Value};
 use super::{error, invalid_text, out_of_range, wrong_arguments};
-use crate::copy::{days_from_civil, month_days};
-use crate::temporal::{DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, Zone, parse_interval_in};
 
 /// All of them.
 pub(super) fn functions() -> Vec<TimeFunction> {

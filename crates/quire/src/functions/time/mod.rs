@@ -32,8 +32,8 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::ScalarUDF;
 
-use crate::copy::Reason;
 use crate::error::Error;
+use quire_text::number_in::Reason;
 
 /// Replaces the planner's functions of time.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {

@@ -3,6 +3,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{Expr, ScalarUDF};
+use quire_text::temporal::{Field, Part};
 
 use super::arithmetic::interval;
 use super::call::{Overload, Run, TimeFunction};
@@ -10,7 +11,6 @@ use super::cast::{instant_to_local, integer, is_text, text_type};
 use super::planner_part::PlannerPart;
 use super::value::{Kind, Value};
 use super::{error, wrong_arguments};
-use crate::temporal::{Field, Part};
 
 /// Fields that are whole numbers, and so those of the planner's function. It knows what years mean for ranges, so filters can use them.
 const PLANNERS_FIELDS: [Field; 6] = [

@@ -2,13 +2,13 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
+use quire_text::temporal::{DAY, PatternError, SECOND, Written, read_by_pattern, write_by_pattern};
 
 use super::arithmetic::interval;
 use super::call::{Context, Overload, Run, TimeFunction};
 use super::cast::{instant_to_local, integer, is_text, text_type};
 use super::value::{Kind, Value};
 use super::{error, out_of_range, wrong_arguments};
-use crate::temporal::{DAY, PatternError, SECOND, Written, read_by_pattern, write_by_pattern};
 
 /// The functions that statements call `to_char`, `to_timestamp` and `to_date`; the planner's of these names have patterns of `strftime`.
 pub(super) fn functions() -> Vec<TimeFunction> {

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-use crate::temporal::{Field, Part};
+use quire_text::temporal::{Field, Part};
 
 /// The function. What it means for ranges is what the planner's says.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -9,11 +9,11 @@ use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+use quire_text::temporal::{Interval, Zone};
 
 use super::call::{arrays_of, zone_of};
 use super::value::{Kind, Value, Values};
 use super::{error, out_of_range, wrong_arguments};
-use crate::temporal::{Interval, Zone};
 
 /// The function; statements call it `generate_series`.
 #[derive(Debug, PartialEq, Eq, Hash)]

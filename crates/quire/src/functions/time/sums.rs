@@ -8,10 +8,10 @@ use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatility};
+use quire_text::temporal::Interval;
 
 use super::out_of_range;
 use super::value::{Kind, of_arrow, to_arrow};
-use crate::temporal::Interval;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Which {

@@ -10,10 +10,10 @@ use datafusion::arrow::datatypes::{
     TimestampMicrosecondType,
 };
 use datafusion::common::{Result, exec_err};
+use quire_text::calendar::{DATES, FIRST_MOMENT};
+use quire_text::temporal::{Interval, Part};
 
-use crate::copy::{DATES, FIRST_MOMENT};
 use crate::functions::time::out_of_range;
-use crate::temporal::{Interval, Part};
 
 /// How TIMESTAMPTZ is marked in a type.
 pub(crate) const INSTANT_ZONE: &str = "+00:00";

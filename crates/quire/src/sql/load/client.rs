@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_files::csv::{Choice, CsvOptions, Delimiter};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
@@ -15,7 +16,6 @@ use super::super::parse::{Command, parse};
 use super::super::query;
 use super::{export, import, options};
 use crate::cancel::CancelToken;
-use crate::copy::csv::{Choice, CsvOptions, Delimiter};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;

@@ -7,8 +7,8 @@ use datafusion::arrow::compute::kernels::cmp::distinct;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::arrow::util::display::array_value_to_string;
+use quire_text::type_name::sql_name;
 
-use crate::copy::sql_name;
 use crate::error::Error;
 
 /// `array` in the type of `field`. A fraction is no integer and a moment no date: what would be cut

@@ -6,6 +6,10 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Query;
+use quire_files::csv::{CsvWriteOptions, CsvWriter};
+use quire_files::parquet::{ParquetWriteOptions, ParquetWriter};
+use quire_files::{AtomicFile, CopyControl, CopyError};
+use quire_text::temporal::Zone;
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::names::folded;
@@ -14,14 +18,10 @@ use super::super::query;
 use super::control;
 use super::options::{self, Format};
 use crate::cancel::CancelToken;
-use crate::copy::csv::{CsvWriteOptions, CsvWriter};
-use crate::copy::parquet::{ParquetWriteOptions, ParquetWriter};
-use crate::copy::{AtomicFile, CopyControl, CopyError};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::progress::Phase;
 use crate::session::{Session, next_of};
-use crate::temporal::Zone;
 
 /// Writes the rows of a table or query; the file appears when it is complete.
 pub(super) async fn run(

@@ -14,11 +14,11 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use quire_files::csv::{CsvFile, CsvOptions};
+use quire_files::parquet::ParquetFile;
+use quire_files::{CopyControl, CopyError};
 
 use super::options::Format;
-use crate::copy::csv::{CsvFile, CsvOptions};
-use crate::copy::parquet::ParquetFile;
-use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
 
 /// Batches in file order.

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use quire_files::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
+use quire_files::parquet::ParquetFile;
+use quire_files::{CopyControl, CopyError};
 use quire_tables::{Snapshot, SqlType, Storage, Transaction};
 
 use super::super::copy_statement::{CopyStatement, CopyTarget};
@@ -20,9 +23,6 @@ use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use super::read_ahead::read_ahead;
 use crate::cancel::CancelToken;
-use crate::copy::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
-use crate::copy::parquet::ParquetFile;
-use crate::copy::{CopyControl, CopyError};
 use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::progress::Phase;

@@ -12,27 +12,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::catalog::TableProvider;
+use quire_files::{CopyControl, CopyPhase, CopyProgress};
 
 use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use crate::cancel::CancelToken;
-use crate::copy::{CopyControl, CopyError, CopyPhase, CopyProgress};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::progress::Phase;
 use crate::roles::check_files;
 use crate::session::Session;
-
-impl From<CopyError> for Error {
-    fn from(error: CopyError) -> Self {
-        match error {
-            CopyError::Cancelled => Error::cancelled(),
-            CopyError::Record(ref bad) => {
-                Error::new(error.sqlstate(), error.to_string()).in_record(bad.line)
-            }
-            other => Error::new(other.sqlstate(), other.to_string()),
-        }
-    }
-}
 
 pub(crate) use client::begin_copy;
 pub use client::{CopyFormat, CopyIn, CopyKind, CopyStream};

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
+
 use super::super::copy_statement::CopyDirection;
 use super::super::reject::not_supported;
 use super::client::{CopyFormat, CopyKind};
-use crate::copy::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 use crate::error::Error;
 
 /// What a file is.

@@ -11,11 +11,11 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
+use quire_files::CopyError;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::convert::convert;
-use crate::copy::CopyError;
 use crate::error::Error;
 
 /// Batches that wait for whoever inserts them.

@@ -1,0 +1,14 @@
+//! Values as text: what SQL's literals, `COPY` and the wire read and write.
+//!
+//! Numbers, truth values, bytes, dates, times, intervals and time zones, in PostgreSQL's forms, and the SQL name of each Arrow type.
+//! Nothing here knows tables, statements or the planner.
+#![forbid(unsafe_code)]
+
+pub mod base64;
+pub mod boolean;
+pub mod bytea;
+pub mod calendar;
+pub mod number_in;
+pub mod number_out;
+pub mod temporal;
+pub mod type_name;
