@@ -7,7 +7,6 @@ use quire_exec::tuple::{BuildError, TupleQueryError};
 
 use super::Error;
 use super::from_planner::no_parameter;
-use crate::functions::{decimal_out_of_range, integer_out_of_range, value_too_large};
 
 impl From<EvaluationError> for Error {
     #[cold]
@@ -18,12 +17,14 @@ impl From<EvaluationError> for Error {
                 let text = format!("Overflow happened on: {operation}");
                 Error::from(ArrowError::ArithmeticOverflow(text))
             }
-            EvaluationError::IntegerOutOfRange(width) => integer_out_of_range(width.sql_name()),
-            EvaluationError::DecimalOutOfRange => decimal_out_of_range(),
+            EvaluationError::IntegerOutOfRange(width) => {
+                Error::integer_out_of_range(width.sql_name())
+            }
+            EvaluationError::DecimalOutOfRange => Error::decimal_out_of_range(),
             EvaluationError::MissingParameter { number } => {
                 no_parameter(&format!("${}", number + 1))
             }
-            EvaluationError::TooLarge => value_too_large(),
+            EvaluationError::TooLarge => Error::value_too_large(),
             EvaluationError::NotText => Error::new("XX001", error.to_string()),
             EvaluationError::Function(function) => Error {
                 sqlstate: function.sqlstate,

@@ -5,7 +5,6 @@ use datafusion::common::{DataFusionError, Diagnostic, SchemaError};
 
 use super::planner_words::in_sql;
 use super::{Error, Position};
-use crate::functions::more_than_one_row;
 
 impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
@@ -22,7 +21,7 @@ impl From<DataFusionError> for Error {
             DataFusionError::External(inner) => from_boxed(inner),
             DataFusionError::ArrowError(inner, _) => Error::from(*inner),
             DataFusionError::SchemaError(inner, _) => from_schema(&inner),
-            DataFusionError::SQL(inner, _) => crate::sql::parse::from_parser(*inner),
+            DataFusionError::SQL(inner, _) => Error::from(*inner),
             DataFusionError::Plan(text) => from_plan(&text),
             DataFusionError::NotImplemented(text) => not_implemented(&text),
             DataFusionError::Execution(text) => from_message(&text),
@@ -311,7 +310,9 @@ pub(super) fn from_message(text: &str) -> Error {
     .any(|part| lower.contains(part));
     match () {
         () if line.starts_with("Placeholder '") => no_parameter(line),
-        () if lower.contains("scalar subquery returned more than one row") => more_than_one_row(),
+        () if lower.contains("scalar subquery returned more than one row") => {
+            Error::more_than_one_row()
+        }
         () if lower.contains("divide by zero") => Error::new("22012", "division by zero"),
         () if is_range => Error::new("22003", format!("value out of range: {}", in_sql(line))),
         () if is_text => Error::new("22P02", in_sql(line)),

@@ -2,11 +2,14 @@
 
 mod from_engine;
 mod from_files;
+mod from_parser;
 mod from_plan;
 mod from_planner;
 mod from_rows;
 mod planner_words;
+mod values;
 
+pub(crate) use from_parser::RECURSION_LIMIT;
 pub(crate) use from_planner::closest;
 pub(crate) use planner_words::in_sql;
 

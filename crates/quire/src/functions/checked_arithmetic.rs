@@ -188,19 +188,12 @@ fn integer_name(data_type: &DataType) -> &'static str {
     }
 }
 
-/// The error of a result that the integer type of this name does not hold.
-pub(crate) fn integer_out_of_range(name: &str) -> Error {
-    let text = format!("{name} out of range");
-    let hint = "Cast an operand to a wider type, such as BIGINT or DECIMAL(38,0).";
-    Error::new("22003", text).with_hint(hint)
-}
-
 fn overflow(error: DataFusionError, result: &DataType) -> DataFusionError {
     match &error {
         DataFusionError::ArrowError(inner, _)
             if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
         {
-            DataFusionError::External(Box::new(integer_out_of_range(integer_name(result))))
+            DataFusionError::External(Box::new(Error::integer_out_of_range(integer_name(result))))
         }
         _ => error,
     }

@@ -60,15 +60,10 @@ impl ScalarUDFImpl for DecimalDigits {
         if fits {
             return Ok(argument);
         }
-        Err(DataFusionError::External(Box::new(decimal_out_of_range())))
+        Err(DataFusionError::External(Box::new(
+            Error::decimal_out_of_range(),
+        )))
     }
-}
-
-/// The error of a result that no decimal holds.
-pub(crate) fn decimal_out_of_range() -> Error {
-    let text = "decimal out of range: the result has more than 38 digits";
-    let hint = "Cast operands to decimals with fewer digits, or to DOUBLE PRECISION.";
-    Error::new("22003", text).with_hint(hint)
 }
 
 fn all_fit(array: &ArrayRef) -> bool {

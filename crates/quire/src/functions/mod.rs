@@ -28,6 +28,7 @@ mod ordered_doubles;
 mod ordered_texts;
 mod outer_aggregate;
 mod own_name;
+mod planner_options;
 mod ranks;
 mod round_floats;
 mod rounding;
@@ -37,18 +38,17 @@ mod storage;
 mod sum;
 mod text;
 mod time;
-mod waits;
 mod whole_decimals;
 
 pub(crate) use array_cast::ArrayCast;
 pub(crate) use array_text::{ArrayElement, elements_of, parse_array};
 use average::ExactAverage;
 pub(crate) use bytes::{BytesToText, OctetLength, TextToBytes};
-pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator, integer_out_of_range};
+pub(crate) use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
 pub(crate) use collected_rows::CollectedRows;
 pub(crate) use costs::CostsFunction;
 pub(crate) use decimal_casts::{DecimalToFloat, TextToDecimal};
-pub(crate) use decimal_digits::{DecimalDigits, decimal_out_of_range};
+pub(crate) use decimal_digits::DecimalDigits;
 pub(crate) use file::FileFunction;
 pub(crate) use float_aggregates::STATISTICS;
 pub(crate) use float_casts::FloatCast;
@@ -60,18 +60,19 @@ pub(crate) use nested_text::NestedText;
 pub(crate) use ordered_doubles::{OrderedDoubles, in_order};
 pub(crate) use outer_aggregate::OuterAggregate;
 pub(crate) use own_name::OwnName;
+pub(crate) use planner_options::{ExecutorChoice, QuireOptions};
 pub(crate) use rounding::RoundToInteger;
 pub(crate) use sequences::{NEXT_BY_ID, SequenceValues};
-pub(crate) use single_value::{PackedValue, SingleValue, more_than_one_row};
+pub(crate) use single_value::{PackedValue, SingleValue};
+pub(crate) use storage::table_of;
 pub(crate) use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
 pub(crate) use sum::CheckedSum;
-pub(crate) use text::{Concatenation, TextIsLike, value_too_large};
+pub(crate) use text::{Concatenation, TextIsLike};
 pub(crate) use time::{
     IntervalAggregate, Kind, StatementClock, as_planner_part, chosen_interval, interval_length,
     interval_negative, invalid_text, micros_now, seconds_to_instant, time_cast, time_operator,
     zone_of,
 };
-pub(crate) use waits::WaitsFunction;
 
 use std::sync::Arc;
 
@@ -80,8 +81,6 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use quire_tables::Snapshot;
-
-use crate::optimize::TimePlanner;
 
 /// The functions that depend on the connection, or on what a statement sees.
 pub(crate) fn register(
@@ -96,7 +95,6 @@ pub(crate) fn register(
 
 /// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub(crate) fn register_pure(state: &mut SessionState) -> Result<()> {
-    state.register_expr_planner(Arc::new(TimePlanner))?;
     time::register(state)?;
     state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
     state.register_udf(ScalarUDF::from(round_floats::RoundFloats::new()).into())?;

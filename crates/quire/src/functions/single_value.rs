@@ -111,17 +111,12 @@ impl ScalarUDFImpl for SingleValue {
         };
         let is_failing = |row| packed.is_valid(row) && is_one_of_many.value(row);
         if (0..packed.len()).any(is_failing) {
-            return Err(DataFusionError::External(Box::new(more_than_one_row())));
+            return Err(DataFusionError::External(Box::new(
+                Error::more_than_one_row(),
+            )));
         }
         shaped(nullif(packed.column(0), &is_null(packed)?)?, is_scalar)
     }
-}
-
-/// The error of a second row.
-pub(crate) fn more_than_one_row() -> Error {
-    let text = "more than one row returned by a subquery used as an expression";
-    Error::new("21000", text)
-        .with_hint("Let its WHERE choose one row, add LIMIT 1, or aggregate, as max(x) does.")
 }
 
 fn are_scalars(arguments: &[ColumnarValue]) -> bool {

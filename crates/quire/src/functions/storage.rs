@@ -314,7 +314,7 @@ pub(super) fn figures_of(figures: &[(&str, u64)]) -> Result<Arc<dyn TableProvide
     ])
 }
 
-pub(super) fn table_of(columns: Vec<(&str, ArrayRef)>) -> Result<Arc<dyn TableProvider>> {
+pub(crate) fn table_of(columns: Vec<(&str, ArrayRef)>) -> Result<Arc<dyn TableProvider>> {
     let field = |(name, array): &(&str, ArrayRef)| {
         let data_type: DataType = array.data_type().clone();
         Field::new(*name, data_type, true)

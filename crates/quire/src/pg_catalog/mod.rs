@@ -26,6 +26,7 @@ mod sizes;
 mod specification;
 mod surroundings;
 mod types;
+mod waits;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,6 +46,7 @@ use roles::RoleEntry;
 use rows::{Batch, Rows};
 pub(crate) use specification::PG_CATALOG;
 use specification::{INFORMATION_SCHEMA, Specification};
+pub(crate) use waits::WaitsFunction;
 
 /// The names of the schemas that are made here.
 pub(crate) const SCHEMAS: [&str; 2] = [PG_CATALOG, INFORMATION_SCHEMA];

@@ -17,7 +17,7 @@ use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;
 use super::rows::with_row_key;
 use super::source::ColumnScan;
-use crate::session::QuireOptions;
+use crate::functions::QuireOptions;
 use crate::statistics::TableProfile;
 
 /// The table, and what is known of its values; as the target of a change each row has its key in a last column.

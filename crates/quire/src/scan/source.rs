@@ -31,7 +31,7 @@ use quire_tables::{ColumnTable, Predicate, Scan, ScanError, ScanOptions};
 
 use super::predicate::{ScanFilter, map_columns};
 use super::stream::SharedScan;
-use crate::session::QuireOptions;
+use crate::functions::QuireOptions;
 use crate::statistics::TableProfile;
 
 /// Tables with fewer rows than this per partition are not worth another partition.

@@ -11,8 +11,8 @@ use datafusion::catalog::{
 use datafusion::common::{DataFusionError, Result};
 use quire_tables::Snapshot;
 
-use super::configuration::QuireOptions;
 use crate::error::Error;
+use crate::functions::QuireOptions;
 use crate::pg_catalog::{PG_CATALOG, PgCatalog, SCHEMAS};
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 

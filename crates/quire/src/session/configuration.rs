@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use datafusion::common::config::{ConfigExtension, ExtensionOptions};
-use datafusion::common::extensions_options;
+use datafusion::common::config::ExtensionOptions;
 use datafusion::prelude::SessionConfig;
 use quire_exec::costs::Costs;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
@@ -17,6 +16,7 @@ use super::formats;
 use super::kept;
 use super::transactions::TransactionSettings;
 use crate::error::Error;
+use crate::functions::QuireOptions;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
 
@@ -24,33 +24,10 @@ use crate::options::DatabaseOptions;
 const SHARED_BUILD_BYTES: usize = 64 << 20;
 const SHARED_BUILD_ROWS: usize = 2 << 20;
 
-extensions_options! {
-    /// Switches of our own planning steps: `SET quire.join_order = off`. They exist so that a plan
-    /// with and without a step can be compared.
-    pub struct QuireOptions {
-        /// Reorder inner joins by statistics.
-        pub join_order: bool, default = true
-        /// Evaluate filters inside scans.
-        pub filter_pushdown: bool, default = true
-        /// Skip zones by their minima and maxima.
-        pub zone_pruning: bool, default = true
-        /// Run statements on a few rows without a planner.
-        pub statement_path: bool, default = true
-        /// Let the tuple engine make machine code of programs that run often.
-        pub native_code: bool, default = true
-        /// Where the session is: what clocks show at an instant.
-        pub time_zone: String, default = "UTC".to_owned()
-        /// In which order the numbers of a date stand: `MDY`, `DMY` or `YMD`.
-        pub date_order: String, default = "MDY".to_owned()
-        /// Which machine runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
-        pub engine: String, default = "auto".to_owned()
-    }
-}
-
-impl QuireOptions {
+impl Session {
     /// The switches of a connection.
-    pub(crate) fn of(session: &Session) -> Self {
-        let settings = session.settings();
+    pub(crate) fn planner_options(&self) -> QuireOptions {
+        let settings = self.settings();
         let extensions = &settings.config().options().extensions;
         extensions
             .get::<QuireOptions>()
@@ -68,30 +45,6 @@ const TIME_ZONE: &str = "quire.time_zone";
 
 /// What `DateStyle` says for the planner's functions.
 const DATE_ORDER: &str = "quire.date_order";
-
-impl QuireOptions {
-    /// Which machine queries are for.
-    pub(crate) fn machine(&self) -> Machine {
-        match self.engine.as_str() {
-            "tuple" => Machine::Tuples,
-            "batch" => Machine::Batches,
-            _ => Machine::Cheaper,
-        }
-    }
-}
-
-/// What runs a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Machine {
-    Tuples,
-    Batches,
-    /// Whichever is expected to cost less.
-    Cheaper,
-}
-
-impl ConfigExtension for QuireOptions {
-    const PREFIX: &'static str = "quire";
-}
 
 /// What the names of our own switches begin with.
 const OWN_PREFIX: &str = "quire.";

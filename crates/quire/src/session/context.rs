@@ -20,7 +20,7 @@ use quire_tables::row_table::Value;
 use quire_text::temporal::Zone;
 
 use super::catalog::catalog_list;
-use super::configuration::{QuireOptions, Settings};
+use super::configuration::Settings;
 use super::second_try;
 use crate::cancel::CancelToken;
 use crate::database::Opened;
@@ -28,11 +28,11 @@ use crate::error::{Error, closest};
 use crate::external::ExternalTables;
 use crate::functions::{
     self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
-    StatementClock, StorageFunction, TablesFunction, WaitsFunction, micros_now, zone_of,
+    StatementClock, StorageFunction, TablesFunction, micros_now, zone_of,
 };
 use crate::interruption::Interruption;
 use crate::optimize::{self, Holding};
-use crate::pg_catalog::{self, PgCatalog};
+use crate::pg_catalog::{self, PgCatalog, WaitsFunction};
 use crate::scan::{ExternalTableProvider, announce};
 use crate::sessions::micros_of;
 use crate::sql::rewrite::rewrite_expression;
@@ -306,7 +306,7 @@ impl Session {
         let mut config = config.with_extension(Arc::clone(&costs));
         let extensions = &mut config.options_mut().extensions;
         extensions.insert(Interruption::new(token));
-        let options = QuireOptions::of(self);
+        let options = self.planner_options();
         let database = &self.database;
         let planners = &database.planners;
         let mut state = planners.planner(fingerprint, config, &database.environment)?;

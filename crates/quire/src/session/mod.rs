@@ -10,7 +10,7 @@ mod planners;
 mod second_try;
 mod transactions;
 
-pub(crate) use configuration::{ACCESS_METHOD, Identity, Machine, QuireOptions, Settings};
+pub(crate) use configuration::{ACCESS_METHOD, Identity, Settings};
 pub(crate) use context::{Session, SettingsThen, StatementContext, next_of};
 pub(crate) use planners::Planners;
 pub(crate) use transactions::isolation_name;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
@@ -75,6 +76,7 @@ fn new_planner(
         .with_query_planner(Arc::new(optimize::UniqueNamesPlanner))
         .with_type_planner(Arc::new(SpelledTypes))
         .build();
+    planner.register_expr_planner(Arc::new(optimize::TimePlanner))?;
     functions::register_pure(&mut planner)?;
     Ok(planner)
 }

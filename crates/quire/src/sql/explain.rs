@@ -19,9 +19,10 @@ use super::reject::{self, not_supported};
 use super::{tuple_engine, with_queries};
 use crate::cancel::CancelToken;
 use crate::error::Error;
+use crate::functions::ExecutorChoice;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
-use crate::session::{Machine, QuireOptions, Session, next_of};
+use crate::session::{Session, next_of};
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +30,7 @@ enum Shown {
     Algebra,
     /// The tuple engine's iterators and programs.
     Programs,
-    /// The plan of the machine that would run the query.
+    /// The plan of the executor that would run the query.
     Plan,
 }
 
@@ -51,15 +52,15 @@ pub(super) async fn explain(
         }
     };
     let mut decided = None;
-    let mut machine = QuireOptions::of(session).machine();
-    if shown == Shown::Plan && machine == Machine::Cheaper {
+    let mut executor = session.planner_options().executor();
+    if shown == Shown::Plan && executor == ExecutorChoice::Cheaper {
         let planned = plan(session, snapshot.clone(), query.clone(), token).await?;
         let decision = tuple_engine::decision(session, &snapshot, &planned, token).await?;
         let is_tuples = decision.as_ref().is_some_and(|(is_tuples, _)| *is_tuples);
-        machine = if is_tuples {
-            Machine::Tuples
+        executor = if is_tuples {
+            ExecutorChoice::Tuples
         } else {
-            Machine::Batches
+            ExecutorChoice::Batches
         };
         decided = decision.map(|(_, reason)| reason);
     }
@@ -68,7 +69,7 @@ pub(super) async fn explain(
             let planned = plan(session, snapshot, query, token).await?;
             return lines(&tuple_engine::algebra(&planned)?);
         }
-        Shown::Plan if machine != Machine::Tuples => decided,
+        Shown::Plan if executor != ExecutorChoice::Tuples => decided,
         _ => {
             let with_programs = shown == Shown::Programs;
             let explained = iterators(

@@ -19,10 +19,7 @@ use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::set_members;
 use super::table_clauses::{self, TableClauses};
-use crate::error::{Error, Position};
-
-/// Nesting of expressions and queries that the parser accepts.
-const RECURSION_LIMIT: usize = 256;
+use crate::error::{Error, Position, RECURSION_LIMIT};
 
 /// One statement, parsed.
 #[derive(Debug)]
@@ -82,7 +79,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
     let dialect = QuireDialect::default();
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
-        .map_err(|error| syntax_error(error.message, position(error.location)))?;
+        .map_err(|error| Error::syntax(error.message, position(error.location)))?;
     check_characters(sql, &tokens)?;
     check_numbers(&tokens)?;
     let operators = depth::check_tokens(&tokens)?;
@@ -92,7 +89,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens);
     while parser.consume_token(&Token::SemiColon) {}
-    let mut command = parse_command(&mut parser, clauses).map_err(from_parser)?;
+    let mut command = parse_command(&mut parser, clauses).map_err(Error::from)?;
     if let Command::Statement(statement, _) = &mut command {
         if operators.may_have_chains() && !chains::balance(statement.as_mut()) {
             return Err(depth::too_deep());
@@ -106,7 +103,7 @@ pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
         TokenWithSpan {
             token: Token::EOF, ..
         } => Ok(command),
-        extra => Err(syntax_error(
+        extra => Err(Error::syntax(
             format!("syntax error at or near \"{}\"", extra.token),
             position(extra.span.start),
         )),
@@ -123,7 +120,7 @@ fn check_characters(sql: &str, tokens: &[TokenWithSpan]) -> Result<(), Error> {
         _ => None,
     });
     if unicode.any(|text| text.contains('\0')) {
-        Err(syntax_error("invalid Unicode escape value", None))
+        Err(Error::syntax("invalid Unicode escape value", None))
     } else {
         Ok(())
     }
@@ -158,7 +155,7 @@ fn check_numbers(tokens: &[TokenWithSpan]) -> Result<(), Error> {
             && !number.contains(['_', 'x']);
         if !is_number || !junk.is_empty() {
             let text = format!("trailing junk after numeric literal at or near \"{number}{junk}\"");
-            return Err(syntax_error(text, position(token.span.start)));
+            return Err(Error::syntax(text, position(token.span.start)));
         }
     }
     Ok(())
@@ -178,11 +175,11 @@ pub(crate) fn parse_query(text: &str) -> Result<Box<Query>, Error> {
 pub(crate) fn parse_expression(text: &str) -> Result<Expr, Error> {
     let dialect = QuireDialect::default();
     let parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT);
-    let mut parser = parser.try_with_sql(text).map_err(from_parser)?;
-    let expr = parser.parse_expr().map_err(from_parser)?;
+    let mut parser = parser.try_with_sql(text).map_err(Error::from)?;
+    let expr = parser.parse_expr().map_err(Error::from)?;
     match parser.peek_token().token {
         Token::EOF => Ok(expr),
-        extra => Err(syntax_error(
+        extra => Err(Error::syntax(
             format!("syntax error at or near \"{extra}\""),
             None,
         )),
@@ -242,37 +239,6 @@ pub(super) fn position(location: Location) -> Option<Position> {
         line: location.line,
         column: location.column,
     })
-}
-
-pub(super) fn syntax_error(message: impl Into<String>, position: Option<Position>) -> Error {
-    Error::new("42601", message).at(position)
-}
-
-/// `sqlparser` writes the place into its message; it is moved to where it belongs.
-pub(crate) fn from_parser(error: ParserError) -> Error {
-    match error {
-        ParserError::RecursionLimitExceeded => {
-            Error::new("54001", "the statement is nested too deeply").with_hint(format!(
-                "At most {RECURSION_LIMIT} levels of nesting can be parsed."
-            ))
-        }
-        ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
-            let (message, position) = take_position(&text);
-            syntax_error(format!("syntax error: {message}"), position)
-        }
-    }
-}
-
-fn take_position(text: &str) -> (&str, Option<Position>) {
-    let parsed = text.rsplit_once(" at Line: ").and_then(|(message, place)| {
-        let (line, column) = place.split_once(", Column: ")?;
-        let position = Position {
-            line: line.parse().ok()?,
-            column: column.trim().parse().ok()?,
-        };
-        Some((message, Some(position)))
-    });
-    parsed.unwrap_or((text, None))
 }
 
 #[cfg(test)]

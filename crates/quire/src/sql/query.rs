@@ -28,7 +28,7 @@ use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
 use crate::progress::Phase;
 use crate::roles::check_files;
-use crate::session::{QuireOptions, Session, StatementContext, next_of};
+use crate::session::{Session, StatementContext, next_of};
 
 /// Batches that wait for a slow reader of the rows.
 const QUEUED_BATCHES: usize = 2;
@@ -230,9 +230,9 @@ pub(super) async fn run(
     let snapshot = session.snapshot_for(&query, token).await?;
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
-    let machine = QuireOptions::of(session).machine();
+    let executor = session.planner_options().executor();
     token.work().begin(Phase::Reading, None);
-    let tried = tuple_engine::try_run(session, &tables, &planned, machine, token).await?;
+    let tried = tuple_engine::try_run(session, &tables, &planned, executor, token).await?;
     if !matches!(tried, Tried::Started(_)) {
         // What the tuple engine has expected is not what batches read.
         token.work().begin(Phase::Reading, None);

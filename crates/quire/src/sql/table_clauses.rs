@@ -7,7 +7,7 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
-use super::parse::{position, syntax_error, word};
+use super::parse::{position, word};
 use crate::error::{Error, Position};
 
 /// What stood in the clauses.
@@ -171,7 +171,7 @@ fn value_word(
     let next = input.find(|t| !matches!(t.token, Token::Whitespace(_)));
     match next.map(|t| t.token) {
         Some(Token::Word(word)) => Ok(word.value.to_ascii_lowercase()),
-        _ => Err(syntax_error(
+        _ => Err(Error::syntax(
             format!(
                 "syntax error: {} must be followed by {expected}",
                 clause.token

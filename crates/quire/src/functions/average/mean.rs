@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use quire_exec::plan::{nearest_double, nearest_mean};
 
-use crate::functions::decimal_out_of_range;
+use crate::error::Error;
 
 /// Which values the mean is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,9 @@ impl Total {
         let limit = 10_u128.pow(u32::from(precision));
         match self.nearest_mean(factor) {
             Some(mean) if mean.unsigned_abs() < limit => Ok(Some(mean)),
-            _ => Err(DataFusionError::External(Box::new(decimal_out_of_range()))),
+            _ => Err(DataFusionError::External(Box::new(
+                Error::decimal_out_of_range(),
+            ))),
         }
     }
 

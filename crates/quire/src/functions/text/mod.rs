@@ -34,7 +34,6 @@ use self::output::Output;
 use crate::interruption::Interruption;
 
 pub(crate) use like::TextIsLike;
-pub(crate) use output::value_too_large;
 
 /// The functions of these names are replaced.
 const REPLACED: [(&str, Operation); 7] = [

@@ -17,12 +17,6 @@ const BATCH_BYTES_MAX: usize = i32::MAX as usize;
 /// Bytes between two looks at whether the statement is cancelled.
 const LOOK_BYTES: usize = 1 << 20;
 
-/// The error of a value that would be too long.
-pub(crate) fn value_too_large() -> Error {
-    Error::new("54000", "the value is too large")
-        .with_detail(format!("A value has at most {VALUE_BYTES_MAX} bytes."))
-}
-
 /// See the module.
 pub(super) struct Output<'i> {
     bytes: Vec<u8>,
@@ -55,7 +49,7 @@ impl<'i> Output<'i> {
     /// A text of so many bytes begins: there is room for it, or an error.
     pub(super) fn begin(&mut self, bytes: Option<usize>) -> Result<()> {
         let bytes = bytes.filter(|bytes| *bytes <= VALUE_BYTES_MAX);
-        let bytes = bytes.ok_or_else(|| external(value_too_large()))?;
+        let bytes = bytes.ok_or_else(|| external(Error::value_too_large()))?;
         if !self.interruption.allows(bytes) {
             // The planner keeps the call when it fails.
             let text = "the value is too large for a constant of a plan";

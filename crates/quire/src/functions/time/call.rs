@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use quire_text::temporal::{DateOrder, Zone};
 
 use super::value::{Collector, Value, Values};
-use crate::session::QuireOptions;
+use crate::functions::QuireOptions;
 
 /// What a row's code sees beside its arguments.
 pub(super) struct Context {

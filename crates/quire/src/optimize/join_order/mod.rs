@@ -22,8 +22,6 @@ use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::logical_expr::{JoinType, LogicalPlan};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use crate::session::QuireOptions;
-
 /// The rule.
 #[derive(Debug)]
 pub(super) struct JoinOrder;
@@ -87,3 +85,4 @@ fn reorder_tree(
     }
     rebuild::rebuild(&graph, &best, plan.schema()).map(Transformed::yes)
 }
+use crate::functions::QuireOptions;

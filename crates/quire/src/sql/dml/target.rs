@@ -11,7 +11,7 @@ use super::super::insert::suggest_table;
 use super::super::reject::not_supported;
 use crate::error::Error;
 use crate::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
-use crate::session::{QuireOptions, Session};
+use crate::session::Session;
 use crate::transaction::Writer;
 
 /// A table, and what its rows are changed by.
@@ -58,7 +58,7 @@ impl ChangeTarget {
                 Arc::new(RowTableProvider::target(Arc::clone(delta), Some(moved)))
             }
             (ChangeTarget::Columns { table, .. }, None) => {
-                let options = QuireOptions::of(session);
+                let options = session.planner_options();
                 Arc::new(ColumnTableProvider::target(Arc::clone(table), options))
             }
         })

@@ -13,7 +13,8 @@ use tokio::task::block_in_place;
 use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, translated};
 use crate::cancel::CancelToken;
 use crate::error::Error;
-use crate::session::{Machine, QuireOptions, Session, StatementContext};
+use crate::functions::ExecutorChoice;
+use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
 
 /// The rows of a change, which somebody is to find.
@@ -44,17 +45,17 @@ impl WantedRows<'_> {
         session: &Session,
         token: &CancelToken,
     ) -> Result<Option<FoundRows>, Error> {
-        let machine = QuireOptions::of(session).machine();
-        let may_be = match machine {
-            Machine::Batches => false,
-            Machine::Tuples => true,
-            Machine::Cheaper => self.tables.are_all_of(self.plan)?,
+        let executor = session.planner_options().executor();
+        let may_be = match executor {
+            ExecutorChoice::Batches => false,
+            ExecutorChoice::Tuples => true,
+            ExecutorChoice::Cheaper => self.tables.are_all_of(self.plan)?,
         };
         if !may_be {
             return Ok(None);
         }
-        let found = self.translated(session, machine, token).await?;
-        if machine == Machine::Tuples || found.is_some() {
+        let found = self.translated(session, executor, token).await?;
+        if executor == ExecutorChoice::Tuples || found.is_some() {
             session.database.tuple_counts.count(found.is_none());
         }
         Ok(found)
@@ -63,7 +64,7 @@ impl WantedRows<'_> {
     async fn translated(
         self,
         session: &Session,
-        machine: Machine,
+        executor: ExecutorChoice,
         token: &CancelToken,
     ) -> Result<Option<FoundRows>, Error> {
         let Ok(translated) = translated(self.context, self.plan)? else {
@@ -73,7 +74,7 @@ impl WantedRows<'_> {
         let costs = costs_of(&query, &tables, &options_of(session, token)).await?;
         let is_wanted = costs.is_ok_and(|costs| {
             let is_cheaper = costs.tuple_ns <= costs.batch_ns;
-            (is_cheaper || machine == Machine::Tuples) && costs.row_count < self.rows_max
+            (is_cheaper || executor == ExecutorChoice::Tuples) && costs.row_count < self.rows_max
         });
         Ok(is_wanted.then_some(FoundRows { query, tables }))
     }
@@ -130,7 +131,7 @@ impl TupleChange {
                 return Ok(false);
             };
             let compiler = session.database.native_compiler();
-            if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
+            if let Some(compiler) = compiler.filter(|_| session.planner_options().native_code) {
                 running.compile_with(compiler);
             }
             let mut rows = ResultRows::default();

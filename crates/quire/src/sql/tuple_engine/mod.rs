@@ -24,9 +24,10 @@ use super::query::PlannedQuery;
 use crate::cancel::CancelToken;
 use crate::database::of_panic;
 use crate::error::Error;
+use crate::functions::ExecutorChoice;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
-use crate::session::{Machine, QuireOptions, Session, StatementContext};
+use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
 
 pub(super) use change::{TupleChange, WantedRows};
@@ -72,14 +73,14 @@ pub(super) async fn try_run(
     session: &Arc<Session>,
     snapshot: &Snapshot,
     planned: &PlannedQuery,
-    machine: Machine,
+    executor: ExecutorChoice,
     token: &CancelToken,
 ) -> Result<Tried, Error> {
     let tables = RowTables::of(snapshot);
-    let is_asked = match machine {
-        Machine::Batches => false,
-        Machine::Tuples => true,
-        Machine::Cheaper => tables.are_all_of(&planned.plan)?,
+    let is_asked = match executor {
+        ExecutorChoice::Batches => false,
+        ExecutorChoice::Tuples => true,
+        ExecutorChoice::Cheaper => tables.are_all_of(&planned.plan)?,
     };
     if !is_asked {
         return Ok(Tried::Left);
@@ -87,7 +88,7 @@ pub(super) async fn try_run(
     let counts = &session.database.tuple_counts;
     let options = options_of(session, token);
     let translated = translated(&planned.context, &planned.plan)?;
-    if machine == Machine::Cheaper {
+    if executor == ExecutorChoice::Cheaper {
         let is_cheaper = match &translated {
             Ok(translated) => costs_of(&translated.query, &tables, &options)
                 .await?
@@ -108,7 +109,7 @@ pub(super) async fn try_run(
         (translated, _) => return Ok(left(translated.ok())),
     };
     let compiler = session.database.native_compiler();
-    if let Some(compiler) = compiler.filter(|_| QuireOptions::of(session).native_code) {
+    if let Some(compiler) = compiler.filter(|_| session.planner_options().native_code) {
         running.running.compile_with(compiler);
     }
     let schema = planned.shown_schema_of(&translated.optimized);
@@ -119,7 +120,7 @@ fn left(translated: Option<Translated>) -> Tried {
     translated.map_or(Tried::Left, |it| Tried::Optimized(Box::new(it.optimized)))
 }
 
-/// What a query would cost by either machine. Inside, why the tuple engine cannot run it.
+/// What a query would cost by either executor. Inside, why the tuple engine cannot run it.
 async fn costs_of(
     query: &Query,
     tables: &RowTables,

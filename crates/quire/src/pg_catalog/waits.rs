@@ -10,8 +10,8 @@ use datafusion::common::{Result, plan_err};
 use quire_kv::mvcc::{LockObject, LockReport};
 use quire_tables::Snapshot;
 
-use super::storage::table_of;
 use crate::database::Opened;
+use crate::functions::table_of;
 use crate::sessions::{SessionReport, micros_of};
 
 /// Those of one database; tables are called as the snapshot calls them.
