@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
+use quire_error::wait::wait;
 use quire_store::{FileDisk, OpenMode};
 
-use crate::cancel::CancelToken;
-use crate::error::Error;
-use crate::progress::Phase;
 use crate::session::Session;
-use crate::wait::wait;
 
 /// See [`crate::Connection::backup`].
 pub(crate) fn back_up(

@@ -3,20 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use quire_error::cancel::{CancelHandle, CancelToken};
+use quire_error::error::Error;
+use quire_error::progress::ProgressHandle;
+use quire_error::wait::wait;
 use quire_tables::TableDefinition;
 
 use crate::backup::back_up;
-use crate::cancel::{CancelHandle, CancelToken};
 use crate::database::Opened;
-use crate::error::Error;
 use crate::external::ExternalTables;
 use crate::outcome::Outcome;
-use crate::progress::ProgressHandle;
 use crate::session::{Identity, Session};
 use crate::sql::load::{CopyStream, begin_copy};
 use crate::sql::{self, DumpPart};
 use crate::statement::{self, Prepared};
-use crate::wait::wait;
 
 /// Name and size of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]

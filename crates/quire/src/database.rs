@@ -8,6 +8,8 @@ use std::time::Duration;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_native::NativeCompiler;
 use quire_store::pool::PoolOptions;
 use quire_store::{
@@ -17,9 +19,7 @@ use quire_tables::{Engine, EngineOptions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 
-use crate::cancel::CancelToken;
 use crate::connection::Connection;
-use crate::error::Error;
 use crate::memory::{Shares, SpillFiles, StatementMemory};
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
@@ -49,7 +49,7 @@ const LAST_TASKS_WAIT: Duration = Duration::from_secs(10);
 ///     let batch = rows.next_batch()?;
 ///     assert_eq!(batch.map(|batch| batch.num_rows()), Some(1));
 /// }
-/// # Ok::<(), quire::Error>(())
+/// # Ok::<(), quire_error::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Database {
@@ -249,7 +249,7 @@ impl Opened {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        self.run_with(work, crate::wait::wait)
+        self.run_with(work, quire_error::wait::wait)
     }
 
     /// The same for the work of a statement, which is stopped when its time is up.
@@ -258,7 +258,7 @@ impl Opened {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        self.run_with(work, |task| crate::wait::wait_in_time(token, task))
+        self.run_with(work, |task| quire_error::wait::wait_in_time(token, task))
     }
 
     fn run_with<T, F>(

@@ -6,14 +6,10 @@
 //! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
 #![forbid(unsafe_code)]
 
-mod backup;
-mod cancel;
+pub mod backup;
 mod connection;
 mod database;
-mod error;
 mod external;
-mod functions;
-mod interruption;
 mod machine;
 mod memory;
 mod merging;
@@ -22,7 +18,6 @@ mod options;
 mod outcome;
 mod pg_catalog;
 mod plan;
-mod progress;
 mod roles;
 mod scan;
 pub mod scram;
@@ -31,18 +26,17 @@ mod sessions;
 mod sql;
 mod statement;
 mod statistics;
-mod time_limit;
 mod transaction;
-mod wait;
 
-pub use cancel::CancelHandle;
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
-pub use error::{Error, Position};
 pub use external::{ExternalRows, ExternalTable, ExternalTables};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
-pub use progress::{Phase, Progress, ProgressHandle};
+pub use quire_error::cancel::CancelHandle;
+pub use quire_error::error::{Error, Position};
+pub use quire_error::progress::{Phase, Progress, ProgressHandle};
+pub use quire_error::wait::while_waiting;
 pub use quire_files::AtomicFile;
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use quire_tables::row_table::{Decimal, Value};
@@ -51,7 +45,6 @@ pub use roles::Role;
 pub use sql::DumpPart;
 pub use sql::load::{CopyFormat, CopyIn, CopyKind, CopyStream};
 pub use statement::{Prepared, Reply, ValueRef};
-pub use wait::while_waiting;
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use quire_error::cancel::{CancelHandle, CancelToken};
+use quire_error::error::Error;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::cancel::{CancelHandle, CancelToken};
 use crate::database::Opened;
-use crate::error::Error;
 
 /// The result of one statement.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl Rows {
             Source::Ready(batches) => Ok(batches.next()),
             Source::Task { batches, token, .. } => {
                 token.limit().resume();
-                let next = crate::wait::wait_in_time(token, async {
+                let next = quire_error::wait::wait_in_time(token, async {
                     tokio::select! {
                         biased;
                         () = token.cancelled() => Err(Error::cancelled()),

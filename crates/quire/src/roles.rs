@@ -3,9 +3,9 @@
 //! There are no privileges on tables. A role that is no superuser may read and change all of them, but no roles but its own
 //! password, and no files of the machine that the database is on.
 
+use quire_error::error::Error;
 use quire_tables::{RoleDefinition, Snapshot};
 
-use crate::error::Error;
 use crate::scram::ScramVerifier;
 use crate::session::Session;
 

@@ -14,10 +14,10 @@ use quire_tables::{Savepoint, Snapshot, Transaction as EngineTransaction};
 use tokio::sync::MutexGuard;
 use tokio::task::block_in_place;
 
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::merging::ChangedRows;
 use crate::session::{Session, SettingsThen};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 
 pub(crate) use spare::SpareTransaction;
 

@@ -18,15 +18,15 @@ use datafusion::logical_expr::{
     ScalarUDFImpl, cast as expr_cast,
 };
 use datafusion::optimizer::AnalyzerRule;
-
-use super::float_keys::compares;
-use super::own_names::keeping_names;
-use super::settle_types;
-use crate::functions::{
+use quire_functions::{
     ArrayCast, BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits,
     DecimalToFloat, FloatCast, LossyCast, NestedText, OrderedDoubles, RoundToInteger, TextToBytes,
     TextToDecimal, in_order,
 };
+
+use super::float_keys::compares;
+use super::own_names::keeping_names;
+use super::settle_types;
 
 /// The rule.
 #[derive(Debug)]

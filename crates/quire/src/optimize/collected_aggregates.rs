@@ -12,9 +12,9 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, SortExpr};
 use datafusion::optimizer::AnalyzerRule;
+use quire_functions::{CollectedRows, STATISTICS};
 
 use super::own_names::keeping_names;
-use crate::functions::{CollectedRows, STATISTICS};
 
 /// The rule.
 #[derive(Debug)]

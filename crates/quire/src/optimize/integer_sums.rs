@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::functions::CheckedSum;
+use quire_functions::CheckedSum;
 
 /// Functions that return one of their arguments, or its absolute value.
 const TRANSPARENT: [&str; 5] = ["abs", "coalesce", "greatest", "least", "nullif"];

@@ -7,9 +7,9 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use quire_functions::TextIsLike;
 
 use super::own_names::keeping_names;
-use crate::functions::TextIsLike;
 
 /// Wildcards of a pattern that DataFusion is left with.
 const WILDCARDS_MAX: usize = 8;

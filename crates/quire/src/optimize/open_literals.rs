@@ -16,9 +16,9 @@ use datafusion::logical_expr::{
     Between, Distinct, Expr, ExprSchemable, Join, LogicalPlan, Projection, Union, cast,
 };
 use datafusion::optimizer::AnalyzerRule;
+use quire_functions::Kind;
 
 use super::own_names::keeping_names;
-use crate::functions::Kind;
 
 /// The rule.
 #[derive(Debug)]

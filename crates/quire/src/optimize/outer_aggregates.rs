@@ -8,11 +8,11 @@ use std::sync::Arc;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, Result, not_impl_err};
 use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Subquery, Window};
+use quire_error::error::Error;
+use quire_functions::OuterAggregate;
 
 use super::integer_sums::narrow_sum;
 use super::own_names::keeping_names;
-use crate::error::Error;
-use crate::functions::OuterAggregate;
 
 /// The plan without the function.
 pub(crate) fn hoist_outer_aggregates(plan: LogicalPlan) -> Result<LogicalPlan> {

@@ -7,7 +7,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 
-use crate::functions::OwnName;
+use quire_functions::OwnName;
 
 /// The plan without the function, under the same names.
 pub(crate) fn without_own_names(plan: LogicalPlan) -> Result<LogicalPlan> {

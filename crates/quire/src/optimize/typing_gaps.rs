@@ -19,9 +19,9 @@ use datafusion::logical_expr::{
     WindowFrameUnits, cast, lit, when,
 };
 use datafusion::optimizer::AnalyzerRule;
+use quire_functions::{JoinedBytes, NestedText, OctetLength};
 
 use super::own_names::keeping_names;
-use crate::functions::{JoinedBytes, NestedText, OctetLength};
 
 /// The rule.
 #[derive(Debug)]

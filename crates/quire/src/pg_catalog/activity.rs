@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use datafusion::common::{Result, ScalarValue};
+use quire_error::activity::micros_of;
 use quire_kv::mvcc::{LockObject, LockReport};
 
 use super::PgCatalog;
 use super::objects::table_oid;
 use super::rows::{Rows, flag, instant, number, text};
 use super::surroundings::DATABASE;
-use crate::sessions::{SessionReport, micros_of};
+use crate::sessions::SessionReport;
 
 /// What is shown of the statements of others.
 const HIDDEN: &str = "<insufficient privilege>";

@@ -1,11 +1,11 @@
 //! Functions about other connections: `pg_cancel_backend` and its like.
 
 use datafusion::common::{Result, ScalarValue};
+use quire_error::error::Error;
 
 use super::PgCatalog;
 use super::answers::{external, integer};
 use super::rows::{flag, list, number};
-use crate::error::Error;
 
 pub(super) fn own_number(catalog: &PgCatalog, _: &[ScalarValue]) -> Result<ScalarValue> {
     Ok(number(catalog.number))

@@ -38,10 +38,10 @@ use datafusion::execution::session_state::SessionState;
 use quire_tables::Snapshot;
 
 use crate::database::Opened;
-use crate::error::Error;
 use crate::session::{Identity, Session, Settings};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
+use quire_error::error::Error;
 use roles::RoleEntry;
 use rows::{Batch, Rows};
 pub(crate) use specification::PG_CATALOG;

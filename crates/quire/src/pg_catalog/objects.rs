@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use quire_error::error::Error;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, KeyDefinition, ReferentialAction,
     SequenceDefinition, Snapshot, Storage, TableDefinition, ViewDefinition,
@@ -14,7 +15,6 @@ use quire_tables::{
 
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG, TABLES};
 use super::types;
-use crate::error::Error;
 use crate::sql::names::quoted;
 use crate::sql::{foreign_key_text, key_columns};
 

@@ -1,12 +1,12 @@
 //! What relations take in the file, compressed, as PostgreSQL's functions of sizes are asked for it.
 
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use quire_error::error::Error;
 use quire_tables::{Snapshot, TreeSize};
 
 use super::PgCatalog;
 use super::objects::{Relation, Source};
 use super::rows::number;
-use crate::error::Error;
 
 /// The bytes of a table that are not those of its secondary indexes, and those that are.
 struct TableBytes {

@@ -7,12 +7,13 @@ use datafusion::arrow::array::{
 };
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, plan_err};
+use quire_error::activity::micros_of;
+use quire_functions::table_of;
 use quire_kv::mvcc::{LockObject, LockReport};
 use quire_tables::Snapshot;
 
 use crate::database::Opened;
-use crate::functions::table_of;
-use crate::sessions::{SessionReport, micros_of};
+use crate::sessions::SessionReport;
 
 /// Those of one database; tables are called as the snapshot calls them.
 pub(crate) struct WaitsFunction {

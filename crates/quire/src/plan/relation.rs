@@ -10,9 +10,9 @@ use datafusion::logical_expr::{
     Values,
 };
 use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
+use quire_functions::FloatKey;
 
 use super::Untranslated;
-use crate::functions::FloatKey;
 use crate::statement::expression::{Beyond, Slots, Translator};
 
 /// Translates the nodes of one statement.

@@ -16,8 +16,8 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use quire_error::error::Error;
 
-use crate::error::Error;
 use crate::external::{ExternalRows, ExternalTable};
 
 /// Rows that are converted and handed on at a time.

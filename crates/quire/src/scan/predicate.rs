@@ -11,10 +11,10 @@ use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
+use quire_functions::FloatKey;
 use quire_tables::{Predicate, ZoneTable};
 
 use super::pruning::ZoneStatistics;
-use crate::functions::FloatKey;
 
 /// One conjunct. Static filters keep one meaning; dynamic ones, which a join or a top-k above
 /// tightens while the scan runs, are read anew whenever their generation changes.

@@ -11,13 +11,13 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_plan::ExecutionPlan;
+use quire_functions::QuireOptions;
 use quire_tables::ColumnTable;
 
 use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;
 use super::rows::with_row_key;
 use super::source::ColumnScan;
-use crate::functions::QuireOptions;
 use crate::statistics::TableProfile;
 
 /// The table, and what is known of its values; as the target of a change each row has its key in a last column.

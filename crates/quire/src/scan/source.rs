@@ -26,12 +26,12 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::EmptyRecordBatchStream;
+use quire_functions::QuireOptions;
 use quire_kv::progress::Work;
 use quire_tables::{ColumnTable, Predicate, Scan, ScanError, ScanOptions};
 
 use super::predicate::{ScanFilter, map_columns};
 use super::stream::SharedScan;
-use crate::functions::QuireOptions;
 use crate::statistics::TableProfile;
 
 /// Tables with fewer rows than this per partition are not worth another partition.

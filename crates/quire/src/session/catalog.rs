@@ -9,10 +9,10 @@ use datafusion::catalog::{
     SchemaProvider, TableProvider,
 };
 use datafusion::common::{DataFusionError, Result};
+use quire_error::error::Error;
+use quire_functions::QuireOptions;
 use quire_tables::Snapshot;
 
-use crate::error::Error;
-use crate::functions::QuireOptions;
 use crate::pg_catalog::{PG_CATALOG, PgCatalog, SCHEMAS};
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use datafusion::common::config::ExtensionOptions;
 use datafusion::prelude::SessionConfig;
+use quire_error::error::Error;
 use quire_exec::costs::Costs;
+use quire_functions::QuireOptions;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 
 use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
@@ -15,8 +17,6 @@ use super::costs::{COSTS, CostSettings};
 use super::formats;
 use super::kept;
 use super::transactions::TransactionSettings;
-use crate::error::Error;
-use crate::functions::QuireOptions;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
 

@@ -13,7 +13,15 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
+use quire_error::activity::micros_of;
+use quire_error::cancel::CancelToken;
+use quire_error::error::{Error, closest};
+use quire_error::interruption::Interruption;
 use quire_exec::plan::Environment;
+use quire_functions::{
+    CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues, StatementClock,
+    StorageFunction, TablesFunction, micros_now, zone_of,
+};
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions, progress::Work};
 use quire_tables::Snapshot;
 use quire_tables::row_table::Value;
@@ -22,19 +30,11 @@ use quire_text::temporal::Zone;
 use super::catalog::catalog_list;
 use super::configuration::Settings;
 use super::second_try;
-use crate::cancel::CancelToken;
 use crate::database::Opened;
-use crate::error::{Error, closest};
 use crate::external::ExternalTables;
-use crate::functions::{
-    self, CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues,
-    StatementClock, StorageFunction, TablesFunction, micros_now, zone_of,
-};
-use crate::interruption::Interruption;
 use crate::optimize::{self, Holding};
 use crate::pg_catalog::{self, PgCatalog, WaitsFunction};
 use crate::scan::{ExternalTableProvider, announce};
-use crate::sessions::micros_of;
 use crate::sql::rewrite::rewrite_expression;
 use crate::sql::{expression_names, outer_aggregates, relations_of};
 use crate::transaction::{SpareTransaction, Transaction};
@@ -313,7 +313,7 @@ impl Session {
         let catalogs = catalog_list(snapshot.clone(), files, options, catalog)?;
         state.register_catalog_list(catalogs);
         let clock = self.statement_clock();
-        functions::register(&mut state, &snapshot, &self.sequence_values, clock)?;
+        quire_functions::register(&mut state, &snapshot, &self.sequence_values, clock)?;
         state.register_udtf("quire_storage", Arc::new(StorageFunction(snapshot.clone())));
         state.register_udtf("quire_pool", Arc::new(PoolFunction(snapshot.clone())));
         let waits = WaitsFunction {

@@ -11,9 +11,8 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::prelude::SessionConfig;
+use quire_error::error::Error;
 
-use crate::error::Error;
-use crate::functions;
 use crate::optimize::{self, Holding};
 use crate::sql::SpelledTypes;
 
@@ -77,6 +76,6 @@ fn new_planner(
         .with_type_planner(Arc::new(SpelledTypes))
         .build();
     planner.register_expr_planner(Arc::new(optimize::TimePlanner))?;
-    functions::register_pure(&mut planner)?;
+    quire_functions::register_pure(&mut planner)?;
     Ok(planner)
 }

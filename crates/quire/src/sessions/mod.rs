@@ -3,7 +3,6 @@
 //! There is one list for all connections of an open database, those of programs and those of a server. Their numbers are what
 //! PostgreSQL calls process ids.
 
-mod activity;
 mod report;
 
 use std::collections::BTreeMap;
@@ -11,10 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use crate::cancel::CancelHandle;
 use crate::session::Session;
+use quire_error::cancel::CancelHandle;
 
-pub(crate) use activity::{Activity, micros_of};
 pub(crate) use report::SessionReport;
 
 /// The largest number of a connection, as of a process of PostgreSQL; the engine's locks have room for it.

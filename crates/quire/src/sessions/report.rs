@@ -2,8 +2,9 @@
 
 use std::time::SystemTime;
 
-use super::activity::micros_of;
-use crate::cancel::CancelHandle;
+use quire_error::activity::micros_of;
+use quire_error::cancel::CancelHandle;
+
 use crate::session::Session;
 use crate::transaction::Transaction;
 

@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement, Value, VisitorMut,
 };
+use quire_functions::{ArrayElement, elements_of, parse_array};
 
 use super::walk::walk_mut;
-use crate::functions::{ArrayElement, elements_of, parse_array};
 
 /// See the module, 1 and 2.
 pub(super) fn rewrite(expr: &mut Expr) {

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{Expr, Visit, Visitor};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use quire_error::error::Error;
 
 use super::parse::word;
 use super::walk::walk;
-use crate::error::Error;
 
 /// Levels of an expression.
 const LEVELS_MAX: usize = 2000;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Ident, Query, SetExpr, Statement};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 
 use super::names::folded;
 use super::parse::{Command, parse};
 use super::reject::not_supported;
 use super::table_clauses::TableClauses;
 use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::machine;
 use crate::outcome::{Completion, Outcome};
-use crate::progress::Phase;
 use crate::session::Session;
 use crate::transaction::aborted;
 

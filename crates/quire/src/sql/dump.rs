@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use quire_error::error::Error;
 use quire_tables::{
     ColumnDefinition, GeneratedKind, SequenceDefinition, Snapshot, TableDefinition, ViewDefinition,
     default_name,
@@ -14,7 +15,6 @@ use super::definition_text::{
     table_text,
 };
 use super::names::quoted;
-use crate::error::Error;
 
 /// A piece of a database as SQL. The pieces are to be written in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]

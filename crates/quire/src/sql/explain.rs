@@ -11,15 +11,15 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_functions::ExecutorChoice;
 use quire_tables::Snapshot;
 
 use super::dml;
 use super::query::{context_for, plan};
 use super::reject::{self, not_supported};
 use super::{tuple_engine, with_queries};
-use crate::cancel::CancelToken;
-use crate::error::Error;
-use crate::functions::ExecutorChoice;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
 use crate::session::{Session, next_of};

@@ -12,10 +12,10 @@ use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Statement, UnaryOperator, Value, VisitorMut,
 };
+use quire_functions::OwnName;
 
 use super::names::last_part;
 use super::walk::walk_mut;
-use crate::functions::OwnName;
 
 /// Marks what names leave out; says whether there is anything of the kind.
 pub(crate) fn mark(statement: &mut Statement) -> bool {

@@ -12,11 +12,11 @@ use datafusion::functions_aggregate::all_default_aggregate_functions;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select,
 };
+use quire_error::error::Error;
 
 use super::names::last_part;
 use super::positions::item_of;
 use super::walk::look_at_own_expressions;
-use crate::error::Error;
 
 /// PostgreSQL's bounds.
 const MAX_SETS: usize = 4096;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Insert, ObjectName};
+use quire_error::cancel::CancelToken;
+use quire_error::error::{Error, closest};
 use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 
 use super::dml;
 use super::names::last_part;
 use super::reject::not_supported;
-use crate::cancel::CancelToken;
-use crate::error::{Error, closest};
 use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::transaction::Writer;

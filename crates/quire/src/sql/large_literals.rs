@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Expr, Statement, Value, VisitorMut};
+use quire_functions::LargeText;
 
 use super::rewrite::call;
 use super::walk::walk_mut;
-use crate::functions::LargeText;
 
 /// Bytes of a literal that is long.
 const LONG: usize = 32 << 10;

@@ -14,13 +14,13 @@ use datafusion::sql::sqlparser::ast::{
     Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
     VisitorMut, With,
 };
+use quire_error::error::Error;
 
 use super::merged_in_subqueries;
 use super::names::{folded, last_part, quoted};
 use super::parse::parse_query;
 use super::rewrite::call;
 use super::walk::{change_own_expressions, walk, walk_mut};
-use crate::error::Error;
 use crate::session::StatementContext;
 
 /// Writes merged columns out, where there are any.

@@ -8,10 +8,10 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByKind, Query, Select, SetExpr,
     VisitMut, WindowSpec, WindowType,
 };
+use quire_error::error::Error;
 
 use super::names::folded;
 use super::walk::{change_own_expressions, look_at_own_expressions};
-use crate::error::Error;
 
 /// Checks the windows of a `SELECT` that build on others.
 pub(super) fn check(select: &Select) -> Result<(), Error> {

@@ -10,12 +10,12 @@ use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArguments, Ident, ObjectName, OrderByKind, Query,
     Select, SetExpr, Statement, VisitorMut,
 };
+use quire_functions::OuterAggregate;
 
 use super::names::{folded, last_part};
 use super::positions::item_of;
 use super::scopes::Scopes;
 use super::walk::{for_each_expression, walk_mut};
-use crate::functions::OuterAggregate;
 
 /// Marks the calls; says whether there are any.
 pub(crate) fn mark(statement: &mut Statement) -> bool {

@@ -9,6 +9,7 @@
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use quire_error::error::{Error, Position, RECURSION_LIMIT};
 
 use super::chains;
 use super::copy_statement::{self, CopyStatement};
@@ -19,7 +20,6 @@ use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::set_members;
 use super::table_clauses::{self, TableClauses};
-use crate::error::{Error, Position, RECURSION_LIMIT};
 
 /// One statement, parsed.
 #[derive(Debug)]

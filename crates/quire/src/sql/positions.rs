@@ -5,10 +5,10 @@ use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, FunctionArgumentClause, FunctionArguments, GroupByExpr, OrderByExpr,
     OrderByKind, Query, Select, SelectItem, SetExpr, SetQuantifier, UnaryOperator, Value,
 };
+use quire_error::error::Error;
 
 use super::names::{folded, of_expression};
 use super::walk::for_each_expression;
-use crate::error::Error;
 
 /// Checks the keys of a query's `ORDER BY`.
 pub(super) fn check_order(query: &Query) -> Result<(), Error> {

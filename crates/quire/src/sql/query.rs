@@ -12,6 +12,9 @@ use datafusion::execution::{FunctionRegistry, SendableRecordBatchStream};
 use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 use futures::FutureExt;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
@@ -21,12 +24,9 @@ use super::parse::parse_query;
 use super::reject;
 use super::tuple_engine::{self, Tried};
 use super::{large_literals, rewrite, scopes, shared_queries, views, with_queries};
-use crate::cancel::CancelToken;
 use crate::database::of_panic;
-use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
-use crate::progress::Phase;
 use crate::roles::check_files;
 use crate::session::{Session, StatementContext, next_of};
 
@@ -342,10 +342,10 @@ pub(super) fn nullable(schema: &Schema) -> SchemaRef {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use quire_error::cancel::CancelHandle;
 
     use super::*;
     use crate::Database;
-    use crate::cancel::CancelHandle;
 
     #[test]
     fn a_panic_is_no_end_of_the_rows() {

@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Join, JoinConstraint, JoinOperator, ObjectName, Query, Select, SetExpr, SetOperator,
     SetQuantifier, Statement, TableFactor, Value, Visitor,
 };
+use quire_error::error::Error;
 
 use super::grouping_sets;
 use super::named_windows;
@@ -17,7 +18,6 @@ use super::positions;
 use super::row_comparison;
 use super::rows_in_subqueries;
 use super::walk::{for_each_expression, walk};
-use crate::error::Error;
 
 /// Checks every query inside `statement`.
 pub(crate) fn check(statement: &Statement) -> Result<(), Error> {

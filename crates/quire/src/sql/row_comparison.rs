@@ -14,9 +14,9 @@
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
 };
+use quire_error::error::Error;
 
 use super::last_part;
-use crate::error::Error;
 
 /// Replaces an expression that compares rows.
 pub(super) fn rewrite(expr: &mut Expr) {

@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value,
 };
+use quire_error::error::Error;
 
 use super::parse::parse_query;
-use crate::error::Error;
 
 /// The members, as a table of the subquery.
 const MEMBERS: &str = "__members";

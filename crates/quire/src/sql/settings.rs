@@ -8,11 +8,11 @@ use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel,
     TransactionMode, Value,
 };
+use quire_error::error::Error;
 use quire_kv::mvcc::Isolation;
 use quire_text::temporal::{SECOND, Zone, parse_interval};
 
 use super::reject::not_supported;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::{Session, isolation_name};
 use crate::transaction::Modes;

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::Snapshot;
 
 use super::names::{folded, last_part};
 use super::parse::parse_query;
 use super::query;
 use super::walk::{for_each_expression, for_each_relation};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::optimize::SharedRows;
 use crate::session::Session;
 

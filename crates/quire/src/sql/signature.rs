@@ -7,6 +7,8 @@ use datafusion::sql::sqlparser::ast::{
     DataType as SpelledType, Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement,
     TableObject, UpdateTableFromKind, Value,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 
 use super::arrays::{array_parameters, element_of};
 use super::names::last_part;
@@ -14,8 +16,6 @@ use super::parse::{Command, parse, parse_query};
 use super::query::PlannedQuery;
 use super::walk::for_each_expression;
 use super::{dispatch, query, types};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

@@ -8,10 +8,10 @@ use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
     CharacterLength, DataType as Spelled, ExactNumberInfo, TimezoneInfo,
 };
+use quire_error::error::Error;
 use quire_tables::SqlType;
 
 use super::reject::not_supported;
-use crate::error::Error;
 
 /// Digits of a NUMERIC without precision: PostgreSQL's has no bound, a column needs one.
 const DEFAULT_DECIMAL: SqlType = SqlType::Decimal {

@@ -10,14 +10,14 @@ use datafusion::catalog::TableProvider;
 use datafusion::datasource::ViewTable;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Query, Statement, Visit};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{Snapshot, ViewDefinition};
 
 use super::names::last_part;
 use super::parse::parse_query;
 use super::walk::for_each_relation;
 use super::{query, types};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::pg_catalog::ViewColumns;
 use crate::session::Session;
 

@@ -4,10 +4,10 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::Transaction;
 
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::session::next_of;
 
 /// Turns the rows of `plan` into rows of `table`: column i of the plan goes to the column

@@ -4,12 +4,12 @@
 //! first columns, then one range or list for the column after them. The conditions that the range says exactly are dropped from what is
 //! tested of each row; the others stay.
 
+use quire_error::error::Error;
 use quire_exec::plan::{Comparison, Environment, Expression, Scalar};
 use quire_tables::SqlType;
 use quire_tables::row_table::{TupleValue, Value};
 
 use super::table::{Key, KeyKind, Table, integer_bounds};
-use crate::error::Error;
 
 /// Columns of a key for whose values there is room on the stack.
 const FEW_COLUMNS: usize = 8;

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use datafusion::arrow::datatypes::DataType;
+use quire_error::error::Error;
 use quire_exec::plan::{Environment, Expression, Row, Scalar};
 use quire_tables::row_table::Value;
 
 use super::scalar::is_text;
-use crate::error::Error;
 
 /// An aggregate of a statement.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! What a statement is compiled to: plain data, shared by all executions.
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_error::error::Error;
 use quire_exec::plan::Expression;
 
 use super::access::Access;
 use super::aggregate::Aggregate;
 use super::bind::{LockMode, Typed};
 use super::table::KeyKind;
-use crate::error::Error;
 
 /// A statement on one row table.
 #[derive(Debug)]

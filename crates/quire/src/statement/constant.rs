@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_error::error::Error;
+use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 
 use super::compiled::Output;
 use super::memory::Memory;
 use super::run::Answer;
-use crate::error::Error;
 use crate::session::Session;
-use crate::wait::wait;
 
 /// A compiled `SELECT` of one row.
 #[derive(Debug)]

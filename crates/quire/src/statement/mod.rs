@@ -26,10 +26,10 @@ mod table;
 mod tests;
 mod value_ref;
 
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 
 pub(crate) use cache::StatementCache;
 pub(crate) use execute::ResultRows;

@@ -5,7 +5,10 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
+use quire_error::error::Error;
 use quire_exec::plan::Scalar;
+use quire_functions::elements_of;
+use quire_functions::{Kind, invalid_text};
 use quire_tables::row_table::Value;
 use quire_text::bytea;
 use quire_text::temporal;
@@ -13,9 +16,6 @@ use quire_text::temporal::{SECOND, Zone};
 use quire_text::type_name::sql_type_name;
 
 use super::scalar::{from_planned, is_binary, is_text, to_planned};
-use crate::error::Error;
-use crate::functions::elements_of;
-use crate::functions::{Kind, invalid_text};
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
 pub(super) fn natural_type(value: &Value) -> Option<DataType> {

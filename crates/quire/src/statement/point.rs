@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use quire_error::error::Error;
 use quire_exec::plan::{Environment, Row};
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::ReferenceChecks;
@@ -14,7 +15,6 @@ use super::execute::{Apply, ResultRows, passes};
 use super::memory::Memory;
 use super::run::Answer;
 use super::storage::{AddedRows, Changes};
-use crate::error::Error;
 use crate::session::Session;
 use crate::transaction::{Transaction, Writer};
 

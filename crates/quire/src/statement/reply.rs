@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
+use quire_error::error::Error;
 use quire_tables::row_table::Value;
 
 use super::execute::ResultRows;
 use super::run::Answer;
 use super::scalar::{from_planned, is_text};
 use super::value_ref::ValueRef;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 
 /// What one run of a prepared statement gave.
@@ -188,7 +188,7 @@ impl Reply {
     /// assert!(found.advance()?);
     /// assert_eq!(found.value(0), ValueRef::Text("Ada"));
     /// assert!(!found.advance()?);
-    /// # Ok::<(), quire::Error>(())
+    /// # Ok::<(), quire_error::error::Error>(())
     /// ```
     #[must_use]
     pub fn value(&self, column: usize) -> ValueRef<'_> {

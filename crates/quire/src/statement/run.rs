@@ -4,6 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::interruption::while_running;
+use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::row_table::Value;
@@ -16,15 +20,11 @@ use super::execute::{Executed, ResultRows, TableRows};
 use super::memory::{ChangedRow, Memory};
 use super::storage::{Changes, StoredRows};
 use super::table::Table;
-use crate::cancel::CancelToken;
-use crate::error::Error;
-use crate::interruption::while_running;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
 use crate::sql::parse::{Command, parse};
 use crate::sql::{array_parameters, make_arrays};
 use crate::transaction::{Modes, Writer};
-use crate::wait::wait;
 
 /// Words and operators between two commas.
 const MOST_LEVELS: u32 = 400;

@@ -5,7 +5,10 @@ use std::mem::take;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_exec::plan::Row;
+use quire_functions::SequenceValues;
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
 use quire_tables::{
@@ -18,9 +21,6 @@ use super::compiled::Conflict;
 use super::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
 use super::memory::ChangedRow;
 use super::table::{Key, KeyKind};
-use crate::cancel::CancelToken;
-use crate::error::Error;
-use crate::functions::SequenceValues;
 use crate::sql::stored_value;
 
 /// Looks at the key of a row and at its values; says whether to go on.

@@ -10,9 +10,9 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{InList, Like};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, Operator};
+use quire_functions::FloatKey;
 
 use super::profile::ColumnProfile;
-use crate::functions::FloatKey;
 
 /// Share kept by a filter of which nothing is known.
 const UNKNOWN: f64 = 0.25;

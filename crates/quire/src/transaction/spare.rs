@@ -6,8 +6,9 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use quire_error::error::Error;
+
 use super::OpenTransaction;
-use crate::error::Error;
 use crate::session::Session;
 
 /// The transaction, if there is one.

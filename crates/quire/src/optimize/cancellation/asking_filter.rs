@@ -10,7 +10,7 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 
-use crate::interruption::Interruption;
+use quire_error::interruption::Interruption;
 
 /// See the module.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use crate::interruption::Interruption;
+use quire_error::interruption::Interruption;
 
 /// A rule that changes nothing, and fails when the statement is cancelled.
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec,
     NestedLoopJoinExecBuilder, SortMergeJoinExec,
 };
+use quire_error::interruption::Interruption;
 
 use super::asking_filter::AskingFilter;
-use crate::interruption::Interruption;
 
 /// The plan with joins that give their thread back between batches of their result, and look at the statement's cancellation between
 /// batches of pairs, most of which may not be in the result.

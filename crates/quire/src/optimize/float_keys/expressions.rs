@@ -10,7 +10,7 @@ use datafusion::logical_expr::{
     BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, Projection,
 };
 
-use crate::functions::FloatKey;
+use quire_functions::FloatKey;
 
 /// Functions that return one of their arguments, chosen by comparing them.
 const CHOOSING: [&str; 3] = ["greatest", "least", "nullif"];

@@ -85,4 +85,4 @@ fn reorder_tree(
     }
     rebuild::rebuild(&graph, &best, plan.schema()).map(Transformed::yes)
 }
-use crate::functions::QuireOptions;
+use quire_functions::QuireOptions;

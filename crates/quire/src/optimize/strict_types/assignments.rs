@@ -3,9 +3,9 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
+use quire_error::error::Error;
 
 use super::kinds::{Kind, type_name};
-use crate::error::Error;
 
 /// Refuses a column of a query as the new values of a table's column called `name`.
 pub(crate) fn check_assignment(

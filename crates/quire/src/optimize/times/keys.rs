@@ -13,9 +13,9 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection,
     Sort, WindowFunctionDefinition, col,
 };
+use quire_functions::interval_length;
 
 use super::types::is_interval;
-use crate::functions::interval_length;
 
 /// A node whose keys are intervals, by their lengths.
 pub(super) fn by_length(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::open_literals::settle_sides;
 use super::own_names::keeping_names;
-use crate::functions::time_operator;
+use quire_functions::time_operator;
 
 pub(super) use types::settle_expression;
 

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
     Subquery, Union, Values, WindowFunctionDefinition, cast, lit, when,
 };
 
-use crate::functions::{
+use quire_functions::{
     IntervalAggregate, Kind, as_planner_part, chosen_interval, interval_length, interval_negative,
     seconds_to_instant, time_cast,
 };

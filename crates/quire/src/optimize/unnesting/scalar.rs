@@ -8,10 +8,10 @@ use datafusion::logical_expr::{
     Expr, FetchType, Limit, LogicalPlan, LogicalPlanBuilder, ScalarUDF, SkipType, Subquery, lit,
     when,
 };
+use quire_functions::{PackedValue, SingleValue};
 
 use super::rows::{Rows, plan_of, reads_outer};
 use super::{as_subquery, columns};
-use crate::functions::{PackedValue, SingleValue};
 
 impl Rows<'_> {
     /// The subquery's value: NULL without a row, an error if there are two.

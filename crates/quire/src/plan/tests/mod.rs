@@ -12,13 +12,13 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::Statement;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_exec::plan::{Node, Plan, Query};
 use quire_tables::row_table::Value;
 use quire_testkit::plan::{Row, Tables, answer};
 
 use super::{Untranslated, translate};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::sql::parse::{Command, parse};
 use crate::sql::query;

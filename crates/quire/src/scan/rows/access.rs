@@ -3,13 +3,13 @@
 use std::ops::Bound;
 
 use datafusion::common::{DataFusionError, Result};
+use quire_error::error::Error;
 use quire_exec::access::path_ns;
 use quire_exec::costs::Costs;
 use quire_tables::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
 use quire_tables::{RowScanError, RowSource, RowTable};
 
 use super::conditions::{Condition, as_tuple_bound};
-use crate::error::Error;
 
 /// How to find rows, and how many are expected.
 #[derive(Debug, Clone)]

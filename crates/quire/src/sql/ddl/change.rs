@@ -1,13 +1,13 @@
 //! One statement that changes definitions: the only place where `CREATE`, `ALTER` and `DROP` meet the engine's transaction.
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::{
     IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
 };
 use tokio::task::block_in_place;
 
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
 use crate::transaction::Writer;

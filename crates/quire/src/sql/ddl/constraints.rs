@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     ForeignKeyConstraint, Ident, IndexColumn, NullsDistinctOption,
     ReferentialAction as SpelledAction, TableConstraint,
 };
+use quire_error::error::Error;
 use quire_tables::{
     CheckDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
     ReferentialAction, TableDefinition,
@@ -15,7 +16,6 @@ use super::super::names::folded;
 use super::super::reject::not_supported;
 use super::draft::Draft;
 use super::expressions::columns_of;
-use crate::error::Error;
 
 impl Draft<'_> {
     /// A constraint that stood at the column with this place.

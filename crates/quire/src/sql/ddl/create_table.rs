@@ -7,6 +7,9 @@ use datafusion::sql::sqlparser::ast::helpers::stmt_create_table::CreateTableBuil
 use datafusion::sql::sqlparser::ast::{
     CreateTable, CreateTableLikeDefaults, CreateTableLikeKind, Query, SqlOption,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 use quire_tables::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
 
 use super::super::insert::table_name;
@@ -18,10 +21,7 @@ use super::change::Change;
 use super::draft::Draft;
 use super::expressions::Expressions;
 use super::table_options;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
-use crate::progress::Phase;
 use crate::session::{ACCESS_METHOD, Session};
 
 /// Creates an empty table, or one with the rows of a query.

@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     TableConstraint,
 };
 use quire_codec::CodecId;
+use quire_error::error::{Error, Position};
 use quire_tables::{
     ColumnDefinition, ColumnSequence, GeneratedKind, SequenceDefinition, Snapshot, SqlType,
     TableDefinition, default_name,
@@ -14,7 +15,6 @@ use super::super::names::{folded, last_part};
 use super::super::reject::not_supported;
 use super::super::types;
 use super::sequences::SequenceDraft;
-use crate::error::{Error, Position};
 
 /// A definition in the making.
 pub(super) struct Draft<'s> {

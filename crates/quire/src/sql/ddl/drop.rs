@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use datafusion::sql::sqlparser::ast::{
     CascadeOption, ObjectName, ObjectType, Truncate, TruncateIdentityOption,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{Snapshot, TableDefinition};
 
 use super::super::insert::{no_such_table, table_name};
@@ -15,8 +17,6 @@ use super::super::reject::not_supported;
 use super::change::Change;
 use super::expressions::sequences_of;
 use super::sequences::unknown_sequence;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

@@ -16,6 +16,8 @@ use datafusion::sql::sqlparser::ast::{
     DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     Query, SelectItem, SetExpr, Statement, Value, Visitor, VisitorMut,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};
@@ -23,8 +25,6 @@ use super::super::parse::{parse_expression, parse_query};
 use super::super::reject::{self, not_supported};
 use super::super::walk::{walk, walk_mut};
 use super::super::{rewrite, write};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::session::{Session, StatementContext, next_of};
 
 /// Functions of sequences.

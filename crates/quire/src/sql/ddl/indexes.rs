@@ -1,6 +1,8 @@
 //! `CREATE INDEX`
 
 use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{IndexDefinition, KeyDefinition, Storage};
 
 use super::super::insert::table_name;
@@ -8,8 +10,6 @@ use super::super::reject::not_supported;
 use super::change::Change;
 use super::constraints::key_parts;
 use super::draft::Draft;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

@@ -1,12 +1,12 @@
 //! Roles: who may log in, and with which password.
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::RoleDefinition;
 
 use super::super::reject::not_supported;
 use super::super::role_statement::{RoleName, RoleOption, RoleStatement};
 use super::change::Change;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::roles::is_superuser;
 use crate::scram::ScramVerifier;

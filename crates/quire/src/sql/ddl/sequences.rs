@@ -1,6 +1,8 @@
 //! Sequences, alone or as IDENTITY of a column.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, SequenceOptions};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;
@@ -8,8 +10,6 @@ use super::super::names::{folded, last_part};
 use super::super::sequence_statement::{SequenceChange, SequenceStatement};
 use super::super::types;
 use super::change::Change;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

@@ -2,12 +2,12 @@
 
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
+use quire_error::error::Error;
 use quire_tables::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
 
 use super::super::names::folded;
 use super::super::reject::not_supported;
 use super::super::table_clauses::TableClauses;
-use crate::error::Error;
 
 /// The storage that a statement asks for; `None` leaves it to the constraints.
 pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Error> {

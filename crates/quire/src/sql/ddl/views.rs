@@ -6,6 +6,8 @@ use datafusion::sql::sqlparser::ast::{
     CreateTableOptions, CreateView, Expr, Ident, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, Statement, WildcardAdditionalOptions,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{Snapshot, ViewDefinition};
 
 use super::super::insert::table_name;
@@ -14,8 +16,6 @@ use super::super::reject::not_supported;
 use super::super::{query, rewrite, views};
 use super::change::Change;
 use super::draft::duplicate_column;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

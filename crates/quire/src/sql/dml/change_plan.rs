@@ -12,12 +12,12 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
+use quire_error::error::Error;
 use quire_tables::TableDefinition;
 
 use super::super::names::{self, folded};
 use super::super::parse;
 use super::super::reject::not_supported;
-use crate::error::Error;
 use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 

@@ -11,11 +11,11 @@ use datafusion::sql::sqlparser::ast::{
     SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor,
     TableWithJoins, Update, UpdateTableFromKind, WildcardAdditionalOptions, With,
 };
+use quire_error::error::Error;
 
 use super::super::insert::table_name;
 use super::super::names::last_part;
 use super::super::reject::not_supported;
-use crate::error::Error;
 use crate::scan::ROW_KEY_COLUMN;
 
 /// Name of the table through which the target is read.

@@ -6,11 +6,11 @@
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr as SqlExpr, Parens, Query, SetExpr, Value,
 };
+use quire_error::error::Error;
 use quire_tables::TableDefinition;
 
 use super::super::parse;
 use super::super::typed_neighbours::written_type;
-use crate::error::Error;
 
 /// Casts the quoted values of columns that have other values, too, and in columns of texts those of written types; `targets` are the places of the columns.
 pub(super) fn cast_quoted(

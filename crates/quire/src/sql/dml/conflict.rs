@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Expr as SqlExpr, OnConflict, OnConflictAction,
     SelectItem,
 };
+use quire_error::error::Error;
 use quire_tables::row_table::{Value, array_of_values};
 use quire_tables::{RowTable, TableDefinition};
 
@@ -20,7 +21,6 @@ use super::super::names::{folded, last_part};
 use super::super::reject::not_supported;
 use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
-use crate::error::Error;
 use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 

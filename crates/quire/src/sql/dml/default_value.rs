@@ -6,10 +6,10 @@ use datafusion::sql::sqlparser::ast::{
     Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Value,
 };
+use quire_error::error::Error;
 use quire_tables::{GeneratedKind, TableDefinition};
 
 use super::super::parse;
-use crate::error::Error;
 use crate::session::StatementContext;
 
 /// The default of a column as an expression of SQL.
@@ -28,7 +28,7 @@ fn default_of(definition: &TableDefinition, place: usize) -> Result<SqlExpr, Err
 fn next_value(sequence: u64) -> SqlExpr {
     let number = SqlExpr::Value(Value::Number(sequence.to_string(), false).into());
     SqlExpr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(crate::functions::NEXT_BY_ID)]),
+        name: ObjectName::from(vec![Ident::new(quire_functions::NEXT_BY_ID)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {

@@ -2,13 +2,13 @@
 
 use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::Statement;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::Snapshot;
 
 use super::change_plan::ChangePlan;
 use super::changed_rows::ChangedRows;
 use super::{change, insert_rows};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::session::{Session, StatementContext};
 use crate::sql::reject::not_supported;
 

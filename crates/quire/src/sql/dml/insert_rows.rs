@@ -20,6 +20,9 @@ use tokio::task::block_in_place;
 
 pub(in crate::sql) use append_rows::append_plan;
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+
 use super::super::insert::{positions, table_name};
 use super::super::names::{folded, last_part};
 use super::super::query;
@@ -33,8 +36,6 @@ use super::row_changes::RowChanges;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::optimize;
 use crate::outcome::Outcome;
 use crate::session::{Session, StatementContext, next_of};

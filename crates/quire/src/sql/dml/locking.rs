@@ -14,6 +14,8 @@ use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, GroupByExpr, Ident, LimitClause, LockClause, LockType, NonBlock,
     ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, Value,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode};
 use tokio::task::block_in_place;
 
@@ -23,8 +25,6 @@ use super::super::query;
 use super::super::reject::not_supported;
 use super::changed_rows::table_factor;
 use super::target::ChangeTarget;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Outcome, Rows};
 use crate::scan::{ROW_KEY_COLUMN, RowKeys};
 use crate::session::{Session, next_of};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{cast, filter_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use quire_error::error::Error;
 
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 
 /// What a statement returns, while it runs.

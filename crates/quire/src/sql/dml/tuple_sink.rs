@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_exec::plan::{Plan, Write, WriteKind};
 use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
 use quire_tables::row_table::{TupleValue, recycled};
@@ -12,8 +14,6 @@ use super::change_plan::ChangePlan;
 use super::returned::Returned;
 use super::row_changes::RowChanges;
 use super::row_values::stored_value;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::session::{Session, StatementContext};
 use crate::transaction::{LentTransaction, Writer};
 

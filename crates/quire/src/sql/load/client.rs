@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::wait::wait;
 use quire_files::csv::{Choice, CsvOptions, Delimiter};
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -15,12 +18,9 @@ use super::super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use super::super::parse::{Command, parse};
 use super::super::query;
 use super::{export, import, options};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
 use crate::transaction::aborted;
-use crate::wait::wait;
 
 /// What messages call the client's rows.
 pub(super) const CLIENT: &str = "STDIN";

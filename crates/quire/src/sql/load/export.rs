@@ -6,6 +6,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Query;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 use quire_files::csv::{CsvWriteOptions, CsvWriter};
 use quire_files::parquet::{ParquetWriteOptions, ParquetWriter};
 use quire_files::{AtomicFile, CopyControl, CopyError};
@@ -17,10 +20,7 @@ use super::super::parse::parse_query;
 use super::super::query;
 use super::control;
 use super::options::{self, Format};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
-use crate::progress::Phase;
 use crate::session::{Session, next_of};
 
 /// Writes the rows of a table or query; the file appears when it is complete.

@@ -14,12 +14,12 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use quire_error::error::Error;
 use quire_files::csv::{CsvFile, CsvOptions};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
 
 use super::options::Format;
-use crate::error::Error;
 
 /// Batches in file order.
 pub(super) type FileRows =

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 use quire_files::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
@@ -22,10 +25,7 @@ use super::convert::convert;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use super::read_ahead::read_ahead;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::{Completion, Outcome};
-use crate::progress::Phase;
 use crate::session::{Session, StatementContext};
 use crate::transaction::Writer;
 

@@ -15,12 +15,12 @@ use datafusion::catalog::TableProvider;
 use quire_files::{CopyControl, CopyPhase, CopyProgress};
 
 use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::progress::Phase;
 use crate::roles::check_files;
 use crate::session::Session;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 
 pub(crate) use client::begin_copy;
 pub use client::{CopyFormat, CopyIn, CopyKind, CopyStream};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use quire_error::error::Error;
 use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 
 use super::super::copy_statement::CopyDirection;
 use super::super::reject::not_supported;
 use super::client::{CopyFormat, CopyKind};
-use crate::error::Error;
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,12 +11,12 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
+use quire_error::error::Error;
 use quire_files::CopyError;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::convert::convert;
-use crate::error::Error;
 
 /// Batches that wait for whoever inserts them.
 const QUEUED_BATCHES: usize = 2;

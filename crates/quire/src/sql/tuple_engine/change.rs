@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_exec::plan::{Expression, Plan, PlanColumn, Query, Write};
 use quire_exec::tuple::{NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow};
+use quire_functions::ExecutorChoice;
 use tokio::task::block_in_place;
 
 use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, translated};
-use crate::cancel::CancelToken;
-use crate::error::Error;
-use crate::functions::ExecutorChoice;
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
 

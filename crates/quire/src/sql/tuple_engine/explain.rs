@@ -1,11 +1,11 @@
 //! What the tuple engine does for a query, in words.
 
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_exec::tuple::{QueryOptions, TupleQuery};
 use quire_tables::Snapshot;
 
 use super::{BATCH_ROWS, RowTables, blocking, costs_of, left_or, options_of, started, translated};
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::session::Session;
 use crate::sql::query::PlannedQuery;
 

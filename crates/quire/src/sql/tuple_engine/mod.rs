@@ -21,14 +21,14 @@ use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;
-use crate::cancel::CancelToken;
 use crate::database::of_panic;
-use crate::error::Error;
-use crate::functions::ExecutorChoice;
 use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
+use quire_functions::ExecutorChoice;
 
 pub(super) use change::{TupleChange, WantedRows};
 pub(super) use explain::{algebra, analysis, decision, explanation};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
+use quire_error::error::Error;
 use quire_tables::{RowTable, Snapshot};
 
-use crate::error::Error;
 use crate::sql::dml::TARGET_TABLE;
 
 /// The row tables of a snapshot, and the one whose rows are changed, by the names that plans have for them.

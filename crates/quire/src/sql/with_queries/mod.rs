@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     Ident, ObjectName, Query, Statement, TableAlias, TableFactor, VisitorMut,
 };
+use quire_error::error::Error;
 
 use super::names::{display, folded, last_part, with_suffix};
 use super::walk::walk_mut;
-use crate::error::Error;
 
 /// Gives each query of `WITH` a name of its own.
 pub(super) fn resolve(statement: &mut Statement) -> Result<(), Error> {

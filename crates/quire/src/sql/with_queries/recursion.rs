@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{
     Cte, JoinOperator, LimitClause, ObjectName, Query, Select, SetExpr, SetOperator, TableFactor,
     TableWithJoins, Visit, With,
 };
+use quire_error::error::Error;
 
-use crate::error::Error;
 use crate::sql::grouping_sets::is_aggregate;
 use crate::sql::names::{display, folded, last_part};
 use crate::sql::reject::not_supported;

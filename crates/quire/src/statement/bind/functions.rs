@@ -9,7 +9,6 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
 use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
 
-use crate::functions;
 use crate::options::DatabaseOptions;
 use crate::session::Settings;
 use crate::sql::SpelledTypes;
@@ -21,7 +20,7 @@ static REGISTRY: LazyLock<Option<SessionState>> = LazyLock::new(|| {
         .with_config(settings.config().clone())
         .with_default_features()
         .build();
-    functions::register_pure(&mut state).ok()?;
+    quire_functions::register_pure(&mut state).ok()?;
     Some(state)
 });
 

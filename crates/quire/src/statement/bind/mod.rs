@@ -33,9 +33,9 @@ use super::compiled::{Check, Compiled};
 use super::expression::{Slots, Translator};
 use super::scalar::is_text;
 use super::table::Table;
-use crate::error::Error;
 use crate::optimize;
 use crate::sql::{reject, rewrite};
+use quire_error::error::Error;
 
 /// Gives expressions over one table their meaning.
 pub(super) struct Binder<'a> {

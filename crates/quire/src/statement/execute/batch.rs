@@ -9,10 +9,10 @@ use datafusion::arrow::array::{
 use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
+use quire_error::error::Error;
 use quire_exec::plan::Scalar;
 
 use super::ResultRows;
-use crate::error::Error;
 use crate::statement::scalar::{is_binary, is_text, to_planned};
 use crate::statement::value_ref::ValueRef;
 

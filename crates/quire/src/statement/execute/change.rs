@@ -2,12 +2,12 @@
 
 use std::mem::take;
 
+use quire_error::error::Error;
 use quire_exec::plan::{Environment, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value, recycled};
 
 use super::select::passes;
 use super::{Apply, Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};
-use crate::error::Error;
 use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
 use crate::statement::memory::GivenValues;
 

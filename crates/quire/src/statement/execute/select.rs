@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use quire_error::error::Error;
 use quire_exec::plan::{Environment, Expression, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value};
 
 use super::rows::RowOf;
 use super::{Range, ResultRows, TableRows};
-use crate::error::Error;
 use crate::statement::aggregate::Running;
 use crate::statement::compiled::{Select, SortKey};
 

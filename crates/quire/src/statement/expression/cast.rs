@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
+use quire_error::error::Error;
 use quire_exec::plan::{
     CastPlan, DecimalRescale, EvaluationError, Expression, IntegerWidth, Scalar, ScalarFunction,
     ShortCut, ValueKind,
 };
 
 use super::super::scalar::{from_planned, is_same, is_text, kind_of, to_planned};
-use crate::error::Error;
 
 /// An expression as one of another type; `None` when the types are none of ours.
 pub(super) fn cast(inner: Expression, from: &DataType, to: &DataType) -> Option<Expression> {

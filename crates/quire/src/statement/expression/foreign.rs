@@ -11,10 +11,10 @@ use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable};
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use quire_error::error::Error;
 use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, kind_of, to_planned};
-use crate::error::Error;
 
 /// An expression as a function of the columns in it.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
+use quire_error::error::Error;
 use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, to_planned};
-use crate::error::Error;
 
 /// A function of DataFusion's, for arguments of certain types.
 #[derive(Debug)]

@@ -16,13 +16,13 @@ use quire_exec::plan::{
     Comparison, Environment, Expression, FloatOperator, LikePattern, Operator, PlanColumn,
     ValueKind,
 };
+use quire_functions::{Concatenation, FloatKey, LossyCast};
 use quire_tables::row_table::Value;
 
 use super::cast::cast;
 use super::foreign::PlannedExpression;
 use super::function::PlannedFunction;
 use super::operators::{arithmetic, checked_operator, comparison_of, operator_of};
-use crate::functions::{Concatenation, FloatKey, LossyCast};
 use crate::statement::aggregate::Aggregate;
 use crate::statement::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 

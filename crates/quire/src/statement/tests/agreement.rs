@@ -1,12 +1,12 @@
 //! The same statements on both paths.
 
+use quire_error::error::Error;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 
 use super::memory::MemoryRows;
 use super::random::{Random, condition, key_condition, number, row, string, written};
 use super::{compiled, table, texts};
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::statement::execute::Executed;
 use crate::{Connection, Database, DatabaseOptions};

@@ -1,12 +1,12 @@
 //! Insertions, updates and deletions over rows in memory.
 
+use quire_error::error::Error;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 
 use super::memory::MemoryRows;
 use super::random::{Random, row};
 use super::{compiled, table};
-use crate::error::Error;
 use crate::statement::execute::{Executed, ResultRows};
 use crate::statement::table::{DefaultValue, Table};
 use crate::statement::value_ref::ValueRef;

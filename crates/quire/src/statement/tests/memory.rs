@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 
+use quire_error::error::Error;
 use quire_tables::row_table::{TupleValue, Value};
 
-use crate::error::Error;
 use crate::statement::access::KeyBounds;
 use crate::statement::bind::LockMode;
 use crate::statement::compiled::Conflict;

@@ -4,6 +4,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, ColumnDef, DataType as Spelled, Expr, GeneratedAs, Ident,
     SequenceOptions, Value,
 };
+use quire_error::error::Error;
 use quire_tables::{
     AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, Storage, TableDefinition,
 };
@@ -19,7 +20,6 @@ use super::super::expressions::{Expressions, columns_of};
 use super::Alteration;
 use super::missing::scalar_of;
 use super::rows::quoted;
-use crate::error::Error;
 
 impl Alteration<'_, '_> {
     fn expressions(&self) -> Expressions<'_> {

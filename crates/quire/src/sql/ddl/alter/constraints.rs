@@ -1,6 +1,7 @@
 //! Constraints come and go.
 
 use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
+use quire_error::error::Error;
 use quire_tables::{Storage, TableDefinition};
 
 use super::super::super::names::folded;
@@ -11,7 +12,6 @@ use super::super::drop::drop_foreign_key;
 use super::super::expressions::Expressions;
 use super::Alteration;
 use super::columns::values_of;
-use crate::error::Error;
 
 impl Alteration<'_, '_> {
     pub(super) async fn add_constraint(

@@ -3,10 +3,10 @@
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use quire_codec::Scalar;
+use quire_error::error::Error;
 use quire_tables::SqlType;
 
 use super::super::expressions::fitted;
-use crate::error::Error;
 
 /// The first value of an array in the Arrow type of `sql_type`; `None` for NULL.
 pub(super) fn scalar_of(array: &ArrayRef, sql_type: SqlType) -> Result<Option<Scalar>, Error> {

@@ -10,14 +10,14 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{Snapshot, Storage, TableDefinition};
 
 use super::super::insert::table_name;
 use super::super::reject::not_supported;
 use super::change::Change;
 use super::table_options;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

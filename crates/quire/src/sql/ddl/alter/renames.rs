@@ -6,6 +6,8 @@ use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, AlterTableOperation, Expr, Ident, ObjectName, ObjectNamePart, Query,
     RenameTableNameKind, TableAlias, TableFactor, Visitor, VisitorMut,
 };
+use quire_error::cancel::CancelToken;
+use quire_error::error::Error;
 use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;
@@ -19,8 +21,6 @@ use super::super::create_table::column_place;
 use super::super::expressions::with_column_renamed;
 use super::Alteration;
 use super::constraints::unknown_constraint;
-use crate::cancel::CancelToken;
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 

@@ -1,5 +1,7 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
+use quire_error::error::Error;
+use quire_error::progress::Phase;
 use quire_tables::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
 
 use super::super::super::parse::parse_query;
@@ -7,8 +9,6 @@ use super::super::super::query::PlannedQuery;
 use super::super::super::{dml, query, write};
 use super::Alteration;
 use super::rows::quoted;
-use crate::error::Error;
-use crate::progress::Phase;
 
 impl Alteration<'_, '_> {
     /// Gives the table another definition. A column at one of the places gets the value of an expression over the old rows, others

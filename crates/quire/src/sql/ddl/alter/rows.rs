@@ -1,10 +1,10 @@
 //! What the rows of a table must satisfy before a definition can say so.
 
 use datafusion::sql::sqlparser::ast::Ident;
+use quire_error::error::Error;
 use quire_tables::{ForeignKeyDefinition, TableDefinition};
 
 use super::Alteration;
-use crate::error::Error;
 use crate::session::next_of;
 
 /// A name as SQL needs it.

@@ -1,0 +1,212 @@
+//! Functions of floats that have no value everywhere: an error, where DataFusion's give NaN or an infinity.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, AsArray, Float64Array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+
+use quire_error::error::Error;
+
+const FUNCTIONS: [(&str, Domain); 14] = [
+    ("acos", Domain::Cosine),
+    ("acosh", Domain::HyperbolicCosine),
+    ("asin", Domain::Cosine),
+    ("atanh", Domain::Cosine),
+    ("cos", Domain::Angle),
+    ("cot", Domain::Angle),
+    ("exp", Domain::Exponential),
+    ("ln", Domain::Logarithm),
+    ("log", Domain::Logarithm),
+    ("log10", Domain::Logarithm),
+    ("power", Domain::Power),
+    ("sin", Domain::Angle),
+    ("sqrt", Domain::Root),
+    ("tan", Domain::Angle),
+];
+
+/// Puts the check before DataFusion's functions.
+pub(super) fn register(state: &mut SessionState) -> Result<()> {
+    for (name, domain) in FUNCTIONS {
+        let inner = state.udf(name)?;
+        state.register_udf(ScalarUDF::from(FloatFunction { inner, domain }).into())?;
+    }
+    Ok(())
+}
+
+/// Where a function has values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Domain {
+    /// Finite numbers.
+    Angle,
+    /// From -1 to 1.
+    Cosine,
+    /// From 1 on.
+    HyperbolicCosine,
+    /// Above 0.
+    Logarithm,
+    /// From 0 on.
+    Root,
+    /// Where the result is a double.
+    Exponential,
+    Power,
+}
+
+type Refusal = (&'static str, &'static str);
+
+const OVERFLOW: Refusal = ("22003", "value out of range: overflow");
+const UNDERFLOW: Refusal = ("22003", "value out of range: underflow");
+
+impl Domain {
+    /// Why there is no value for these arguments, none of which is NaN.
+    fn refusal(self, arguments: &[f64]) -> Option<Refusal> {
+        let first = arguments.first().copied().unwrap_or_default();
+        let is_outside = match self {
+            Self::Angle => first.is_infinite(),
+            Self::Cosine => first.abs() > 1.0,
+            Self::HyperbolicCosine => first < 1.0,
+            Self::Logarithm => return of_logarithm(arguments),
+            Self::Root if first < 0.0 => {
+                return Some(("2201F", "cannot take square root of a negative number"));
+            }
+            Self::Root => false,
+            Self::Exponential => return of_result(first.exp(), arguments),
+            Self::Power => {
+                let exponent = arguments.get(1).copied().unwrap_or_default();
+                return of_power(first, exponent);
+            }
+        };
+        is_outside.then_some(("22003", "input is out of range"))
+    }
+}
+
+fn of_logarithm(arguments: &[f64]) -> Option<Refusal> {
+    match arguments {
+        _ if arguments.contains(&0.0) => Some(("2201E", "cannot take logarithm of zero")),
+        _ if arguments.iter().any(|number| *number < 0.0) => {
+            Some(("2201E", "cannot take logarithm of a negative number"))
+        }
+        [1.0, _] => Some(("22012", "division by zero")),
+        _ => None,
+    }
+}
+
+fn of_power(base: f64, exponent: f64) -> Option<Refusal> {
+    if base == 0.0 && exponent < 0.0 {
+        let text = "zero raised to a negative power is undefined";
+        return Some(("2201F", text));
+    }
+    if base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0 {
+        let text = "a negative number raised to a non-integer power yields a complex result";
+        return Some(("2201F", text));
+    }
+    let result = base.powf(exponent);
+    of_result(result, &[base, exponent]).filter(|_| base != 0.0)
+}
+
+/// A result of finite arguments that no double holds.
+fn of_result(result: f64, arguments: &[f64]) -> Option<Refusal> {
+    let are_finite = arguments.iter().all(|argument| argument.is_finite());
+    match result {
+        _ if !are_finite => None,
+        0.0 => Some(UNDERFLOW),
+        result if result.is_infinite() => Some(OVERFLOW),
+        _ => None,
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FloatFunction {
+    inner: Arc<ScalarUDF>,
+    domain: Domain,
+}
+
+impl ScalarUDFImpl for FloatFunction {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(arg_types)
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(arg_types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        self.inner.return_field_from_args(args)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        check(self.domain, &args.args)?;
+        self.inner.invoke_with_args(args)
+    }
+}
+
+fn check(domain: Domain, arguments: &[ColumnarValue]) -> Result<()> {
+    let mut columns = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        let (array, is_fixed) = match argument {
+            ColumnarValue::Array(array) => (Arc::clone(array), false),
+            ColumnarValue::Scalar(value) => (value.to_array()?, true),
+        };
+        let doubles = cast(&array, &DataType::Float64)?;
+        columns.push((doubles.as_primitive::<Float64Type>().clone(), is_fixed));
+    }
+    let rows = columns.iter().filter(|(_, is_fixed)| !is_fixed);
+    let rows = rows.map(|(array, _)| array.len()).max().unwrap_or(1);
+    let mut values = Vec::with_capacity(columns.len());
+    for row in 0..rows {
+        values.clear();
+        let at = |(array, is_fixed): &(Float64Array, bool)| {
+            let row = if *is_fixed { 0 } else { row };
+            array.is_valid(row).then(|| array.value(row))
+        };
+        values.extend(columns.iter().filter_map(at));
+        let is_whole = values.len() == columns.len() && !values.iter().any(|v| v.is_nan());
+        if is_whole && let Some((sqlstate, text)) = domain.refusal(&values) {
+            let error = Error::new(sqlstate, text);
+            return Err(DataFusionError::External(Box::new(error)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // As PostgreSQL 15 says it.
+    #[test]
+    fn arguments_without_a_value_are_refused() {
+        let sqlstate = |domain: Domain, arguments: &[f64]| {
+            domain.refusal(arguments).map(|(sqlstate, _)| sqlstate)
+        };
+        assert_eq!(sqlstate(Domain::Logarithm, &[0.0]), Some("2201E"));
+        assert_eq!(sqlstate(Domain::Logarithm, &[10.0, -1.0]), Some("2201E"));
+        assert_eq!(sqlstate(Domain::Logarithm, &[1.0, 2.0]), Some("22012"));
+        assert_eq!(sqlstate(Domain::Logarithm, &[f64::INFINITY]), None);
+        assert_eq!(sqlstate(Domain::Exponential, &[1000.0]), Some("22003"));
+        assert_eq!(sqlstate(Domain::Exponential, &[-1000.0]), Some("22003"));
+        assert_eq!(sqlstate(Domain::Exponential, &[f64::NEG_INFINITY]), None);
+        assert_eq!(sqlstate(Domain::Power, &[-8.0, 0.5]), Some("2201F"));
+        assert_eq!(sqlstate(Domain::Power, &[-8.0, 3.0]), None);
+        assert_eq!(sqlstate(Domain::Power, &[0.0, 2.0]), None);
+        assert_eq!(sqlstate(Domain::Cosine, &[1.0]), None);
+    }
+}

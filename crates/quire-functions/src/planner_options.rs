@@ -1,0 +1,51 @@
+//! The switches of planning and of functions that a session sets, among DataFusion's options.
+
+use datafusion::common::config::ConfigExtension;
+use datafusion::common::extensions_options;
+
+extensions_options! {
+    /// Switches of our own planning steps: `SET quire.join_order = off`. They exist so that a plan
+    /// with and without a step can be compared.
+    pub struct QuireOptions {
+        /// Reorder inner joins by statistics.
+        pub join_order: bool, default = true
+        /// Evaluate filters inside scans.
+        pub filter_pushdown: bool, default = true
+        /// Skip zones by their minima and maxima.
+        pub zone_pruning: bool, default = true
+        /// Run statements on a few rows without a planner.
+        pub statement_path: bool, default = true
+        /// Let the tuple engine make machine code of programs that run often.
+        pub native_code: bool, default = true
+        /// Where the session is: what clocks show at an instant.
+        pub time_zone: String, default = "UTC".to_owned()
+        /// In which order the numbers of a date stand: `MDY`, `DMY` or `YMD`.
+        pub date_order: String, default = "MDY".to_owned()
+        /// Which executor runs queries: `tuple` and `batch`, where they can, or with `auto` what costs less.
+        pub engine: String, default = "auto".to_owned()
+    }
+}
+
+impl QuireOptions {
+    /// Which executor queries are for.
+    pub fn executor(&self) -> ExecutorChoice {
+        match self.engine.as_str() {
+            "tuple" => ExecutorChoice::Tuples,
+            "batch" => ExecutorChoice::Batches,
+            _ => ExecutorChoice::Cheaper,
+        }
+    }
+}
+
+/// What runs a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecutorChoice {
+    Tuples,
+    Batches,
+    /// Whichever is expected to cost less.
+    Cheaper,
+}
+
+impl ConfigExtension for QuireOptions {
+    const PREFIX: &'static str = "quire";
+}

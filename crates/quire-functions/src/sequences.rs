@@ -1,0 +1,245 @@
+//! `nextval`, `currval`, `setval` and `lastval`.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
+};
+use quire_tables::{SequenceDefinition, Snapshot};
+
+use quire_error::error::Error;
+
+/// `nextval` by the id of the sequence, for defaults: a column keeps its sequence when that is renamed.
+pub const NEXT_BY_ID: &str = "quire_nextval";
+
+/// What a connection has got from sequences.
+#[derive(Debug, Default)]
+pub struct SequenceValues {
+    values: Mutex<Values>,
+}
+
+#[derive(Debug, Default)]
+struct Values {
+    by_sequence: HashMap<u64, i64>,
+    last: Option<i64>,
+}
+
+/// The functions of one statement.
+pub(super) fn register(
+    state: &mut SessionState,
+    snapshot: &Snapshot,
+    values: &Arc<SequenceValues>,
+) -> Result<()> {
+    for which in [
+        Which::Next,
+        Which::NextById,
+        Which::Current,
+        Which::Set,
+        Which::Last,
+    ] {
+        let function = SequenceFunction {
+            which,
+            signature: which.signature(),
+            snapshot: snapshot.clone(),
+            values: Arc::clone(values),
+        };
+        state.register_udf(ScalarUDF::from(function).into())?;
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Which {
+    Next,
+    NextById,
+    Current,
+    Set,
+    Last,
+}
+
+impl Which {
+    fn signature(self) -> Signature {
+        let signature = match self {
+            Which::Next | Which::Current => TypeSignature::String(1),
+            Which::NextById => TypeSignature::Exact(vec![DataType::Int64]),
+            Which::Set => TypeSignature::OneOf(vec![
+                TypeSignature::Exact(vec![DataType::Utf8, DataType::Int64]),
+                TypeSignature::Exact(vec![DataType::Utf8, DataType::Int64, DataType::Boolean]),
+            ]),
+            Which::Last => TypeSignature::Nullary,
+        };
+        Signature::new(signature, Volatility::Volatile)
+    }
+}
+
+struct SequenceFunction {
+    which: Which,
+    signature: Signature,
+    snapshot: Snapshot,
+    values: Arc<SequenceValues>,
+}
+
+impl std::fmt::Debug for SequenceFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for SequenceFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.which == other.which && Arc::ptr_eq(&self.values, &other.values)
+    }
+}
+
+impl Eq for SequenceFunction {}
+
+impl Hash for SequenceFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.which.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for SequenceFunction {
+    fn name(&self) -> &str {
+        match self.which {
+            Which::Next => "nextval",
+            Which::NextById => NEXT_BY_ID,
+            Which::Current => "currval",
+            Which::Set => "setval",
+            Which::Last => "lastval",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let row_count = args.number_rows;
+        let arrays = args
+            .args
+            .iter()
+            .map(|arg| arg.clone().into_array(row_count));
+        let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
+        let rows = (0..row_count).map(|row| self.value(&arrays, row));
+        let values: Int64Array = rows.collect::<Result<Vec<Option<i64>>>>()?.into();
+        Ok(ColumnarValue::Array(Arc::new(values)))
+    }
+}
+
+impl SequenceFunction {
+    fn value(&self, arrays: &[ArrayRef], row: usize) -> Result<Option<i64>> {
+        if arrays.iter().any(|array| array.is_null(row)) {
+            return Ok(None);
+        }
+        let value = match self.which {
+            Which::Last => self.values.locked().last.ok_or_else(|| {
+                external(Error::new(
+                    "55000",
+                    "lastval is not yet defined in this session",
+                ))
+            })?,
+            Which::NextById => {
+                let id = arrays[0].as_primitive::<Int64Type>().value(row);
+                let next = self.values.next_by_id(&self.snapshot, id.cast_unsigned());
+                next.map_err(external)?
+            }
+            Which::Next => self.next(&*self.sequence(arrays, row)?)?,
+            Which::Current => {
+                let sequence = self.sequence(arrays, row)?;
+                let known = self.values.locked().by_sequence.get(&sequence.id).copied();
+                known.ok_or_else(|| {
+                    let name = &sequence.name;
+                    let text = format!(
+                        "currval of sequence \"{name}\" is not yet defined in this session"
+                    );
+                    external(Error::new("55000", text))
+                })?
+            }
+            Which::Set => {
+                let sequence = self.sequence(arrays, row)?;
+                let value = arrays[1].as_primitive::<Int64Type>().value(row);
+                let is_given = arrays
+                    .get(2)
+                    .is_none_or(|array| array.as_boolean().value(row));
+                let set = self.snapshot.set_value(&sequence, value, is_given);
+                set.map_err(|error| external(error.into()))?;
+                if is_given {
+                    self.values.note(&sequence, value);
+                }
+                value
+            }
+        };
+        Ok(Some(value))
+    }
+
+    fn sequence(&self, arrays: &[ArrayRef], row: usize) -> Result<Arc<SequenceDefinition>> {
+        let names = cast(&arrays[0], &DataType::Utf8View)?;
+        let written = names.as_string_view().value(row);
+        let name = written.strip_prefix("public.").unwrap_or(written);
+        let name = match name
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
+            Some(quoted) => quoted.replace("\"\"", "\""),
+            None => name.to_lowercase(),
+        };
+        self.snapshot.sequence(&name).ok_or_else(|| {
+            external(Error::new(
+                "42P01",
+                format!("relation \"{written}\" does not exist"),
+            ))
+        })
+    }
+
+    fn next(&self, sequence: &SequenceDefinition) -> Result<i64> {
+        self.values.next(&self.snapshot, sequence).map_err(external)
+    }
+}
+
+impl SequenceValues {
+    /// The next value of a sequence, of which the connection takes note.
+    fn next(
+        &self,
+        snapshot: &Snapshot,
+        sequence: &SequenceDefinition,
+    ) -> std::result::Result<i64, Error> {
+        let value = snapshot.next_value(sequence)?;
+        self.note(sequence, value);
+        Ok(value)
+    }
+
+    /// The next value of the sequence with that id.
+    pub fn next_by_id(&self, snapshot: &Snapshot, id: u64) -> std::result::Result<i64, Error> {
+        let missing = || Error::new("42P01", "the sequence of a column is gone");
+        let sequence = snapshot.sequence_by_id(id).ok_or_else(missing)?;
+        self.next(snapshot, &sequence)
+    }
+
+    fn note(&self, sequence: &SequenceDefinition, value: i64) {
+        let mut values = self.locked();
+        values.by_sequence.insert(sequence.id, value);
+        values.last = Some(value);
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, Values> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
