@@ -7,11 +7,11 @@
 
 pub mod activity;
 pub mod cancel;
-pub mod error;
+mod error;
 pub mod interruption;
 pub mod progress;
 pub mod time_limit;
 pub mod wait;
 
 pub use cancel::CancelHandle;
-pub use error::{Error, Position, RECURSION_LIMIT, closest};
+pub use error::{Error, Position, RECURSION_LIMIT, closest, in_sql};

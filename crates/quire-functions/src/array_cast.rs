@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility, col,
 };
 use datafusion::physical_expr::create_physical_expr;
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::array_text::{ArrayElement, parse_array};
 

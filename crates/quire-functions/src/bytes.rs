@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use quire_text::bytea;
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Text to bytes as PostgreSQL reads a BYTEA: `\x0aff` is hexadecimal; otherwise `\\` is one
 /// backslash, `\ooo` a byte in octal, and everything else itself. DataFusion's cast takes the

@@ -8,7 +8,7 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::bytes::map_array;
 

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Which operator a function stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use quire_exec::plan::nearest_double;
 use quire_text::number_in::{Reason, parse_decimal};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Text as a decimal: digits with a point, an exponent, and underscores between digits. More digits behind the point than the type
 /// has are rounded half away from zero.

@@ -11,7 +11,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// 10^38
 const LIMIT: u128 = 10_u128.pow(38);

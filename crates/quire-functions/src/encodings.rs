@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 use quire_text::base64::{decode_base64, encode_base64};
 use quire_text::bytea;
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Characters of a line of base 64.
 const LINE_CHARACTERS: usize = 76;

@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 };
 use quire_text::number_in::{Reason, parse_decimal};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Digits of a REAL and of a DOUBLE PRECISION that every decimal of so many keeps.
 const REAL_DIGITS: usize = 6;

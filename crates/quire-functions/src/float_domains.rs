@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 const FUNCTIONS: [(&str, Domain); 14] = [
     ("acos", Domain::Cosine),

@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 };
 use quire_tables::{SequenceDefinition, Snapshot};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// `nextval` by the id of the sequence, for defaults: a column keeps its sequence when that is renamed.
 pub const NEXT_BY_ID: &str = "quire_nextval";

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// The function of a value and the number of rows it was taken from; NULL if they are none.
 #[derive(Debug, PartialEq, Eq, Hash)]

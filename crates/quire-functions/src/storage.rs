@@ -12,7 +12,7 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
 use quire_tables::{ColumnTable, Snapshot, TreeSize};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// `quire_storage('table')`
 pub struct StorageFunction(pub Snapshot);

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
-use quire_error::error::Error;
 use quire_error::progress::ProgressHandle;
 use quire_error::wait::wait;
 use quire_tables::TableDefinition;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_native::NativeCompiler;
 use quire_store::pool::PoolOptions;
 use quire_store::{
@@ -49,7 +49,7 @@ const LAST_TASKS_WAIT: Duration = Duration::from_secs(10);
 ///     let batch = rows.next_batch()?;
 ///     assert_eq!(batch.map(|batch| batch.num_rows()), Some(1));
 /// }
-/// # Ok::<(), quire_error::error::Error>(())
+/// # Ok::<(), quire_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Database {

@@ -9,7 +9,7 @@ use std::{env, fs, thread};
 
 use quire_exec::costs::{Costs, calibrate};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 const FILE_NAME: &str = "costs";
 

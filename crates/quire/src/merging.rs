@@ -12,7 +12,7 @@ use quire_kv::mvcc::TransactionOptions;
 use quire_tables::{Engine, GROUP_ROWS, MergeOptions, MergeReport, ROW_GROUP_ROWS};
 use tokio::runtime::Runtime;
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Rows that are changed before somebody looks.
 const CHANGED_ROWS: u64 = GROUP_ROWS as u64;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
-use quire_error::error::Error;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 

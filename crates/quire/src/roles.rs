@@ -3,7 +3,7 @@
 //! There are no privileges on tables. A role that is no superuser may read and change all of them, but no roles but its own
 //! password, and no files of the machine that the database is on.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{RoleDefinition, Snapshot};
 
 use crate::scram::ScramVerifier;

@@ -16,8 +16,8 @@ use tokio::task::block_in_place;
 
 use crate::merging::ChangedRows;
 use crate::session::{Session, SettingsThen};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 
 pub(crate) use spare::SpareTransaction;
 

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use quire_exec::plan::{nearest_double, nearest_mean};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Which values the mean is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use self::groups::GroupedTotals;
 use self::running::{DistinctTotal, RunningTotal};

@@ -28,7 +28,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
     Volatility, udaf_default_display_name, udaf_default_schema_name,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::float_totals::FloatResult;
 use super::frames::float_frame;

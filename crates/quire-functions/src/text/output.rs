@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result};
 use quire_exec::plan::VALUE_BYTES_MAX;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_error::interruption::Interruption;
 
 /// Bytes of the texts of one batch of rows.

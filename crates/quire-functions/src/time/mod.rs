@@ -32,7 +32,7 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::ScalarUDF;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_text::number_in::Reason;
 
 /// Replaces the planner's functions of time.

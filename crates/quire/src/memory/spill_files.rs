@@ -14,7 +14,7 @@ use datafusion::execution::spill_file::{SpillFile, SpillWriter, TempFileFactory}
 use futures::{Stream, stream};
 use quire_store::{Disk, FileDisk};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Bytes that are read at a time.
 const READ_BYTES: u64 = 64 << 10;

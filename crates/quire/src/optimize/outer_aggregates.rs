@@ -8,7 +8,7 @@ use std::sync::Arc;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, Result, not_impl_err};
 use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Subquery, Window};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_functions::OuterAggregate;
 
 use super::integer_sums::narrow_sum;

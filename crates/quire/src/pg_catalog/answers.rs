@@ -2,7 +2,7 @@
 
 use datafusion::arrow::array::Array;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::functions::{Answer, Function};
 use super::objects::{Objects, PUBLIC, Relation, Source};

@@ -1,7 +1,7 @@
 //! Functions about other connections: `pg_cancel_backend` and its like.
 
 use datafusion::common::{Result, ScalarValue};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::PgCatalog;
 use super::answers::{external, integer};

@@ -41,7 +41,7 @@ use crate::database::Opened;
 use crate::session::{Identity, Session, Settings};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
-use quire_error::error::Error;
+use quire_error::Error;
 use roles::RoleEntry;
 use rows::{Batch, Rows};
 pub(crate) use specification::PG_CATALOG;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, KeyDefinition, ReferentialAction,
     SequenceDefinition, Snapshot, Storage, TableDefinition, ViewDefinition,

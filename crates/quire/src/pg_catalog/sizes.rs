@@ -1,7 +1,7 @@
 //! What relations take in the file, compressed, as PostgreSQL's functions of sizes are asked for it.
 
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{Snapshot, TreeSize};
 
 use super::PgCatalog;

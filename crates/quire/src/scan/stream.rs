@@ -15,7 +15,7 @@ use datafusion::physical_plan::metrics::{
 use futures::Stream;
 use quire_tables::{Scan, ScanError, ScanReader};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// The engine's scan of one execution, common to its partitions.
 pub(super) struct SharedScan {

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use quire_text::base64::{decode_base64, encode_base64};
 use ring::{digest, hmac, pbkdf2};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Rounds for a new password, as PostgreSQL has them.
 pub const DEFAULT_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4095);

@@ -9,7 +9,7 @@ use datafusion::catalog::{
     SchemaProvider, TableProvider,
 };
 use datafusion::common::{DataFusionError, Result};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_functions::QuireOptions;
 use quire_tables::Snapshot;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use datafusion::common::config::ExtensionOptions;
 use datafusion::prelude::SessionConfig;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::costs::Costs;
 use quire_functions::QuireOptions;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};

@@ -15,8 +15,8 @@ use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Query, Statement};
 use quire_error::activity::micros_of;
 use quire_error::cancel::CancelToken;
-use quire_error::error::{Error, closest};
 use quire_error::interruption::Interruption;
+use quire_error::{Error, closest};
 use quire_exec::plan::Environment;
 use quire_functions::{
     CostsFunction, EngineFunction, FileFunction, PoolFunction, SequenceValues, StatementClock,

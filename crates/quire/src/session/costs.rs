@@ -3,7 +3,7 @@
 //! `SET costs = 'measured, lookup = 700'`: what `CALIBRATE` has found on this machine, but for some that are given in nanoseconds. Without
 //! `measured` they are those that are built in, so that plans do not depend on the machine unless somebody wants it.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::costs::{CostError, Costs};
 
 use crate::machine;

@@ -2,7 +2,7 @@
 
 use quire_text::temporal::Zone;
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// How the names of other encodings of PostgreSQL's begin.
 const OTHER_ENCODINGS: [&str; 16] = [

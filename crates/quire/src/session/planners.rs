@@ -11,7 +11,7 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::prelude::SessionConfig;
-use quire_error::error::Error;
+use quire_error::Error;
 
 use crate::optimize::{self, Holding};
 use crate::sql::SpelledTypes;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quire_kv::{mvcc::Isolation, mvcc::Synchronous, mvcc::TransactionOptions};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// How the transactions of a connection run.
 #[derive(Debug, Clone, Default)]

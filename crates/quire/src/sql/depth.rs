@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{Expr, Visit, Visitor};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::parse::word;
 use super::walk::walk;

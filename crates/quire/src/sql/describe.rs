@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::ObjectName;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{ColumnDefinition, Snapshot, ViewDefinition};
 
 use super::insert::{find_table, table_name};

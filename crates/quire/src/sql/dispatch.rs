@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Ident, Query, SetExpr, Statement};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::progress::Phase;
 
 use super::names::folded;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{
     ColumnDefinition, GeneratedKind, SequenceDefinition, Snapshot, TableDefinition, ViewDefinition,
     default_name,

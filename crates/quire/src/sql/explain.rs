@@ -11,8 +11,8 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, Query, Statement, UtilityOption,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_functions::ExecutorChoice;
 use quire_tables::Snapshot;
 

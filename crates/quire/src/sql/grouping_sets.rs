@@ -12,7 +12,7 @@ use datafusion::functions_aggregate::all_default_aggregate_functions;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::names::last_part;
 use super::positions::item_of;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Insert, ObjectName};
 use quire_error::cancel::CancelToken;
-use quire_error::error::{Error, closest};
+use quire_error::{Error, closest};
 use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 
 use super::dml;

@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{
     Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
     VisitorMut, With,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::merged_in_subqueries;
 use super::names::{folded, last_part, quoted};

@@ -20,6 +20,7 @@ mod insert;
 mod large_literals;
 pub(crate) mod load;
 mod maintenance;
+mod maintenance_statement;
 mod merged_columns;
 mod merged_in_subqueries;
 mod named_windows;

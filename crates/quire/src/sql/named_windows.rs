@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByKind, Query, Select, SetExpr,
     VisitMut, WindowSpec, WindowType,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::names::folded;
 use super::walk::{change_own_expressions, look_at_own_expressions};

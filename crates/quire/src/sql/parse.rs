@@ -4,18 +4,18 @@
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
 //! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), roles (see
 //! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
-//! [`super::maintenance`]) and a few short commands of one or two words.
+//! [`super::maintenance_statement`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
-use quire_error::error::{Error, Position, RECURSION_LIMIT};
+use quire_error::{Error, Position, RECURSION_LIMIT};
 
 use super::chains;
 use super::copy_statement::{self, CopyStatement};
 use super::depth;
 use super::dialect::QuireDialect;
-use super::maintenance::{self, Maintenance};
+use super::maintenance_statement::{self, Maintenance};
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::set_members;
@@ -201,7 +201,7 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
             Ok(Command::Checkpoint)
         }
         ("vacuum" | "analyze" | "analyse", _) => {
-            maintenance::parse(parser).map(Command::Maintenance)
+            maintenance_statement::parse(parser).map(Command::Maintenance)
         }
         ("show", "tables") => {
             parser.next_token();

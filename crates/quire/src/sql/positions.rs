@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, FunctionArgumentClause, FunctionArguments, GroupByExpr, OrderByExpr,
     OrderByKind, Query, Select, SelectItem, SetExpr, SetQuantifier, UnaryOperator, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::names::{folded, of_expression};
 use super::walk::for_each_expression;

@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Join, JoinConstraint, JoinOperator, ObjectName, Query, Select, SetExpr, SetOperator,
     SetQuantifier, Statement, TableFactor, Value, Visitor,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::grouping_sets;
 use super::named_windows;

@@ -14,7 +14,7 @@
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::last_part;
 

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::parse::parse_query;
 

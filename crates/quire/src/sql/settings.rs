@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, Set, TransactionAccessMode, TransactionIsolationLevel,
     TransactionMode, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_kv::mvcc::Isolation;
 use quire_text::temporal::{SECOND, Zone, parse_interval};
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::Snapshot;
 
 use super::names::{folded, last_part};

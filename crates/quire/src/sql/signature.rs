@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{
     DataType as SpelledType, Expr, FromTable, Insert, Query, SelectItem, SetExpr, Statement,
     TableObject, UpdateTableFromKind, Value,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 
 use super::arrays::{array_parameters, element_of};
 use super::names::last_part;

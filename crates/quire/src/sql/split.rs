@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use quire_error::error::{Error, Position};
+use quire_error::{Error, Position};
 
 /// The statements of `script`, each without its semicolon and without surrounding blanks.
 /// Statements that are only comments are left out.

@@ -8,7 +8,7 @@ use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
     CharacterLength, DataType as Spelled, ExactNumberInfo, TimezoneInfo,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::SqlType;
 
 use super::reject::not_supported;

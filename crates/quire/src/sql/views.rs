@@ -10,8 +10,8 @@ use datafusion::catalog::TableProvider;
 use datafusion::datasource::ViewTable;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Query, Statement, Visit};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{Snapshot, ViewDefinition};
 
 use super::names::last_part;

@@ -4,8 +4,8 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::Transaction;
 
 use crate::session::next_of;

@@ -4,7 +4,7 @@
 //! first columns, then one range or list for the column after them. The conditions that the range says exactly are dropped from what is
 //! tested of each row; the others stay.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{Comparison, Environment, Expression, Scalar};
 use quire_tables::SqlType;
 use quire_tables::row_table::{TupleValue, Value};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use datafusion::arrow::datatypes::DataType;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{Environment, Expression, Row, Scalar};
 use quire_tables::row_table::Value;
 

@@ -1,7 +1,7 @@
 //! What a statement is compiled to: plain data, shared by all executions.
 
 use datafusion::arrow::datatypes::SchemaRef;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::Expression;
 
 use super::access::Access;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;

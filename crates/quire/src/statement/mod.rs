@@ -28,8 +28,8 @@ mod value_ref;
 
 use crate::outcome::Outcome;
 use crate::session::Session;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 
 pub(crate) use cache::StatementCache;
 pub(crate) use execute::ResultRows;

@@ -5,7 +5,7 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::Scalar;
 use quire_functions::elements_of;
 use quire_functions::{Kind, invalid_text};

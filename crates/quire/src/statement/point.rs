@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{Environment, Row};
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::ReferenceChecks;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
-use quire_error::error::Error;
 use quire_tables::row_table::Value;
 
 use super::cache::Known;
@@ -35,7 +35,7 @@ use crate::sql;
 /// let mut found = select.execute(&[Value::Integer(2)])?;
 /// assert_eq!(found.next_row()?, Some([Value::Text("Bob".into())].as_slice()));
 /// assert_eq!(found.next_row()?, None);
-/// # Ok::<(), quire_error::error::Error>(())
+/// # Ok::<(), quire_error::Error>(())
 /// ```
 pub struct Prepared {
     session: Arc<Session>,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::row_table::Value;
 
 use super::execute::ResultRows;
@@ -188,7 +188,7 @@ impl Reply {
     /// assert!(found.advance()?);
     /// assert_eq!(found.value(0), ValueRef::Text("Ada"));
     /// assert!(!found.advance()?);
-    /// # Ok::<(), quire_error::error::Error>(())
+    /// # Ok::<(), quire_error::Error>(())
     /// ```
     #[must_use]
     pub fn value(&self, column: usize) -> ValueRef<'_> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::interruption::while_running;
 use quire_error::wait::wait;
 use quire_exec::plan::Environment;

@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
 use quire_exec::plan::{Scalar, ValueKind};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// The value as DataFusion's functions take it: with one NaN, for they tell its bits apart.
 pub(crate) fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {

@@ -5,8 +5,8 @@ use std::mem::take;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_exec::plan::Row;
 use quire_functions::SequenceValues;
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};

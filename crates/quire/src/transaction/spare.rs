@@ -6,7 +6,7 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::OpenTransaction;
 use crate::session::Session;

@@ -3,7 +3,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::kinds::{Kind, type_name};
 

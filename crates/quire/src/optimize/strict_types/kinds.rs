@@ -91,6 +91,6 @@ pub(super) fn type_name(data_type: &DataType) -> String {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
             format!("{}[]", type_name(item.data_type()))
         }
-        other => quire_error::error::in_sql(&other.to_string()).to_lowercase(),
+        other => quire_error::in_sql(&other.to_string()).to_lowercase(),
     }
 }

@@ -21,7 +21,7 @@ use datafusion::logical_expr::expr::{
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Union};
 use datafusion::optimizer::AnalyzerRule;
-use quire_error::error::Error;
+use quire_error::Error;
 
 pub(crate) use self::assignments::{check_assignment, is_assignable};
 use self::kinds::{Kind, sql_name, type_name};

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, types::TimestampNanosecondType};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 const NANOSECONDS_PER_MICROSECOND: i64 = 1000;
 

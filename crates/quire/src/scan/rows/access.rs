@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use datafusion::common::{DataFusionError, Result};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::access::path_ns;
 use quire_exec::costs::Costs;
 use quire_tables::row_table::{ColumnRange, KeyRange, RowError, TupleValue};

@@ -1,7 +1,7 @@
 //! One statement that changes definitions: the only place where `CREATE`, `ALTER` and `DROP` meet the engine's transaction.
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::{
     IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,

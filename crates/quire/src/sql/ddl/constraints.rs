@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     ForeignKeyConstraint, Ident, IndexColumn, NullsDistinctOption,
     ReferentialAction as SpelledAction, TableConstraint,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{
     CheckDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
     ReferentialAction, TableDefinition,

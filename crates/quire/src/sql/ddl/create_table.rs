@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::helpers::stmt_create_table::CreateTableBuil
 use datafusion::sql::sqlparser::ast::{
     CreateTable, CreateTableLikeDefaults, CreateTableLikeKind, Query, SqlOption,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::progress::Phase;
 use quire_tables::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
 

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     TableConstraint,
 };
 use quire_codec::CodecId;
-use quire_error::error::{Error, Position};
+use quire_error::{Error, Position};
 use quire_tables::{
     ColumnDefinition, ColumnSequence, GeneratedKind, SequenceDefinition, Snapshot, SqlType,
     TableDefinition, default_name,

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use datafusion::sql::sqlparser::ast::{
     CascadeOption, ObjectName, ObjectType, Truncate, TruncateIdentityOption,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{Snapshot, TableDefinition};
 
 use super::super::insert::{no_such_table, table_name};

@@ -16,8 +16,8 @@ use datafusion::sql::sqlparser::ast::{
     DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     Query, SelectItem, SetExpr, Statement, Value, Visitor, VisitorMut,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::names::{folded, last_part};

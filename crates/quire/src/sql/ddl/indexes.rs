@@ -1,8 +1,8 @@
 //! `CREATE INDEX`
 
 use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{IndexDefinition, KeyDefinition, Storage};
 
 use super::super::insert::table_name;

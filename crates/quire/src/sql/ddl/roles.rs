@@ -1,7 +1,7 @@
 //! Roles: who may log in, and with which password.
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::RoleDefinition;
 
 use super::super::reject::not_supported;

@@ -1,8 +1,8 @@
 //! Sequences, alone or as IDENTITY of a column.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, SequenceOptions};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
 
 use super::super::names::folded;

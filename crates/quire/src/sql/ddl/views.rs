@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::ast::{
     CreateTableOptions, CreateView, Expr, Ident, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, Statement, WildcardAdditionalOptions,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{Snapshot, ViewDefinition};
 
 use super::super::insert::table_name;

@@ -12,7 +12,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::TableDefinition;
 
 use super::super::names::{self, folded};

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
     SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor,
     TableWithJoins, Update, UpdateTableFromKind, WildcardAdditionalOptions, With,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::super::insert::table_name;
 use super::super::names::last_part;

@@ -6,7 +6,7 @@
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr as SqlExpr, Parens, Query, SetExpr, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::TableDefinition;
 
 use super::super::parse;

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Expr as SqlExpr, OnConflict, OnConflictAction,
     SelectItem,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::row_table::{Value, array_of_values};
 use quire_tables::{RowTable, TableDefinition};
 

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{GeneratedKind, TableDefinition};
 
 use super::super::parse;

@@ -2,8 +2,8 @@
 
 use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::Statement;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::Snapshot;
 
 use super::change_plan::ChangePlan;

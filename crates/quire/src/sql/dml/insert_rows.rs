@@ -20,8 +20,8 @@ use tokio::task::block_in_place;
 
 pub(in crate::sql) use append_rows::append_plan;
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 
 use super::super::insert::{positions, table_name};
 use super::super::names::{folded, last_part};

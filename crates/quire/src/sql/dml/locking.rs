@@ -14,8 +14,8 @@ use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, GroupByExpr, Ident, LimitClause, LockClause, LockType, NonBlock,
     ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, Value,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode};
 use tokio::task::block_in_place;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{cast, filter_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
-use quire_error::error::Error;
+use quire_error::Error;
 
 use crate::outcome::{Completion, Outcome, Rows};
 

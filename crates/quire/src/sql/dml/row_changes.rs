@@ -6,7 +6,7 @@ use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::TupleValue;
 use quire_tables::{ReferenceChecks, RowParts, Transaction};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// What a statement has done to rows so far.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use datafusion::arrow::array::{Array, RecordBatch};
 use quire_tables::row_table::{ColumnArray, TupleValue, fit};
 use quire_tables::{SqlType, TableDefinition};
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// The columns of a batch that hold new rows.
 pub(super) struct RowValues<'a> {

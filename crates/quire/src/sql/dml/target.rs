@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::{ColumnTable, RowParts, RowTable, Snapshot, TableDefinition};
 use tokio::task::block_in_place;

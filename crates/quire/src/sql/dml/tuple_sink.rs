@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_exec::plan::{Plan, Write, WriteKind};
 use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
 use quire_tables::row_table::{TupleValue, recycled};

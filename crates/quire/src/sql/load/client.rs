@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::wait::wait;
 use quire_files::csv::{Choice, CsvOptions, Delimiter};
 use tokio::task::{AbortHandle, JoinHandle};

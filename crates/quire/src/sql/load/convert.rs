@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::arrow::util::display::array_value_to_string;
 use quire_text::type_name::sql_name;
 
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// `array` in the type of `field`. A fraction is no integer and a moment no date: what would be cut
 /// off is an error. To DECIMAL and REAL numbers are rounded, as in an assignment.

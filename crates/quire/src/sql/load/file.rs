@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_files::csv::{CsvFile, CsvOptions};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::progress::Phase;
 use quire_files::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
 use quire_files::parquet::ParquetFile;

@@ -18,8 +18,8 @@ use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use crate::outcome::Outcome;
 use crate::roles::check_files;
 use crate::session::Session;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_error::progress::Phase;
 
 pub(crate) use client::begin_copy;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 
 use super::super::copy_statement::CopyDirection;

@@ -11,7 +11,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_files::CopyError;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;

@@ -1,7 +1,7 @@
 //! What the tuple engine does for a query, in words.
 
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_exec::tuple::{QueryOptions, TupleQuery};
 use quire_tables::Snapshot;
 

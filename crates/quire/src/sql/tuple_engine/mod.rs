@@ -26,8 +26,8 @@ use crate::outcome::{Outcome, Rows};
 use crate::plan::translate;
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_functions::ExecutorChoice;
 
 pub(super) use change::{TupleChange, WantedRows};

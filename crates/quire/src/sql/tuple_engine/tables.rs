@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{RowTable, Snapshot};
 
 use crate::sql::dml::TARGET_TABLE;

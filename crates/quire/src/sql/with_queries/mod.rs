@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     Ident, ObjectName, Query, Statement, TableAlias, TableFactor, VisitorMut,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use super::names::{display, folded, last_part, with_suffix};
 use super::walk::walk_mut;

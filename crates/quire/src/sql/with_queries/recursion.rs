@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
     Cte, JoinOperator, LimitClause, ObjectName, Query, Select, SetExpr, SetOperator, TableFactor,
     TableWithJoins, Visit, With,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 
 use crate::sql::grouping_sets::is_aggregate;
 use crate::sql::names::{display, folded, last_part};

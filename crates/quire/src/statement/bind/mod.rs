@@ -35,7 +35,7 @@ use super::scalar::is_text;
 use super::table::Table;
 use crate::optimize;
 use crate::sql::{reject, rewrite};
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Gives expressions over one table their meaning.
 pub(super) struct Binder<'a> {

@@ -9,7 +9,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::Scalar;
 
 use super::ResultRows;

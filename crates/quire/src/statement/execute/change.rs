@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{Environment, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value, recycled};
 

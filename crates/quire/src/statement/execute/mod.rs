@@ -16,7 +16,7 @@ use super::bind::LockMode;
 use super::compiled::{Compiled, Conflict, Output};
 use super::memory::GivenValues;
 use super::table::Key;
-use quire_error::error::Error;
+use quire_error::Error;
 
 /// Looks at a row; says whether to go on.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(Row<'_>) -> Result<bool, Error>;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{Environment, Expression, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{
     CastPlan, DecimalRescale, EvaluationError, Expression, IntegerWidth, Scalar, ScalarFunction,
     ShortCut, ValueKind,

@@ -11,7 +11,7 @@ use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable};
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, kind_of, to_planned};

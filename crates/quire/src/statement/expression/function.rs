@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, to_planned};

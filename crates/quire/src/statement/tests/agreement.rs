@@ -1,6 +1,6 @@
 //! The same statements on both paths.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 

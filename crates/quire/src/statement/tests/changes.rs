@@ -1,6 +1,6 @@
 //! Insertions, updates and deletions over rows in memory.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 

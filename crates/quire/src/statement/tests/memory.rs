@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::row_table::{TupleValue, Value};
 
 use crate::statement::access::KeyBounds;

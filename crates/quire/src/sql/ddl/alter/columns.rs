@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, ColumnDef, DataType as Spelled, Expr, GeneratedAs, Ident,
     SequenceOptions, Value,
 };
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{
     AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, Storage, TableDefinition,
 };

@@ -1,7 +1,7 @@
 //! Constraints come and go.
 
 use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{Storage, TableDefinition};
 
 use super::super::super::names::folded;

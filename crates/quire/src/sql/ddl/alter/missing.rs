@@ -3,7 +3,7 @@
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use quire_codec::Scalar;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::SqlType;
 
 use super::super::expressions::fitted;

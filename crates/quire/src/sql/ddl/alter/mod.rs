@@ -10,8 +10,8 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{Snapshot, Storage, TableDefinition};
 
 use super::super::insert::table_name;

@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, AlterTableOperation, Expr, Ident, ObjectName, ObjectNamePart, Query,
     RenameTableNameKind, TableAlias, TableFactor, Visitor, VisitorMut,
 };
+use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_error::error::Error;
 use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;

@@ -1,6 +1,6 @@
 //! A table whose rows become other rows: they are read, written to a new table, and that takes its place.
 
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_error::progress::Phase;
 use quire_tables::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
 

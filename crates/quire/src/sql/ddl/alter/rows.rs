@@ -1,7 +1,7 @@
 //! What the rows of a table must satisfy before a definition can say so.
 
 use datafusion::sql::sqlparser::ast::Ident;
-use quire_error::error::Error;
+use quire_error::Error;
 use quire_tables::{ForeignKeyDefinition, TableDefinition};
 
 use super::Alteration;
