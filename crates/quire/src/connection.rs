@@ -124,7 +124,7 @@ impl Connection {
     /// # Errors
     /// When a quoted text, a quoted name or a comment does not end.
     pub fn statements(sql: &str) -> Result<Vec<String>, Error> {
-        sql::split(sql)
+        quire_sql::split::split(sql)
     }
 
     /// Where the connection's transaction is.

@@ -3,6 +3,7 @@
 use datafusion::arrow::array::Array;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use quire_error::Error;
+use quire_sql::names::{quoted, quoted_literal};
 
 use super::functions::{Answer, Function};
 use super::objects::{Objects, PUBLIC, Relation, Source};
@@ -11,7 +12,6 @@ use super::specification::Kind;
 use super::{
     PG_CATALOG, PgCatalog, SERVER_VERSION, backends, relations, sizes, surroundings, types,
 };
-use crate::sql::names::{quoted, quoted_literal};
 
 const fn function(name: &'static str, returns: Kind, answer: Answer) -> Function {
     Function {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use quire_error::Error;
+use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, KeyDefinition, ReferentialAction,
     SequenceDefinition, Snapshot, Storage, TableDefinition, ViewDefinition,
@@ -15,7 +16,6 @@ use quire_tables::{
 
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG, TABLES};
 use super::types;
-use crate::sql::names::quoted;
 use crate::sql::{foreign_key_text, key_columns};
 
 /// The schema of what users make.

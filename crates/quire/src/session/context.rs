@@ -23,6 +23,8 @@ use quire_functions::{
     StorageFunction, TablesFunction, micros_now, zone_of,
 };
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions, progress::Work};
+use quire_sql::rewrite::rewrite_expression;
+use quire_sql::{expression_names, outer_aggregates};
 use quire_tables::Snapshot;
 use quire_tables::row_table::Value;
 use quire_text::temporal::Zone;
@@ -35,8 +37,7 @@ use crate::external::ExternalTables;
 use crate::optimize::{self, Holding};
 use crate::pg_catalog::{self, PgCatalog, WaitsFunction};
 use crate::scan::{ExternalTableProvider, announce};
-use crate::sql::rewrite::rewrite_expression;
-use crate::sql::{expression_names, outer_aggregates, relations_of};
+use crate::sql::relations_of;
 use crate::transaction::{SpareTransaction, Transaction};
 
 /// One connection.

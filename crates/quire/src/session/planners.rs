@@ -12,9 +12,9 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::prelude::SessionConfig;
 use quire_error::Error;
+use quire_sql::types::SpelledTypes;
 
 use crate::optimize::{self, Holding};
-use crate::sql::SpelledTypes;
 
 /// Planners that are kept. Most databases need one; whoever tries many settings makes new ones.
 const KEPT: usize = 16;

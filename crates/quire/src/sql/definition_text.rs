@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
     ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, TableDefinition,
@@ -9,7 +10,6 @@ use quire_tables::{
 };
 
 use super::ddl::spelled_options;
-use super::names::quoted;
 
 /// The statements that make a table without rows, a view or a sequence like the one of that name.
 pub(crate) fn create_statement(snapshot: &Snapshot, name: &str) -> Option<String> {

@@ -7,10 +7,11 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::types;
 use quire_tables::{ColumnDefinition, Snapshot, ViewDefinition};
 
 use super::insert::{find_table, table_name};
-use super::{query, types, views};
+use super::{query, views};
 use crate::outcome::{Outcome, Rows};
 use crate::session::Session;
 

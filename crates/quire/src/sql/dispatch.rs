@@ -6,11 +6,11 @@ use datafusion::sql::sqlparser::ast::{Ident, Query, SetExpr, Statement};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_sql::names::folded;
+use quire_sql::parse::{Command, parse};
+use quire_sql::reject::not_supported;
+use quire_sql::table_clauses::TableClauses;
 
-use super::names::folded;
-use super::parse::{Command, parse};
-use super::reject::not_supported;
-use super::table_clauses::TableClauses;
 use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
 use crate::machine;
 use crate::outcome::{Completion, Outcome};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use quire_error::Error;
+use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, GeneratedKind, SequenceDefinition, Snapshot, TableDefinition, ViewDefinition,
     default_name,
@@ -14,7 +15,6 @@ use super::definition_text::{
     Purpose, create_sequence, create_view, foreign_key_texts, index_texts, sequence_options,
     table_text,
 };
-use super::names::quoted;
 
 /// A piece of a database as SQL. The pieces are to be written in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,12 +14,14 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_functions::ExecutorChoice;
+use quire_sql::reject;
+use quire_sql::reject::not_supported;
+use quire_sql::with_queries;
 use quire_tables::Snapshot;
 
 use super::dml;
 use super::query::{context_for, plan};
-use super::reject::{self, not_supported};
-use super::{tuple_engine, with_queries};
+use super::tuple_engine;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
 use crate::session::{Session, next_of};

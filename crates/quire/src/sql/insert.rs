@@ -5,11 +5,11 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{Insert, ObjectName};
 use quire_error::cancel::CancelToken;
 use quire_error::{Error, closest};
+use quire_sql::names::last_part;
+use quire_sql::reject::not_supported;
 use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 
 use super::dml;
-use super::names::last_part;
-use super::reject::not_supported;
 use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::transaction::Writer;

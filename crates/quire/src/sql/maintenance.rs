@@ -5,13 +5,13 @@ use std::sync::Arc;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
+use quire_sql::maintenance_statement::Maintenance;
+use quire_sql::names::folded;
 use quire_tables::{MergeOptions, Storage};
 use tokio::task::block_in_place;
 
 use super::ddl;
 use super::insert::{no_such_table, table_name};
-use super::maintenance_statement::Maintenance;
-use super::names::folded;
 use crate::merging::merge;
 use crate::session::Session;
 use crate::transaction::Writer;

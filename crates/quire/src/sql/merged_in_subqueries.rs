@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     Expr, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
 };
+use quire_sql::names::{folded, last_part};
+use quire_sql::walk::{for_each_expression, walk_mut};
 
 use super::merged_columns::{Column, Columns};
-use super::names::{folded, last_part};
-use super::walk::{for_each_expression, walk_mut};
 
 /// Puts what they are worth in place of merged columns within the subqueries of `tree`.
 pub(super) fn replace(tree: &mut impl VisitMut, merged: &[Column], columns: &Columns) {

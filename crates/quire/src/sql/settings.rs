@@ -10,9 +10,9 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_kv::mvcc::Isolation;
+use quire_sql::reject::not_supported;
 use quire_text::temporal::{SECOND, Zone, parse_interval};
 
-use super::reject::not_supported;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::{Session, isolation_name};
 use crate::transaction::Modes;

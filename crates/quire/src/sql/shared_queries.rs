@@ -11,12 +11,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{folded, last_part};
+use quire_sql::parse::parse_query;
+use quire_sql::walk::{for_each_expression, for_each_relation};
 use quire_tables::Snapshot;
 
-use super::names::{folded, last_part};
-use super::parse::parse_query;
 use super::query;
-use super::walk::{for_each_expression, for_each_relation};
 use crate::optimize::SharedRows;
 use crate::session::Session;
 

@@ -9,13 +9,14 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::arrays::{array_parameters, element_of};
+use quire_sql::names::last_part;
+use quire_sql::parse::{Command, parse, parse_query};
+use quire_sql::types;
+use quire_sql::walk::for_each_expression;
 
-use super::arrays::{array_parameters, element_of};
-use super::names::last_part;
-use super::parse::{Command, parse, parse_query};
 use super::query::PlannedQuery;
-use super::walk::for_each_expression;
-use super::{dispatch, query, types};
+use super::{dispatch, query};
 use crate::outcome::Outcome;
 use crate::session::Session;
 

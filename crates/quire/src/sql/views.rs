@@ -12,12 +12,13 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{Query, Statement, Visit};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::last_part;
+use quire_sql::parse::parse_query;
+use quire_sql::types;
+use quire_sql::walk::for_each_relation;
 use quire_tables::{Snapshot, ViewDefinition};
 
-use super::names::last_part;
-use super::parse::parse_query;
-use super::walk::for_each_relation;
-use super::{query, types};
+use super::query;
 use crate::pg_catalog::ViewColumns;
 use crate::session::Session;
 

@@ -61,7 +61,7 @@ impl Prepared {
         sql: &str,
     ) -> Result<Self, Error> {
         let sql = numbered(sql)?;
-        let places = sql::parameters(&sql)?;
+        let places = quire_sql::split::parameters(&sql)?;
         let parameter_count = places.iter().map(|(_, number)| *number).max().unwrap_or(0);
         if parameter_count > usize::from(u16::MAX) || places.iter().any(|(_, number)| *number == 0)
         {
@@ -263,10 +263,10 @@ impl fmt::Debug for Prepared {
 /// Whether the statement is a query; one that is nested deeply is parsed on a stack that is large enough.
 fn is_query(session: &Arc<Session>, sql: &str) -> Result<bool, Error> {
     if run::is_shallow(sql) {
-        return Ok(sql::parse::parse(sql)?.is_query());
+        return Ok(quire_sql::parse::parse(sql)?.is_query());
     }
     let sql = sql.to_owned();
-    let work = async move { Ok(sql::parse::parse(&sql)?.is_query()) };
+    let work = async move { Ok(quire_sql::parse::parse(&sql)?.is_query()) };
     session.database.run(work)
 }
 
@@ -327,7 +327,7 @@ impl Statement<'_> {
 
 /// The statement with `$n` in place of each `?`.
 fn numbered(sql: &str) -> Result<String, Error> {
-    let places = sql::parameters(sql)?;
+    let places = quire_sql::split::parameters(sql)?;
     let is_mark = |range: &Range<usize>| sql.as_bytes().get(range.start) == Some(&b'?');
     let marks = places.iter().filter(|(range, _)| is_mark(range)).count();
     if marks == 0 {

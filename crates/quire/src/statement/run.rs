@@ -10,6 +10,8 @@ use quire_error::interruption::while_running;
 use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
+use quire_sql::arrays::array_parameters;
+use quire_sql::parse::{Command, parse};
 use quire_tables::row_table::Value;
 use quire_tables::{ColumnTable, RowTable, Snapshot};
 
@@ -22,8 +24,7 @@ use super::storage::{Changes, StoredRows};
 use super::table::Table;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
-use crate::sql::parse::{Command, parse};
-use crate::sql::{array_parameters, make_arrays};
+use crate::sql::make_arrays;
 use crate::transaction::{Modes, Writer};
 
 /// Words and operators between two commas.

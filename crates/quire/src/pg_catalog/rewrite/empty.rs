@@ -7,11 +7,11 @@ use datafusion::sql::sqlparser::ast::{
     DataType, Expr, GroupByExpr, Ident, JoinOperator, Query, Select, SelectItem, SetExpr,
     TableFactor, Value,
 };
+use quire_sql::names::last_part;
+use quire_sql::names::{UNNAMED, of_expression, with_suffix};
 
 use super::subqueries::has_aggregate;
 use super::{null, table_of};
-use crate::sql::last_part;
-use crate::sql::names::{UNNAMED, of_expression, with_suffix};
 
 /// Makes every such `SELECT` of a query one of no rows from nowhere.
 pub(super) fn rewrite(query: &mut Query) {
@@ -97,7 +97,7 @@ fn can_be_empty(select: &Select) -> bool {
 fn make_empty(select: &mut Select) {
     for (position, item) in select.projection.iter_mut().enumerate() {
         let name = match item {
-            SelectItem::ExprWithAlias { alias, .. } => crate::sql::names::folded(alias),
+            SelectItem::ExprWithAlias { alias, .. } => quire_sql::names::folded(alias),
             SelectItem::UnnamedExpr(expr) => match of_expression(expr) {
                 name if name == UNNAMED => with_suffix(UNNAMED, position),
                 name => name,

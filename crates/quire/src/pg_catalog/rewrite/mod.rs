@@ -19,13 +19,14 @@ use datafusion::sql::sqlparser::ast::{
     ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visitor,
     VisitorMut,
 };
+use quire_sql::names;
+use quire_sql::names::folded;
+use quire_sql::names::last_part;
+use quire_sql::reject;
+use quire_sql::rewrite::call;
+use quire_sql::walk::{walk, walk_mut};
 
 use super::{SCHEMAS, functions, specification};
-use crate::sql::names::folded;
-use crate::sql::reject;
-use crate::sql::rewrite::call;
-use crate::sql::walk::{walk, walk_mut};
-use crate::sql::{last_part, names};
 
 /// Whether the statement asks the catalog.
 fn asks_catalog(statement: &Statement) -> bool {

@@ -11,13 +11,13 @@ use datafusion::sql::sqlparser::ast::{
     CaseWhen, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select,
     SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, VisitorMut,
 };
+use quire_sql::names::{folded, last_part, with_suffix};
+use quire_sql::output_columns::exists_to_count;
+use quire_sql::parse::parse_query;
+use quire_sql::walk::{change_own_expressions, look_at_own_expressions, walk_mut};
 
 use super::super::specification::Specification;
 use super::table_of;
-use crate::sql::exists_to_count;
-use crate::sql::names::{folded, last_part, with_suffix};
-use crate::sql::parse::parse_query;
-use crate::sql::walk::{change_own_expressions, look_at_own_expressions, walk_mut};
 
 const AGGREGATES: [&str; 12] = [
     "array_agg",

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, TableFactor, Value, VisitorMut};
+use quire_sql::names::folded;
+use quire_sql::names::last_part;
+use quire_sql::walk::walk_mut;
 
 use super::table_of;
-use crate::sql::last_part;
-use crate::sql::names::folded;
-use crate::sql::walk::walk_mut;
 
 /// Puts numbers for the `tableoid` of the tables that a `SELECT` names, also in subqueries of it.
 pub(super) fn rewrite(select: &mut Select) {

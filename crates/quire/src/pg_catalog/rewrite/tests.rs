@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
+use quire_sql::parse::{Command, parse};
+
 use super::*;
-use crate::sql::parse::{Command, parse};
 
 fn rewritten(sql: &str) -> String {
     match parse(sql).unwrap() {

@@ -15,12 +15,12 @@ use datafusion::sql::sqlparser::ast::Statement;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_exec::plan::{Node, Plan, Query};
+use quire_sql::parse::{Command, parse};
 use quire_tables::row_table::Value;
 use quire_testkit::plan::{Row, Tables, answer};
 
 use super::{Untranslated, translate};
 use crate::outcome::Outcome;
-use crate::sql::parse::{Command, parse};
 use crate::sql::query;
 use crate::statement::scalar::{from_planned, is_text};
 use crate::{Connection, Database, DatabaseOptions};

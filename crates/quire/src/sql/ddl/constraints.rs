@@ -6,14 +6,14 @@ use datafusion::sql::sqlparser::ast::{
     ReferentialAction as SpelledAction, TableConstraint,
 };
 use quire_error::Error;
+use quire_sql::names::folded;
+use quire_sql::reject::not_supported;
 use quire_tables::{
     CheckDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
     ReferentialAction, TableDefinition,
 };
 
 use super::super::insert::table_name;
-use super::super::names::folded;
-use super::super::reject::not_supported;
 use super::draft::Draft;
 use super::expressions::columns_of;
 

@@ -10,13 +10,14 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_sql::names::folded;
+use quire_sql::reject::not_supported;
+use quire_sql::table_clauses::TableClauses;
+use quire_sql::types;
 use quire_tables::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
 
 use super::super::insert::table_name;
-use super::super::names::folded;
-use super::super::reject::not_supported;
-use super::super::table_clauses::TableClauses;
-use super::super::{dml, query, types, write};
+use super::super::{dml, query, write};
 use super::change::Change;
 use super::draft::Draft;
 use super::expressions::Expressions;

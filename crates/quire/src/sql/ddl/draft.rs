@@ -6,14 +6,14 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_codec::CodecId;
 use quire_error::{Error, Position};
+use quire_sql::names::{folded, last_part};
+use quire_sql::reject::not_supported;
+use quire_sql::types;
 use quire_tables::{
     ColumnDefinition, ColumnSequence, GeneratedKind, SequenceDefinition, Snapshot, SqlType,
     TableDefinition, default_name,
 };
 
-use super::super::names::{folded, last_part};
-use super::super::reject::not_supported;
-use super::super::types;
 use super::sequences::SequenceDraft;
 
 /// A definition in the making.

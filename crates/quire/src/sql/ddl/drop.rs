@@ -9,11 +9,11 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::parse::parse_expression;
+use quire_sql::reject::not_supported;
 use quire_tables::{Snapshot, TableDefinition};
 
 use super::super::insert::{no_such_table, table_name};
-use super::super::parse::parse_expression;
-use super::super::reject::not_supported;
 use super::change::Change;
 use super::expressions::sequences_of;
 use super::sequences::unknown_sequence;

@@ -18,13 +18,15 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{folded, last_part};
+use quire_sql::parse::{parse_expression, parse_query};
+use quire_sql::reject;
+use quire_sql::reject::not_supported;
+use quire_sql::rewrite;
+use quire_sql::walk::{walk, walk_mut};
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
-use super::super::names::{folded, last_part};
-use super::super::parse::{parse_expression, parse_query};
-use super::super::reject::{self, not_supported};
-use super::super::walk::{walk, walk_mut};
-use super::super::{rewrite, write};
+use super::super::write;
 use crate::session::{Session, StatementContext, next_of};
 
 /// Functions of sequences.

@@ -3,10 +3,10 @@
 use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::reject::not_supported;
 use quire_tables::{IndexDefinition, KeyDefinition, Storage};
 
 use super::super::insert::table_name;
-use super::super::reject::not_supported;
 use super::change::Change;
 use super::constraints::key_parts;
 use super::draft::Draft;

@@ -2,10 +2,10 @@
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::reject::not_supported;
+use quire_sql::role_statement::{RoleName, RoleOption, RoleStatement};
 use quire_tables::RoleDefinition;
 
-use super::super::reject::not_supported;
-use super::super::role_statement::{RoleName, RoleOption, RoleStatement};
 use super::change::Change;
 use crate::outcome::Outcome;
 use crate::roles::is_superuser;

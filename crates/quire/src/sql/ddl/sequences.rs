@@ -3,12 +3,12 @@
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, SequenceOptions};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{folded, last_part};
+use quire_sql::sequence_statement::{SequenceChange, SequenceStatement};
+use quire_sql::types;
 use quire_tables::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;
-use super::super::names::{folded, last_part};
-use super::super::sequence_statement::{SequenceChange, SequenceStatement};
-use super::super::types;
 use super::change::Change;
 use crate::outcome::Outcome;
 use crate::session::Session;

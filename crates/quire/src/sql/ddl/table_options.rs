@@ -5,9 +5,9 @@ use quire_codec::block::BlockCodecId;
 use quire_error::Error;
 use quire_tables::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
 
-use super::super::names::folded;
-use super::super::reject::not_supported;
-use super::super::table_clauses::TableClauses;
+use quire_sql::names::folded;
+use quire_sql::reject::not_supported;
+use quire_sql::table_clauses::TableClauses;
 
 /// The storage that a statement asks for; `None` leaves it to the constraints.
 pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Error> {

@@ -8,12 +8,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{display, folded, last_part};
+use quire_sql::reject::not_supported;
+use quire_sql::rewrite;
 use quire_tables::{Snapshot, ViewDefinition};
 
 use super::super::insert::table_name;
-use super::super::names::{display, folded, last_part};
-use super::super::reject::not_supported;
-use super::super::{query, rewrite, views};
+use super::super::{query, views};
 use super::change::Change;
 use super::draft::duplicate_column;
 use crate::outcome::Outcome;

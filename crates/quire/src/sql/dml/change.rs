@@ -16,11 +16,11 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
+use quire_sql::names::folded;
 use quire_tables::row_table::TupleValue;
 use quire_tables::{RowTable, Snapshot, TableDefinition, Transaction};
 use tokio::task::block_in_place;
 
-use super::super::names::folded;
 use super::super::query;
 use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::changed_rows::{ChangedRows, TARGET_TABLE};

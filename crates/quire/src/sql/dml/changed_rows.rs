@@ -12,10 +12,10 @@ use datafusion::sql::sqlparser::ast::{
     TableWithJoins, Update, UpdateTableFromKind, WildcardAdditionalOptions, With,
 };
 use quire_error::Error;
+use quire_sql::names::last_part;
+use quire_sql::reject::not_supported;
 
 use super::super::insert::table_name;
-use super::super::names::last_part;
-use super::super::reject::not_supported;
 use crate::scan::ROW_KEY_COLUMN;
 
 /// Name of the table through which the target is read.

@@ -9,8 +9,8 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_tables::TableDefinition;
 
-use super::super::parse;
-use super::super::typed_neighbours::written_type;
+use quire_sql::parse;
+use quire_sql::typed_neighbours::written_type;
 
 /// Casts the quoted values of columns that have other values, too, and in columns of texts those of written types; `targets` are the places of the columns.
 pub(super) fn cast_quoted(

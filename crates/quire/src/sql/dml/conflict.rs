@@ -14,11 +14,11 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem,
 };
 use quire_error::Error;
+use quire_sql::names::{folded, last_part};
+use quire_sql::reject::not_supported;
 use quire_tables::row_table::{Value, array_of_values};
 use quire_tables::{RowTable, TableDefinition};
 
-use super::super::names::{folded, last_part};
-use super::super::reject::not_supported;
 use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
 use crate::scan::ROW_KEY_COLUMN;

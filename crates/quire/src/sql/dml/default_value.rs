@@ -7,9 +7,9 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Value,
 };
 use quire_error::Error;
+use quire_sql::parse;
 use quire_tables::{GeneratedKind, TableDefinition};
 
-use super::super::parse;
 use crate::session::StatementContext;
 
 /// The default of a column as an expression of SQL.

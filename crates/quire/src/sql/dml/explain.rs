@@ -4,13 +4,13 @@ use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::Statement;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::reject::not_supported;
 use quire_tables::Snapshot;
 
 use super::change_plan::ChangePlan;
 use super::changed_rows::ChangedRows;
 use super::{change, insert_rows};
 use crate::session::{Session, StatementContext};
-use crate::sql::reject::not_supported;
 
 /// The plan of `INSERT`, `UPDATE` or `DELETE`, a line for each step.
 pub(in crate::sql) async fn explain(

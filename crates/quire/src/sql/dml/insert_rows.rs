@@ -22,11 +22,11 @@ pub(in crate::sql) use append_rows::append_plan;
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{folded, last_part};
+use quire_sql::reject::not_supported;
 
 use super::super::insert::{positions, table_name};
-use super::super::names::{folded, last_part};
 use super::super::query;
-use super::super::reject::not_supported;
 use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::column_literals::cast_quoted;
 use super::conflict::{ConflictRule, Conflicts};

@@ -17,12 +17,12 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode};
+use quire_sql::names::{folded, last_part};
+use quire_sql::reject::not_supported;
 use tokio::task::block_in_place;
 
 use super::super::insert::table_name;
-use super::super::names::{folded, last_part};
 use super::super::query;
-use super::super::reject::not_supported;
 use super::changed_rows::table_factor;
 use super::target::ChangeTarget;
 use crate::outcome::{Outcome, Rows};

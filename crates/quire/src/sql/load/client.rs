@@ -12,10 +12,10 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::wait::wait;
 use quire_files::csv::{Choice, CsvOptions, Delimiter};
+use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
+use quire_sql::parse::{Command, parse};
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
-use super::super::parse::{Command, parse};
 use super::super::query;
 use super::{export, import, options};
 use crate::outcome::{Completion, Outcome, Rows};

@@ -12,11 +12,11 @@ use quire_error::progress::Phase;
 use quire_files::csv::{CsvWriteOptions, CsvWriter};
 use quire_files::parquet::{ParquetWriteOptions, ParquetWriter};
 use quire_files::{AtomicFile, CopyControl, CopyError};
+use quire_sql::copy_statement::{CopyStatement, CopyTarget};
+use quire_sql::names::folded;
+use quire_sql::parse::parse_query;
 use quire_text::temporal::Zone;
 
-use super::super::copy_statement::{CopyStatement, CopyTarget};
-use super::super::names::folded;
-use super::super::parse::parse_query;
 use super::super::query;
 use super::control;
 use super::options::{self, Format};

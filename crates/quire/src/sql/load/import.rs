@@ -12,13 +12,13 @@ use quire_error::progress::Phase;
 use quire_files::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
+use quire_sql::copy_statement::{CopyStatement, CopyTarget};
+use quire_sql::names::folded;
+use quire_sql::reject::not_supported;
 use quire_tables::{Snapshot, SqlType, Storage, Transaction};
 
-use super::super::copy_statement::{CopyStatement, CopyTarget};
 use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
-use super::super::names::folded;
-use super::super::reject::not_supported;
 use super::client::{CLIENT, ClientReader};
 use super::control;
 use super::convert::convert;

@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::catalog::TableProvider;
 use quire_files::{CopyControl, CopyPhase, CopyProgress};
 
-use super::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use crate::outcome::Outcome;
 use crate::roles::check_files;
 use crate::session::Session;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 
 pub(crate) use client::begin_copy;
 pub use client::{CopyFormat, CopyIn, CopyKind, CopyStream};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use quire_error::Error;
 use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
+use quire_sql::copy_statement::CopyDirection;
+use quire_sql::reject::not_supported;
 
-use super::super::copy_statement::CopyDirection;
-use super::super::reject::not_supported;
 use super::client::{CopyFormat, CopyKind};
 
 /// What a file is.

@@ -3,9 +3,9 @@
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, SelectItem, Update,
 };
+use quire_sql::names;
 
 use super::Binder;
-use crate::sql::names;
 use crate::statement::access;
 use crate::statement::compiled::{Change, Output};
 use crate::statement::expression::Slots;

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 
-use crate::sql::names;
+use quire_sql::names;
 
 /// A `SELECT` from one table, or from none.
 pub(super) struct SelectClauses {

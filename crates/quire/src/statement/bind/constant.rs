@@ -7,11 +7,11 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, SelectItem, SetExpr, Statement, UnaryOperator, Value,
 };
+use quire_sql::rewrite;
 
 use super::Binder;
 use super::clauses::SelectClauses;
 use super::select::shown_schema;
-use crate::sql::rewrite;
 use crate::statement::compiled::Output;
 use crate::statement::constant::Constant;
 use crate::statement::expression::Slots;

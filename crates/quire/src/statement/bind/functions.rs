@@ -8,10 +8,10 @@ use datafusion::common::{Result, TableReference, plan_err};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
 use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
+use quire_sql::types::SpelledTypes;
 
 use crate::options::DatabaseOptions;
 use crate::session::Settings;
-use crate::sql::SpelledTypes;
 
 /// All functions of the general path, put together once.
 static REGISTRY: LazyLock<Option<SessionState>> = LazyLock::new(|| {

@@ -34,8 +34,8 @@ use super::expression::{Slots, Translator};
 use super::scalar::is_text;
 use super::table::Table;
 use crate::optimize;
-use crate::sql::{reject, rewrite};
 use quire_error::Error;
+use quire_sql::{reject, rewrite};
 
 /// Gives expressions over one table their meaning.
 pub(super) struct Binder<'a> {
@@ -174,7 +174,7 @@ impl<'a> Binder<'a> {
     /// The CHECK constraints of the table, over all of its columns.
     fn checks(&self) -> Option<Vec<Check>> {
         let check = |(name, text): &(String, String)| {
-            let mut sql = crate::sql::parse::parse_expression(text).ok()?;
+            let mut sql = quire_sql::parse::parse_expression(text).ok()?;
             rewrite::rewrite_expression(&mut sql);
             let condition = self.expression(sql, &mut Slots::All)?;
             (condition.data_type == DataType::Boolean).then(|| Check {

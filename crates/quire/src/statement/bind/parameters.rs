@@ -10,9 +10,9 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, Expr, FromTable, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
     Statement, TableObject, Value,
 };
+use quire_sql::names;
 
 use super::{Binder, change, clauses, insert, is_constant};
-use crate::sql::names;
 use crate::statement::expression::parameter_number;
 use crate::statement::table::Table;
 

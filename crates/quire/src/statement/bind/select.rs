@@ -7,10 +7,10 @@ use datafusion::sql::sqlparser::ast::{
     Expr, OrderByExpr, Query, SelectItem, SelectItemQualifiedWildcardKind, Value,
 };
 use quire_exec::plan::Expression;
+use quire_sql::names;
 
 use super::clauses::SelectClauses;
 use super::{Binder, Typed};
-use crate::sql::names;
 use crate::statement::access::{self, Access};
 use crate::statement::aggregate::Aggregate;
 use crate::statement::compiled::{Output, Returning, Select, SortKey};

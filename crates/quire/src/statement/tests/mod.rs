@@ -14,6 +14,7 @@ use datafusion::arrow::datatypes::FieldRef;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::sql::sqlparser::ast::Statement;
+use quire_sql::parse::{Command, parse};
 use quire_tables::SqlType;
 
 use super::bind::{TableName, compile};
@@ -21,7 +22,6 @@ use super::compiled::Compiled;
 use super::table::{Column, DefaultValue, Key, KeyColumn, KeyKind, Table};
 use crate::options::DatabaseOptions;
 use crate::session::Settings;
-use crate::sql::parse::{Command, parse};
 
 pub(super) fn options() -> Arc<ConfigOptions> {
     let settings = Settings::new(&DatabaseOptions::default());

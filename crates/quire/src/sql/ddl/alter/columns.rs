@@ -5,13 +5,13 @@ use datafusion::sql::sqlparser::ast::{
     SequenceOptions, Value,
 };
 use quire_error::Error;
+use quire_sql::names::folded;
+use quire_sql::parse::parse_expression;
+use quire_sql::reject::not_supported;
 use quire_tables::{
     AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, Storage, TableDefinition,
 };
 
-use super::super::super::names::folded;
-use super::super::super::parse::parse_expression;
-use super::super::super::reject::not_supported;
 use super::super::super::{query, views};
 use super::super::create_table::{check_expressions, column_place};
 use super::super::draft::{Draft, type_of};

@@ -2,10 +2,10 @@
 
 use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
 use quire_error::Error;
+use quire_sql::names::folded;
+use quire_sql::reject::not_supported;
 use quire_tables::{Storage, TableDefinition};
 
-use super::super::super::names::folded;
-use super::super::super::reject::not_supported;
 use super::super::create_table::check_expressions;
 use super::super::draft::Draft;
 use super::super::drop::drop_foreign_key;

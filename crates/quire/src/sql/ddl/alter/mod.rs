@@ -12,10 +12,10 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::reject::not_supported;
 use quire_tables::{Snapshot, Storage, TableDefinition};
 
 use super::super::insert::table_name;
-use super::super::reject::not_supported;
 use super::change::Change;
 use super::table_options;
 use crate::outcome::Outcome;

@@ -8,14 +8,14 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::names::{folded, last_part};
+use quire_sql::parse::parse_expression;
+use quire_sql::reject::not_supported;
+use quire_sql::walk::{walk, walk_mut};
 use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;
-use super::super::super::names::{folded, last_part};
-use super::super::super::parse::parse_expression;
-use super::super::super::reject::not_supported;
 use super::super::super::views;
-use super::super::super::walk::{walk, walk_mut};
 use super::super::change::Change;
 use super::super::create_table::column_place;
 use super::super::expressions::with_column_renamed;

@@ -20,14 +20,14 @@ use super::rows_in_subqueries;
 use super::walk::{for_each_expression, walk};
 
 /// Checks every query inside `statement`.
-pub(crate) fn check(statement: &Statement) -> Result<(), Error> {
+pub fn check(statement: &Statement) -> Result<(), Error> {
     let mut inspector = Inspector { refused: None };
     let _ = walk(statement, &mut inspector);
     inspector.refused.map_or(Ok(()), Err)
 }
 
 /// Checks the expressions inside `statement` alone.
-pub(crate) fn check_expressions(statement: &Statement) -> Result<(), Error> {
+pub fn check_expressions(statement: &Statement) -> Result<(), Error> {
     let mut checked = Ok(());
     for_each_expression(statement, |expr| {
         if checked.is_ok() {
@@ -38,14 +38,14 @@ pub(crate) fn check_expressions(statement: &Statement) -> Result<(), Error> {
 }
 
 /// Refuses a FETCH that is more than a LIMIT. Rewriting makes a LIMIT of every FETCH, so it must be asked before.
-pub(crate) fn check_fetch(query: &Query) -> Result<(), Error> {
+pub fn check_fetch(query: &Query) -> Result<(), Error> {
     let fetch = query.fetch.as_ref();
     let is_more = fetch.is_some_and(|fetch| fetch.with_ties || fetch.percent);
     refuse_if(is_more, "FETCH with PERCENT or WITH TIES")
 }
 
 /// `0A000`: correct SQL that is not implemented.
-pub(crate) fn not_supported(what: impl std::fmt::Display) -> Error {
+pub fn not_supported(what: impl std::fmt::Display) -> Error {
     Error::new("0A000", format!("{what} is not supported"))
 }
 
@@ -88,7 +88,7 @@ impl Visitor for Inspector {
 const BYTE_ORDERS: [&str; 4] = ["default", "c", "posix", "ucs_basic"];
 
 /// Whether a collation is that of all text.
-pub(crate) fn is_byte_order(collation: &ObjectName) -> bool {
+pub fn is_byte_order(collation: &ObjectName) -> bool {
     let name = collation.0.last().and_then(|part| part.as_ident());
     name.is_some_and(|name| BYTE_ORDERS.contains(&&*name.value.to_lowercase()))
 }

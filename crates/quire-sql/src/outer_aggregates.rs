@@ -18,7 +18,7 @@ use super::scopes::Scopes;
 use super::walk::{for_each_expression, walk_mut};
 
 /// Marks the calls; says whether there are any.
-pub(crate) fn mark(statement: &mut Statement) -> bool {
+pub fn mark(statement: &mut Statement) -> bool {
     let mut marker = Marker::default();
     // The marker never breaks off.
     let _ = walk_mut(statement, &mut marker);

@@ -20,7 +20,7 @@ const DEFAULT_DECIMAL: SqlType = SqlType::Decimal {
 };
 
 /// The engine's type for a spelled one; `None` when there is none.
-pub(crate) fn from_spelling(spelled: &Spelled) -> Result<Option<SqlType>, Error> {
+pub fn from_spelling(spelled: &Spelled) -> Result<Option<SqlType>, Error> {
     let sql_type = match spelled {
         Spelled::Boolean | Spelled::Bool => SqlType::Boolean,
         Spelled::SmallInt(None) | Spelled::Int2(None) | Spelled::TinyInt(None) => SqlType::SmallInt,
@@ -104,7 +104,7 @@ fn characters(length: &CharacterLength) -> Result<u32, Error> {
 }
 
 /// The type of a column made from a query's column of this Arrow type.
-pub(crate) fn from_arrow(column: &str, arrow: &ArrowType) -> Result<SqlType, Error> {
+pub fn from_arrow(column: &str, arrow: &ArrowType) -> Result<SqlType, Error> {
     let sql_type = match arrow {
         ArrowType::Boolean => SqlType::Boolean,
         ArrowType::Int8 | ArrowType::Int16 | ArrowType::UInt8 => SqlType::SmallInt,
@@ -149,7 +149,7 @@ pub(crate) fn from_arrow(column: &str, arrow: &ArrowType) -> Result<SqlType, Err
 
 /// Makes the planner read type names as tables do: microsecond timestamps, PostgreSQL's floats.
 #[derive(Debug)]
-pub(crate) struct SpelledTypes;
+pub struct SpelledTypes;
 
 impl TypePlanner for SpelledTypes {
     fn plan_type_field(&self, spelled: &Spelled) -> datafusion::common::Result<Option<FieldRef>> {

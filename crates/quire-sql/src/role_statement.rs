@@ -8,7 +8,7 @@ use super::parse::word;
 
 /// One of the statements.
 #[derive(Debug, PartialEq)]
-pub(crate) enum RoleStatement {
+pub enum RoleStatement {
     Create {
         name: String,
         options: Vec<RoleOption>,
@@ -29,7 +29,7 @@ pub(crate) enum RoleStatement {
 
 /// Which role.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum RoleName {
+pub enum RoleName {
     /// `CURRENT_USER` and the like.
     Own,
     Named(String),
@@ -37,7 +37,7 @@ pub(crate) enum RoleName {
 
 /// What a role is to have.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum RoleOption {
+pub enum RoleOption {
     Superuser(bool),
     Login(bool),
     /// `PASSWORD NULL` when empty.

@@ -107,7 +107,7 @@ impl Visitor for Depth {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::sql::parse::parse;
+    use crate::parse::parse;
 
     #[test]
     fn long_chains_are_refused_and_long_lists_are_not() {

@@ -10,7 +10,7 @@ use quire_error::{Error, Position};
 
 /// The statements of `script`, each without its semicolon and without surrounding blanks.
 /// Statements that are only comments are left out.
-pub(crate) fn split(script: &str) -> Result<Vec<String>, Error> {
+pub fn split(script: &str) -> Result<Vec<String>, Error> {
     let mut scanner = Scanner {
         text: script,
         at: 0,
@@ -35,7 +35,7 @@ pub(crate) fn split(script: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The parameters in a statement: where each stands, and its number. `$1` says its number; each `?` has the next.
-pub(crate) fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> {
+pub fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> {
     let mut scanner = Scanner {
         text: statement,
         at: 0,

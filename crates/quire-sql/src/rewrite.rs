@@ -29,16 +29,16 @@ use datafusion::sql::sqlparser::ast::{
     UnaryOperator, Value, VisitorMut,
 };
 
-use super::last_part;
 use super::walk::walk_mut;
 use super::{
     alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,
     positions, renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
     typed_neighbours,
 };
+use crate::names::last_part;
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
-pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
+pub fn rewrite(statement: &mut Statement) -> Vec<String> {
     let mut rewriter = Rewriter {
         is_for_columns: matches!(statement, Statement::Insert(_)),
         ..Rewriter::default()
@@ -49,7 +49,7 @@ pub(crate) fn rewrite(statement: &mut Statement) -> Vec<String> {
 }
 
 /// Rewrites an expression that is planned by itself.
-pub(crate) fn rewrite_expression(expr: &mut Expr) {
+pub fn rewrite_expression(expr: &mut Expr) {
     let _ = walk_mut(expr, &mut Rewriter::default());
 }
 
@@ -451,7 +451,7 @@ fn length_of(length: &CharacterLength) -> Option<u64> {
 }
 
 /// A call of a function.
-pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let arguments = arguments
         .into_iter()
         .map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));

@@ -16,7 +16,7 @@ use super::walk::walk_mut;
 const LONG: usize = 32 << 10;
 
 /// Takes the long literals out of a statement; the functions that give them are to be registered.
-pub(super) fn take(statement: &mut Statement) -> Vec<LargeText> {
+pub fn take(statement: &mut Statement) -> Vec<LargeText> {
     let mut taker = Taker::default();
     // The visitor never breaks off.
     let _ = walk_mut(statement, &mut taker);

@@ -9,19 +9,19 @@ use super::parse::word;
 
 /// What to look after.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Maintenance {
+pub struct Maintenance {
     /// Whether space of the file is given back.
-    pub(crate) cleans: bool,
+    pub cleans: bool,
     /// Whether the rows of row tables are written again.
-    pub(crate) rewrites: bool,
+    pub rewrites: bool,
     /// Whether samples are taken.
-    pub(crate) analyzes: bool,
+    pub analyzes: bool,
     /// Tables, and columns of them; none means all tables.
-    pub(crate) tables: Vec<(ObjectName, Vec<Ident>)>,
+    pub tables: Vec<(ObjectName, Vec<Ident>)>,
 }
 
 impl Maintenance {
-    pub(crate) fn tag(&self) -> &'static str {
+    pub fn tag(&self) -> &'static str {
         if self.cleans { "VACUUM" } else { "ANALYZE" }
     }
 }

@@ -9,10 +9,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
-use crate::sql::grouping_sets::is_aggregate;
-use crate::sql::names::{display, folded, last_part};
-use crate::sql::reject::not_supported;
-use crate::sql::walk::{for_each_relation, look_at_own_expressions};
+use crate::grouping_sets::is_aggregate;
+use crate::names::{display, folded, last_part};
+use crate::reject::not_supported;
+use crate::walk::{for_each_relation, look_at_own_expressions};
 
 /// Checks the queries, and puts each behind those that it reads.
 pub(super) fn arrange(with: &mut With) -> Result<(), Error> {

@@ -10,20 +10,20 @@ use datafusion::sql::sqlparser::ast::{
 const SUFFIX_MARK: char = '\u{1f}';
 
 /// PostgreSQL's name of a column that has none.
-pub(crate) const UNNAMED: &str = "?column?";
+pub const UNNAMED: &str = "?column?";
 
 /// The name under which a column is planned when its own is taken.
-pub(crate) fn with_suffix(name: &str, position: usize) -> String {
+pub fn with_suffix(name: &str, position: usize) -> String {
     format!("{name}{SUFFIX_MARK}{position}")
 }
 
 /// The name to show for a column of a plan.
-pub(crate) fn display(planned: &str) -> &str {
+pub fn display(planned: &str) -> &str {
     planned.split(SUFFIX_MARK).next().unwrap_or(planned)
 }
 
 /// Unquoted names fold to lower case.
-pub(crate) fn folded(ident: &Ident) -> String {
+pub fn folded(ident: &Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),
@@ -31,7 +31,7 @@ pub(crate) fn folded(ident: &Ident) -> String {
 }
 
 /// The last part of a possibly qualified name.
-pub(crate) fn last_part(name: &ObjectName) -> Option<String> {
+pub fn last_part(name: &ObjectName) -> Option<String> {
     match name.0.last()? {
         ObjectNamePart::Identifier(ident) => Some(folded(ident)),
         ObjectNamePart::Function(_) => None,
@@ -43,7 +43,7 @@ pub(super) fn is_column(expr: &Expr) -> bool {
 }
 
 /// A name as it must be written in SQL.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name
             .chars()
@@ -57,7 +57,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// A text as a literal.
-pub(crate) fn quoted_literal(text: &str) -> String {
+pub fn quoted_literal(text: &str) -> String {
     let doubled = text.replace('\'', "''");
     if text.contains('\\') {
         format!("E'{}'", doubled.replace('\\', "\\\\"))
@@ -100,7 +100,7 @@ const POSTGRESQL_RESERVED: &str = "\
 
 /// The names to show for the columns of `query`, where its text decides them; `None` for a column
 /// whose planned name is right. Empty when a wildcard leaves the number of columns open.
-pub(crate) fn of_query(query: &Query) -> Vec<Option<String>> {
+pub fn of_query(query: &Query) -> Vec<Option<String>> {
     of_set_expression(&query.body)
 }
 
@@ -125,7 +125,7 @@ fn of_item(item: &SelectItem) -> Option<Option<String>> {
 }
 
 /// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts; of a cast of anything else that of its type.
-pub(crate) fn of_expression(expr: &Expr) -> String {
+pub fn of_expression(expr: &Expr) -> String {
     let own = own_name_of(expr);
     own.or_else(|| type_name_of(expr))
         .unwrap_or(UNNAMED.to_owned())
@@ -210,7 +210,7 @@ mod tests {
     use datafusion::sql::sqlparser::ast::Statement;
 
     use super::*;
-    use crate::sql::parse::{Command, parse};
+    use crate::parse::{Command, parse};
 
     fn names(sql: &str) -> Vec<Option<String>> {
         match parse(sql).unwrap() {

@@ -18,7 +18,7 @@ use super::names::{folded, last_part, with_suffix};
 use super::walk::{walk, walk_mut};
 
 /// Renames every table that an inner query refers to, or whose name it gives to another one; says whether there is one.
-pub(super) fn rename_outer_tables(statement: &mut Statement) -> bool {
+pub fn rename_outer_tables(statement: &mut Statement) -> bool {
     let mut finder = Finder::default();
     // Neither walk breaks off.
     let _ = walk(statement, &mut finder);
@@ -281,7 +281,7 @@ impl VisitorMut for Renamer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::{Command, parse};
+    use crate::parse::{Command, parse};
 
     fn renamed(sql: &str) -> Option<String> {
         match parse(sql).unwrap() {

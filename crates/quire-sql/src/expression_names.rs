@@ -18,7 +18,7 @@ use super::names::last_part;
 use super::walk::walk_mut;
 
 /// Marks what names leave out; says whether there is anything of the kind.
-pub(crate) fn mark(statement: &mut Statement) -> bool {
+pub fn mark(statement: &mut Statement) -> bool {
     let mut marker = Marker { has_marked: false };
     // The marker never breaks off.
     let _ = walk_mut(statement, &mut marker);
@@ -192,7 +192,7 @@ fn own_name(arguments: impl Iterator<Item = Expr>) -> Expr {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::{Command, parse};
+    use crate::parse::{Command, parse};
 
     fn marked(expression: &str) -> String {
         match parse(&format!("SELECT {expression}")).unwrap() {

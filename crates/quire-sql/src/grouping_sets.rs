@@ -206,7 +206,7 @@ fn cube(parts: &Sets) -> Result<Sets, Error> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::parse_query;
+    use crate::parse::parse_query;
     use datafusion::sql::sqlparser::ast::SetExpr;
 
     fn rewritten(group_by: &str) -> String {

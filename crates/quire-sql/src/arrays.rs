@@ -96,7 +96,7 @@ fn cast(expr: Expr, data_type: DataType) -> Expr {
 }
 
 /// The type of the elements of an array type.
-pub(super) fn element_of(array: &ArrayElemTypeDef) -> Option<&DataType> {
+pub fn element_of(array: &ArrayElemTypeDef) -> Option<&DataType> {
     match array {
         ArrayElemTypeDef::SquareBracket(element, _)
         | ArrayElemTypeDef::AngleBracket(element)
@@ -176,7 +176,7 @@ fn spelled(elements: Vec<ArrayElement>, element_type: &DataType) -> Expr {
 }
 
 /// See the module, 3: the numbers of the parameters that are arrays.
-pub(crate) fn array_parameters(statement: &mut Statement) -> Vec<usize> {
+pub fn array_parameters(statement: &mut Statement) -> Vec<usize> {
     let mut finder = Finder::default();
     let _ = walk_mut(statement, &mut finder);
     finder.found

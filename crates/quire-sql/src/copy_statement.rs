@@ -18,7 +18,7 @@ use super::parse::word;
 
 /// What is copied.
 #[derive(Debug)]
-pub(crate) enum CopyTarget {
+pub enum CopyTarget {
     /// A table, and the columns named, if any.
     Table(ObjectName, Vec<Ident>),
     /// The result of a query.
@@ -27,7 +27,7 @@ pub(crate) enum CopyTarget {
 
 /// Which way the rows go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CopyDirection {
+pub enum CopyDirection {
     /// From a file into a table.
     From,
     /// From a table or query into a file.
@@ -36,7 +36,7 @@ pub(crate) enum CopyDirection {
 
 /// Where the rows come from or go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CopyPlace {
+pub enum CopyPlace {
     /// The file at this path.
     File(String),
     /// `STDIN` or `STDOUT`: the client's own.
@@ -45,12 +45,12 @@ pub(crate) enum CopyPlace {
 
 /// One parsed `COPY`.
 #[derive(Debug)]
-pub(crate) struct CopyStatement {
-    pub(crate) target: CopyTarget,
-    pub(crate) direction: CopyDirection,
-    pub(crate) place: CopyPlace,
+pub struct CopyStatement {
+    pub target: CopyTarget,
+    pub direction: CopyDirection,
+    pub place: CopyPlace,
     /// Names in lower case; options without a value have none.
-    pub(crate) options: Vec<(String, Option<String>)>,
+    pub options: Vec<(String, Option<String>)>,
 }
 
 pub(super) fn parse(parser: &mut Parser) -> Result<CopyStatement, ParserError> {
@@ -167,7 +167,7 @@ fn parse_older_options(parser: &mut Parser) -> Result<Vec<(String, Option<String
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::{Command, parse};
+    use crate::parse::{Command, parse};
 
     fn copy(sql: &str) -> CopyStatement {
         match parse(sql).unwrap() {

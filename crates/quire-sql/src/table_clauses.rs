@@ -12,11 +12,11 @@ use super::parse::{position, word};
 
 /// What stood in the clauses.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct TableClauses {
+pub struct TableClauses {
     /// The word after `USING`.
-    pub(crate) using: Option<(String, Option<Position>)>,
+    pub using: Option<(String, Option<Position>)>,
     /// For each `COMPRESSION`: the position of its column in the list, and the codec's name.
-    pub(crate) compression: Vec<(usize, String, Option<Position>)>,
+    pub compression: Vec<(usize, String, Option<Position>)>,
 }
 
 /// Removes the clauses from the tokens of a `CREATE TABLE`; leaves other statements alone.

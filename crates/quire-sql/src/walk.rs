@@ -11,12 +11,12 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 /// Shows a tree to `visitor`; breaks when that does.
-pub(crate) fn walk(tree: &impl Visit, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()> {
+pub fn walk(tree: &impl Visit, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()> {
     tree.visit(&mut Looking(visitor))
 }
 
 /// Has `visitor` change a tree; breaks when that does.
-pub(crate) fn walk_mut(
+pub fn walk_mut(
     tree: &mut impl VisitMut,
     visitor: &mut dyn VisitorMut<Break = ()>,
 ) -> ControlFlow<()> {
@@ -24,12 +24,12 @@ pub(crate) fn walk_mut(
 }
 
 /// Shows every expression, an outer one before those within it.
-pub(crate) fn for_each_expression(tree: &impl Visit, look: impl FnMut(&Expr)) {
+pub fn for_each_expression(tree: &impl Visit, look: impl FnMut(&Expr)) {
     let _ = walk(tree, &mut Expressions(look));
 }
 
 /// Shows every expression but those of subqueries, which have tables, aggregates and windows of their own; breaks when `look` does.
-pub(crate) fn look_at_own_expressions(
+pub fn look_at_own_expressions(
     tree: &impl Visit,
     look: impl FnMut(&Expr) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -43,7 +43,7 @@ pub(crate) fn look_at_own_expressions(
 }
 
 /// Has every expression changed but those of subqueries.
-pub(crate) fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut Expr)) {
+pub fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut Expr)) {
     let _ = walk_mut(
         tree,
         &mut OwnExpressions {
@@ -54,7 +54,7 @@ pub(crate) fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMu
 }
 
 /// Shows every name of a relation.
-pub(crate) fn for_each_relation(tree: &impl Visit, look: impl FnMut(&ObjectName)) {
+pub fn for_each_relation(tree: &impl Visit, look: impl FnMut(&ObjectName)) {
     let _ = walk(tree, &mut Relations(look));
 }
 

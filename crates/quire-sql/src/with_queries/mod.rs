@@ -17,7 +17,7 @@ use super::names::{display, folded, last_part, with_suffix};
 use super::walk::walk_mut;
 
 /// Gives each query of `WITH` a name of its own.
-pub(super) fn resolve(statement: &mut Statement) -> Result<(), Error> {
+pub fn resolve(statement: &mut Statement) -> Result<(), Error> {
     let mut resolver = Resolver::default();
     let _ = walk_mut(statement, &mut resolver);
     resolver.refused.map_or(Ok(()), Err)
@@ -170,7 +170,7 @@ impl VisitorMut for Resolver {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::parse_query;
+    use crate::parse::parse_query;
 
     fn resolved(sql: &str) -> String {
         let mut statement = Statement::Query(parse_query(sql).unwrap());

@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
-use super::last_part;
+use crate::names::last_part;
 
 /// Replaces an expression that compares rows.
 pub(super) fn rewrite(expr: &mut Expr) {

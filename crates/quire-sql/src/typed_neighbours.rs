@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Query, SetExpr, TypedString, UnaryOperator, Value, ValueWithSpan,
 };
 
-use super::last_part;
+use crate::names::last_part;
 
 /// The columns of `VALUES`.
 pub(super) fn rewrite_values(query: &mut Query) {
@@ -97,7 +97,7 @@ fn is_open(expr: &Expr) -> bool {
 }
 
 /// The type that an expression says it has, if it is not of texts.
-pub(super) fn written_type(expr: &Expr) -> Option<DataType> {
+pub fn written_type(expr: &Expr) -> Option<DataType> {
     match expr {
         Expr::Case {
             conditions,

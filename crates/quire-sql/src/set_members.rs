@@ -88,7 +88,7 @@ fn open_members(tokens: &[TokenWithSpan], open: usize) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::sql::parse::parse_query;
+    use crate::parse::parse_query;
 
     fn groups(group_by: &str) -> String {
         let query = parse_query(&format!("SELECT 1 FROM t GROUP BY {group_by}")).unwrap();

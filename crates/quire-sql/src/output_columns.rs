@@ -88,7 +88,7 @@ pub(super) fn order_by_position(query: &mut Query) {
 
 /// `EXISTS (SELECT … FROM … WHERE …)` → `(SELECT count(*) > 0 FROM … WHERE …)`: for rewrites that know
 /// subqueries with an aggregate only.
-pub(crate) fn exists_to_count(expr: &mut Expr) {
+pub fn exists_to_count(expr: &mut Expr) {
     let Expr::Exists { subquery, negated } = expr else {
         return;
     };
@@ -142,8 +142,8 @@ fn count_rows() -> Expr {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::sql::parse::{Command, parse};
-    use crate::sql::rewrite::rewrite;
+    use crate::parse::{Command, parse};
+    use crate::rewrite::rewrite;
 
     fn rewritten(sql: &str) -> String {
         match parse(sql).unwrap() {

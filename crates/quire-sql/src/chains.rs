@@ -109,7 +109,7 @@ fn put_together(mut parts: Vec<Expr>, operator: &BinaryOperator) -> Expr {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sql::parse::parse_expression;
+    use crate::parse::parse_expression;
 
     /// Levels of operators, and the text without the parentheses that are none of it.
     fn depth(expr: &Expr) -> usize {

@@ -23,7 +23,7 @@ use super::table_clauses::{self, TableClauses};
 
 /// One statement, parsed.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub enum Command {
     /// What `sqlparser` reads; the clauses are those taken out of a `CREATE TABLE`.
     Statement(Box<Statement>, TableClauses),
     /// `COPY … FROM` or `COPY … TO`.
@@ -48,7 +48,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// Whether it looks at definitions or settings, which takes no time.
-    pub(crate) fn is_inspection(&self) -> bool {
+    pub fn is_inspection(&self) -> bool {
         match self {
             Self::ShowTables | Self::Describe(_) => true,
             Self::Statement(statement, _) => matches!(
@@ -60,7 +60,7 @@ impl Command {
     }
 
     /// Whether it gives rows, and changes and locks none.
-    pub(crate) fn is_query(&self) -> bool {
+    pub fn is_query(&self) -> bool {
         if let Self::Statement(statement, _) = self
             && let Statement::Query(query) = statement.as_ref()
         {
@@ -75,7 +75,7 @@ impl Command {
 }
 
 /// Parses exactly one statement; a semicolon may end it.
-pub(crate) fn parse(sql: &str) -> Result<Command, Error> {
+pub fn parse(sql: &str) -> Result<Command, Error> {
     let dialect = QuireDialect::default();
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
@@ -162,7 +162,7 @@ fn check_numbers(tokens: &[TokenWithSpan]) -> Result<(), Error> {
 }
 
 /// Parses a query: one of our own, or one that the catalog keeps as text.
-pub(crate) fn parse_query(text: &str) -> Result<Box<Query>, Error> {
+pub fn parse_query(text: &str) -> Result<Box<Query>, Error> {
     if let Command::Statement(statement, _) = parse(text)?
         && let Statement::Query(query) = *statement
     {
@@ -172,7 +172,7 @@ pub(crate) fn parse_query(text: &str) -> Result<Box<Query>, Error> {
 }
 
 /// Parses an expression that the catalog keeps as text.
-pub(crate) fn parse_expression(text: &str) -> Result<Expr, Error> {
+pub fn parse_expression(text: &str) -> Result<Expr, Error> {
     let dialect = QuireDialect::default();
     let parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT);
     let mut parser = parser.try_with_sql(text).map_err(Error::from)?;

@@ -7,19 +7,19 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// One of the two statements.
 #[derive(Debug)]
-pub(crate) struct SequenceStatement {
-    pub(crate) name: ObjectName,
+pub struct SequenceStatement {
+    pub name: ObjectName,
     /// `CREATE`, not `ALTER`.
-    pub(crate) is_new: bool,
+    pub is_new: bool,
     /// `IF NOT EXISTS` of the one, `IF EXISTS` of the other.
-    pub(crate) is_conditional: bool,
-    pub(crate) changes: Vec<SequenceChange>,
-    pub(crate) new_name: Option<ObjectName>,
+    pub is_conditional: bool,
+    pub changes: Vec<SequenceChange>,
+    pub new_name: Option<ObjectName>,
 }
 
 /// One clause.
 #[derive(Debug, Clone)]
-pub(crate) enum SequenceChange {
+pub enum SequenceChange {
     Type(DataType),
     Increment(i64),
     /// `NO MINVALUE` when empty.
