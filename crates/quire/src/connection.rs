@@ -7,11 +7,11 @@ use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
 use quire_error::progress::ProgressHandle;
 use quire_error::wait::wait;
+use quire_planner::external::ExternalTables;
 use quire_tables::TableDefinition;
 
 use crate::backup::back_up;
 use crate::database::Opened;
-use crate::external::ExternalTables;
 use crate::outcome::Outcome;
 use crate::session::{Identity, Session};
 use crate::sql::load::{CopyStream, begin_copy};

@@ -6,31 +6,27 @@
 //! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
 #![forbid(unsafe_code)]
 
-pub mod backup;
+mod backup;
 mod connection;
 mod database;
-mod external;
 mod machine;
 mod memory;
 mod merging;
-mod optimize;
 mod options;
 mod outcome;
 mod pg_catalog;
-mod plan;
 mod roles;
-mod scan;
 pub mod scram;
 mod session;
 mod sessions;
 mod sql;
 mod statement;
-mod statistics;
 mod transaction;
+#[cfg(test)]
+mod translation_tests;
 
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
-pub use external::{ExternalRows, ExternalTable, ExternalTables};
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
 pub use quire_error::cancel::CancelHandle;
@@ -38,6 +34,7 @@ pub use quire_error::progress::{Phase, Progress, ProgressHandle};
 pub use quire_error::wait::while_waiting;
 pub use quire_error::{Error, Position};
 pub use quire_files::AtomicFile;
+pub use quire_planner::external::{ExternalRows, ExternalTable, ExternalTables};
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use quire_tables::row_table::{Decimal, Value};
 pub use quire_tables::{ColumnDefinition, SqlType, TableDefinition};

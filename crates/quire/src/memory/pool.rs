@@ -14,7 +14,7 @@ use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
 
-use crate::optimize::WINDOW_ROWS;
+use quire_planner::optimize::WINDOW_ROWS;
 
 /// Operators that hold more than they say, by the beginning of their names, and how many times as much.
 const SAID_IN_PART: [(&str, usize); 7] = [

@@ -11,10 +11,10 @@ use datafusion::catalog::{
 use datafusion::common::{DataFusionError, Result};
 use quire_error::Error;
 use quire_functions::QuireOptions;
+use quire_planner::scan::{ColumnTableProvider, RowTableProvider};
 use quire_tables::Snapshot;
 
 use crate::pg_catalog::{PG_CATALOG, PgCatalog, SCHEMAS};
-use crate::scan::{ColumnTableProvider, RowTableProvider};
 
 /// Name of the one catalog, as in `quire.public.t`.
 pub(crate) const CATALOG_NAME: &str = "quire";

@@ -23,6 +23,10 @@ use quire_functions::{
     StorageFunction, TablesFunction, micros_now, zone_of,
 };
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions, progress::Work};
+use quire_planner::external::ExternalTables;
+use quire_planner::optimize;
+use quire_planner::optimize::Holding;
+use quire_planner::scan::{ExternalTableProvider, announce};
 use quire_sql::rewrite::rewrite_expression;
 use quire_sql::{expression_names, outer_aggregates};
 use quire_tables::Snapshot;
@@ -33,10 +37,7 @@ use super::catalog::catalog_list;
 use super::configuration::Settings;
 use super::second_try;
 use crate::database::Opened;
-use crate::external::ExternalTables;
-use crate::optimize::{self, Holding};
 use crate::pg_catalog::{self, PgCatalog, WaitsFunction};
-use crate::scan::{ExternalTableProvider, announce};
 use crate::sql::relations_of;
 use crate::transaction::{SpareTransaction, Transaction};
 

@@ -14,7 +14,8 @@ use datafusion::prelude::SessionConfig;
 use quire_error::Error;
 use quire_sql::types::SpelledTypes;
 
-use crate::optimize::{self, Holding};
+use quire_planner::optimize;
+use quire_planner::optimize::Holding;
 
 /// Planners that are kept. Most databases need one; whoever tries many settings makes new ones.
 const KEPT: usize = 16;

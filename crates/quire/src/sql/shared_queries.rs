@@ -11,13 +11,13 @@ use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{Cte, Expr, Query, Statement, With};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_planner::optimize::SharedRows;
 use quire_sql::names::{folded, last_part};
 use quire_sql::parse::parse_query;
 use quire_sql::walk::{for_each_expression, for_each_relation};
 use quire_tables::Snapshot;
 
 use super::query;
-use crate::optimize::SharedRows;
 use crate::session::Session;
 
 /// Functions with another value at each call, or with an effect.

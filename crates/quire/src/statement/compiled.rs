@@ -3,9 +3,9 @@
 use datafusion::arrow::datatypes::SchemaRef;
 use quire_error::Error;
 use quire_exec::plan::Expression;
+use quire_planner::aggregate::Aggregate;
 
 use super::access::Access;
-use super::aggregate::Aggregate;
 use super::bind::{LockMode, Typed};
 use super::table::KeyKind;
 

@@ -6,20 +6,17 @@
 //! compiling only answers "yes, so" or nothing. Both paths give the same rows: expressions are read and typed by the same code.
 
 mod access;
-pub(crate) mod aggregate;
 mod bind;
 mod cache;
 mod compiled;
 mod constant;
 mod execute;
-pub(crate) mod expression;
 mod memory;
 mod parameter;
 mod point;
 mod prepared;
 mod reply;
 mod run;
-pub(crate) mod scalar;
 mod storage;
 mod table;
 #[cfg(test)]

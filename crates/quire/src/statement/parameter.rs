@@ -15,7 +15,7 @@ use quire_text::temporal;
 use quire_text::temporal::{SECOND, Zone};
 use quire_text::type_name::sql_type_name;
 
-use super::scalar::{from_planned, is_binary, is_text, to_planned};
+use quire_planner::scalar::{from_planned, is_binary, is_text, to_planned};
 
 /// The type that a value has by itself. Integers are BIGINT; decimals, whose scale a value does not say, have none.
 pub(super) fn natural_type(value: &Value) -> Option<DataType> {

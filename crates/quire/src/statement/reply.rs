@@ -7,11 +7,11 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use quire_error::Error;
+use quire_planner::scalar::{from_planned, is_text};
 use quire_tables::row_table::Value;
 
 use super::execute::ResultRows;
 use super::run::Answer;
-use super::scalar::{from_planned, is_text};
 use super::value_ref::ValueRef;
 use crate::outcome::{Completion, Outcome, Rows};
 

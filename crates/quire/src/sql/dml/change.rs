@@ -16,6 +16,8 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
+use quire_planner::optimize;
+use quire_planner::scan::RowKeys;
 use quire_sql::names::folded;
 use quire_tables::row_table::TupleValue;
 use quire_tables::{RowTable, Snapshot, TableDefinition, Transaction};
@@ -30,9 +32,7 @@ use super::row_changes::RowChanges;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
-use crate::optimize;
 use crate::outcome::Outcome;
-use crate::scan::RowKeys;
 use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;
 

@@ -13,13 +13,13 @@ use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
 use quire_error::Error;
+use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names;
 use quire_sql::names::folded;
 use quire_sql::parse;
 use quire_sql::reject::not_supported;
 use quire_tables::TableDefinition;
 
-use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 
 /// Which columns of a plan are what.

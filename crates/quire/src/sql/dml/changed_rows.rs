@@ -12,11 +12,11 @@ use datafusion::sql::sqlparser::ast::{
     TableWithJoins, Update, UpdateTableFromKind, WildcardAdditionalOptions, With,
 };
 use quire_error::Error;
+use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names::last_part;
 use quire_sql::reject::not_supported;
 
 use super::super::insert::table_name;
-use crate::scan::ROW_KEY_COLUMN;
 
 /// Name of the table through which the target is read.
 pub(in crate::sql) const TARGET_TABLE: &str = "quire target";

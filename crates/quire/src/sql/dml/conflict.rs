@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem,
 };
 use quire_error::Error;
+use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names::{folded, last_part};
 use quire_sql::reject::not_supported;
 use quire_tables::row_table::{Value, array_of_values};
@@ -21,7 +22,6 @@ use quire_tables::{RowTable, TableDefinition};
 
 use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
-use crate::scan::ROW_KEY_COLUMN;
 use crate::session::StatementContext;
 
 /// What a statement says about rows that are there already.

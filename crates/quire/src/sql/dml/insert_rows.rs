@@ -22,6 +22,7 @@ pub(in crate::sql) use append_rows::append_plan;
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_planner::optimize;
 use quire_sql::names::{folded, last_part};
 use quire_sql::reject::not_supported;
 
@@ -36,7 +37,6 @@ use super::row_changes::RowChanges;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
-use crate::optimize;
 use crate::outcome::Outcome;
 use crate::session::{Session, StatementContext, next_of};
 use crate::transaction::Writer;

@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode};
+use quire_planner::scan::{ROW_KEY_COLUMN, RowKeys};
 use quire_sql::names::{folded, last_part};
 use quire_sql::reject::not_supported;
 use tokio::task::block_in_place;
@@ -26,7 +27,6 @@ use super::super::query;
 use super::changed_rows::table_factor;
 use super::target::ChangeTarget;
 use crate::outcome::{Outcome, Rows};
-use crate::scan::{ROW_KEY_COLUMN, RowKeys};
 use crate::session::{Session, next_of};
 use crate::transaction::Writer;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use quire_error::Error;
 use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
+use quire_planner::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
 use quire_sql::reject::not_supported;
 use quire_tables::{ColumnTable, RowParts, RowTable, Snapshot, TableDefinition};
 use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;
-use crate::scan::{ColumnTableProvider, RowKeys, RowTableProvider};
 use crate::session::Session;
 use crate::transaction::Writer;
 

@@ -23,12 +23,12 @@ use tokio::sync::mpsc;
 use super::query::PlannedQuery;
 use crate::database::of_panic;
 use crate::outcome::{Outcome, Rows};
-use crate::plan::translate;
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_functions::ExecutorChoice;
+use quire_planner::plan::translate;
 
 pub(super) use change::{TupleChange, WantedRows};
 pub(super) use explain::{algebra, analysis, decision, explanation};

@@ -3,12 +3,12 @@
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, SelectItem, Update,
 };
+use quire_planner::expression::Slots;
 use quire_sql::names;
 
 use super::Binder;
 use crate::statement::access;
 use crate::statement::compiled::{Change, Output};
-use crate::statement::expression::Slots;
 use crate::statement::table::Table;
 
 impl Binder<'_> {

@@ -7,6 +7,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, SelectItem, SetExpr, Statement, UnaryOperator, Value,
 };
+use quire_planner::expression::Slots;
 use quire_sql::rewrite;
 
 use super::Binder;
@@ -14,7 +15,6 @@ use super::clauses::SelectClauses;
 use super::select::shown_schema;
 use crate::statement::compiled::Output;
 use crate::statement::constant::Constant;
-use crate::statement::expression::Slots;
 use crate::statement::table::Table;
 
 /// Whether a statement is a `SELECT` of such values.

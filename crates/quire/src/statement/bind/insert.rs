@@ -4,11 +4,11 @@ use datafusion::sql::sqlparser::ast::{
     ConflictTarget, DoUpdate, Expr, Insert as Sql, OnConflictAction, OnInsert, Query, SetExpr,
     UnaryOperator, Value,
 };
+use quire_planner::expression::Slots;
 use quire_sql::{names, parse, rewrite};
 
 use super::Binder;
 use crate::statement::compiled::{Conflict, Insert, NewValue, Output, Upsert};
-use crate::statement::expression::Slots;
 use crate::statement::table::{DefaultValue, KeyKind, Table};
 
 impl Binder<'_> {

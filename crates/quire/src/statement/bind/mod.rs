@@ -1,7 +1,7 @@
 //! From the syntax of a statement to its compiled form.
 //!
 //! Expressions are given their meaning and their types by the planner's own code ([`SqlToRel`] and the rules of
-//! [`crate::optimize`]), over a schema of one table: so both paths compute the same. What surrounds them, the clauses of a
+//! [`quire_planner::optimize`]), over a schema of one table: so both paths compute the same. What surrounds them, the clauses of a
 //! statement, is read here. Whatever is not known here is left to the general path, and so is every error.
 
 mod change;
@@ -28,13 +28,13 @@ pub(super) use constant::{compile_constant, is_constant};
 pub(super) use parameters::{TableName, parameter_types};
 
 use self::functions::FunctionsOnly;
-use super::aggregate::Aggregate;
 use super::compiled::{Check, Compiled};
-use super::expression::{Slots, Translator};
-use super::scalar::is_text;
 use super::table::Table;
-use crate::optimize;
 use quire_error::Error;
+use quire_planner::aggregate::Aggregate;
+use quire_planner::expression::{Slots, Translator};
+use quire_planner::optimize;
+use quire_planner::scalar::is_text;
 use quire_sql::{reject, rewrite};
 
 /// Gives expressions over one table their meaning.

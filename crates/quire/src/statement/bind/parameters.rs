@@ -10,10 +10,10 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, Expr, FromTable, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
     Statement, TableObject, Value,
 };
+use quire_planner::expression::parameter_number;
 use quire_sql::names;
 
 use super::{Binder, change, clauses, insert, is_constant};
-use crate::statement::expression::parameter_number;
 use crate::statement::table::Table;
 
 /// Name of the one table of a statement, and what the statement calls it.

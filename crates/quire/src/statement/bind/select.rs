@@ -7,14 +7,14 @@ use datafusion::sql::sqlparser::ast::{
     Expr, OrderByExpr, Query, SelectItem, SelectItemQualifiedWildcardKind, Value,
 };
 use quire_exec::plan::Expression;
+use quire_planner::aggregate::Aggregate;
+use quire_planner::expression::Slots;
 use quire_sql::names;
 
 use super::clauses::SelectClauses;
 use super::{Binder, Typed};
 use crate::statement::access::{self, Access};
-use crate::statement::aggregate::Aggregate;
 use crate::statement::compiled::{Output, Returning, Select, SortKey};
-use crate::statement::expression::Slots;
 
 /// As many rows of a table as can be read here in less time than planning a query takes.
 const FEW_ROWS: usize = 1000;

@@ -11,9 +11,9 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use quire_error::Error;
 use quire_exec::plan::Scalar;
+use quire_planner::scalar::{is_binary, is_text, to_planned};
 
 use super::ResultRows;
-use crate::statement::scalar::{is_binary, is_text, to_planned};
 use crate::statement::value_ref::ValueRef;
 
 impl ResultRows {

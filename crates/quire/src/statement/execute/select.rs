@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use quire_error::Error;
 use quire_exec::plan::{Environment, Expression, Row, Scalar};
+use quire_planner::aggregate::Running;
 use quire_tables::row_table::{TupleValue, Value};
 
 use super::rows::RowOf;
 use super::{Range, ResultRows, TableRows};
-use crate::statement::aggregate::Running;
 use crate::statement::compiled::{Select, SortKey};
 
 impl Select {

@@ -1,0 +1,111 @@
+//! Joins of more rows than memory has room for: by sorting both sides, which spills, instead of by a hash table, which does not.
+//!
+//! Which side a hash table is built of has been decided before; if it is expected to be too large, the join becomes a merge of sorted
+//! inputs. Sorting and distribution are added by the rules behind this one. Where nothing is known, or too little was expected, the
+//! statement fails to get memory before its first row, and is planned again without hash tables (`session::second_try`).
+
+use std::sync::Arc;
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::projection::ProjectionExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use super::Holding;
+use super::row_sizes::RowSizes;
+
+/// What finds a row in a hash table.
+const ENTRY_BYTES: usize = 24;
+
+/// Replaces hash joins that are too large.
+#[derive(Debug)]
+pub(super) struct SpillingJoins(pub(super) Holding);
+
+impl PhysicalOptimizerRule for SpillingJoins {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = plan.transform_up(|node| {
+            Ok(match node.downcast_ref::<HashJoinExec>() {
+                Some(join) if can_merge(join) && self.is_too_large(join) => {
+                    Transformed::yes(merged(join)?)
+                }
+                _ => Transformed::no(node),
+            })
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "spilling_joins"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl SpillingJoins {
+    fn is_too_large(&self, join: &HashJoinExec) -> bool {
+        if let Holding::Nothing = self.0 {
+            return true;
+        }
+        let build = RowSizes::of(join.left().as_ref());
+        let bytes = build
+            .row_count
+            .map(|rows| rows.saturating_mul(build.row_bytes + ENTRY_BYTES));
+        bytes.is_some_and(|bytes| bytes > self.0.operator_bytes())
+    }
+}
+
+/// Whether a merge of sorted inputs means the same. NOT IN over values that may be NULL is more than a join.
+fn can_merge(join: &HashJoinExec) -> bool {
+    !join.null_aware && !join.on().is_empty()
+}
+
+/// Whether the plan has hash joins that could be merges.
+pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut found = false;
+    plan.apply(|node| {
+        found |= node.downcast_ref::<HashJoinExec>().is_some_and(can_merge);
+        Ok(if found {
+            TreeNodeRecursion::Stop
+        } else {
+            TreeNodeRecursion::Continue
+        })
+    })?;
+    Ok(found)
+}
+
+/// The join by sorting both sides. What the hash join left out of its rows is left out above.
+fn merged(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let merge: Arc<dyn ExecutionPlan> = Arc::new(SortMergeJoinExec::try_new(
+        Arc::clone(join.left()),
+        Arc::clone(join.right()),
+        join.on().to_vec(),
+        join.filter().cloned(),
+        *join.join_type(),
+        vec![SortOptions::default(); join.on().len()],
+        join.null_equality(),
+    )?);
+    let Some(picked) = &join.projection else {
+        return Ok(merge);
+    };
+    let schema = merge.schema();
+    let picked = picked.iter().map(|index| {
+        let name = schema.field(*index).name();
+        ProjectionExpr::new(Arc::new(Column::new(name, *index)), name.clone())
+    });
+    Ok(Arc::new(ProjectionExec::try_new(
+        picked.collect::<Vec<_>>(),
+        merge,
+    )?))
+}

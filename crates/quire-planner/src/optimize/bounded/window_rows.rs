@@ -1,0 +1,138 @@
+//! Rows on their way into a window or out of it: texts in another form, and counted where the window keeps them.
+
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::StreamExt;
+
+/// What the pool calls the rows that a window keeps.
+pub const WINDOW_ROWS: &str = "WindowRows";
+
+/// The rows of an input in columns of `schema`, in their order.
+#[derive(Debug)]
+pub(super) struct WindowRows {
+    input: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    is_counted: bool,
+    properties: Arc<PlanProperties>,
+}
+
+impl WindowRows {
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef, is_counted: bool) -> Self {
+        let mut properties = PlanProperties::clone(input.properties());
+        // Texts compare alike in all forms.
+        let orderings = properties.eq_properties.oeq_class().clone();
+        let equivalences =
+            EquivalenceProperties::new_with_orderings(Arc::clone(&schema), orderings);
+        properties = properties.with_eq_properties(equivalences);
+        Self {
+            input,
+            schema,
+            is_counted,
+            properties: Arc::new(properties),
+        }
+    }
+}
+
+impl DisplayAs for WindowRows {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
+        write!(f, "WindowRows: is_counted={}", self.is_counted)
+    }
+}
+
+impl ExecutionPlan for WindowRows {
+    fn name(&self) -> &'static str {
+        "WindowRows"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.pop() {
+            Some(input) => {
+                let schema = Arc::clone(&self.schema);
+                Ok(Arc::new(Self::new(input, schema, self.is_counted)))
+            }
+            None => internal_err!("rows of a window without an input"),
+        }
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let rows = self.input.execute(partition, Arc::clone(&context))?;
+        let consumer = MemoryConsumer::new(format!("{WINDOW_ROWS}[{partition}]"));
+        let kept = consumer.register(context.memory_pool());
+        let (schema, is_counted) = (Arc::clone(&self.schema), self.is_counted);
+        // The stream ends with the window, and what it has kept with the stream.
+        let rows = rows.map(move |batch| {
+            let batch = in_form(&batch?, &schema)?;
+            if is_counted {
+                kept.try_grow(batch.get_array_memory_size())?;
+            }
+            Ok(batch)
+        });
+        let schema = Arc::clone(&self.schema);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        inputs: &[Arc<Statistics>],
+        _: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        match inputs.first() {
+            Some(statistics) => Ok(Arc::clone(statistics)),
+            None => Ok(Arc::new(Statistics::new_unknown(&self.schema))),
+        }
+    }
+}
+
+/// The rows with the types of `schema`. Texts that stay as they are get buffers of their own.
+fn in_form(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(column, field)| match field.data_type() {
+        DataType::Utf8View if *column.data_type() == DataType::Utf8View => {
+            Ok(Arc::new(column.as_string_view().gc()) as _)
+        }
+        wanted if wanted != column.data_type() => cast(column, wanted),
+        _ => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
+    Ok(batch)
+}

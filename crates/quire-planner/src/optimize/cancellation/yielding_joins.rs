@@ -1,0 +1,89 @@
+//! Joins that stop in time. A join makes many rows of few: one batch of each side may keep a thread for seconds, in which the operators
+//! below do not see the caller and the runtime cannot end the task.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
+use datafusion::physical_expr::expressions::lit;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec,
+    NestedLoopJoinExecBuilder, SortMergeJoinExec,
+};
+use quire_error::interruption::Interruption;
+
+use super::asking_filter::AskingFilter;
+
+/// The plan with joins that give their thread back between batches of their result, and look at the statement's cancellation between
+/// batches of pairs, most of which may not be in the result.
+pub fn yielding_joins(
+    plan: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let interruption = Interruption::of(options);
+    let changed = plan.transform_up(|node| {
+        if !is_join(node.as_ref()) {
+            return Ok(Transformed::no(node));
+        }
+        let node = asking(node, &interruption)?;
+        Ok(Transformed::yes(Arc::new(CooperativeExec::new(node)) as _))
+    })?;
+    Ok(changed.data)
+}
+
+fn is_join(node: &dyn ExecutionPlan) -> bool {
+    node.is::<CrossJoinExec>()
+        || node.is::<HashJoinExec>()
+        || node.is::<NestedLoopJoinExec>()
+        || node.is::<SortMergeJoinExec>()
+}
+
+/// A join whose filter asks for each batch of pairs.
+fn asking(
+    node: Arc<dyn ExecutionPlan>,
+    interruption: &Interruption,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>()
+        && let Some(filter) = join.filter()
+    {
+        let filter = Some(asking_filter(filter, interruption));
+        let builder = NestedLoopJoinExecBuilder::from(join).with_filter(filter);
+        return Ok(Arc::new(builder.build()?));
+    }
+    if let Some(join) = node.downcast_ref::<HashJoinExec>()
+        && let Some(filter) = filter_of(join)
+    {
+        let filter = Some(asking_filter(&filter, interruption));
+        let builder = HashJoinExecBuilder::from(join).with_filter(filter);
+        return builder.build_exec();
+    }
+    Ok(node)
+}
+
+/// The filter of a hash join. One whose result has no pairs, but rows of one side, takes all pairs of a batch before it gives a row: so it has
+/// one that all pairs pass.
+fn filter_of(join: &HashJoinExec) -> Option<JoinFilter> {
+    if let Some(filter) = join.filter() {
+        return Some(filter.clone());
+    }
+    let has_pairs = matches!(
+        join.join_type(),
+        JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full
+    );
+    let all = || JoinFilter::new(lit(true), Vec::new(), Arc::new(Schema::empty()));
+    (!has_pairs).then(all)
+}
+
+fn asking_filter(filter: &JoinFilter, interruption: &Interruption) -> JoinFilter {
+    let expression = AskingFilter::new(Arc::clone(filter.expression()), interruption.clone());
+    JoinFilter::new(
+        Arc::new(expression),
+        filter.column_indices().to_vec(),
+        Arc::clone(filter.schema()),
+    )
+}

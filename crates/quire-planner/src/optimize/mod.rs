@@ -1,0 +1,173 @@
+//! Planning steps of our own, beside DataFusion's.
+
+mod aggregate_orders;
+mod boolean_tests;
+mod bounded;
+mod cancellation;
+mod checked_operators;
+mod collected_aggregates;
+mod common_expressions;
+mod decimals_beside_floats;
+mod excepted_plans;
+mod exclusive_or;
+mod filter_places;
+mod float_keys;
+mod group_dependencies;
+mod integer_sums;
+mod join_keys;
+mod join_order;
+mod known_aggregates;
+mod late_values;
+mod many_wildcards;
+mod open_literals;
+mod outer_aggregates;
+mod outer_types;
+mod own_names;
+mod promises;
+mod repeated_keys;
+mod settled_nodes;
+mod shared_rows;
+mod strict_types;
+mod times;
+mod typing_gaps;
+mod union_names;
+mod unique_names;
+mod unnesting;
+mod values_types;
+
+pub use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
+pub use cancellation::yielding_joins;
+pub use outer_aggregates::hoist_outer_aggregates;
+pub use own_names::without_own_names;
+pub use shared_rows::SharedRows;
+pub use strict_types::{check_assignment, is_assignable};
+pub use times::TimePlanner;
+pub use unique_names::UniqueNamesPlanner;
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::Expr;
+use datafusion::optimizer::analyzer::Analyzer;
+use datafusion::optimizer::analyzer::type_coercion::TypeCoercionRewriter;
+use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+
+use excepted_plans::ExceptedPlans;
+
+/// DataFusion's analyzer rules, which settle types, between ours.
+pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
+    let mut rules = Analyzer::new().rules;
+    rules.insert(0, Arc::new(open_literals::OpenLiterals));
+    rules.insert(1, Arc::new(strict_types::StrictTypes));
+    rules.insert(2, Arc::new(integer_sums::IntegerSums));
+    rules.insert(3, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
+    rules.insert(4, Arc::new(times::TimeOperators));
+    rules.insert(5, Arc::new(typing_gaps::TypingGaps));
+    rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
+    // From where the types of operands are widened on.
+    let settling = rules[3..].to_vec();
+    rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
+    rules.push(Arc::new(times::TimeTypes));
+    rules.push(Arc::new(checked_operators::CheckedOperators));
+    rules.push(Arc::new(exclusive_or::ExclusiveOr));
+    rules.push(Arc::new(unnesting::Unnesting));
+    rules.push(Arc::new(float_keys::FloatKeys));
+    rules.push(Arc::new(settled_nodes::SettledNodes));
+    rules.push(Arc::new(collected_aggregates::CollectedAggregates));
+    rules.push(Arc::new(late_values::LateValues));
+    rules
+}
+
+/// Settles the types of one expression as the analyzer rules do those of a plan.
+pub fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    let open = |part| Ok(open_literals::settle(part, schema));
+    let expr = expr.transform_up(open)?.data;
+    strict_types::check_parts(&expr, schema)?;
+    let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
+    let widen = |part| decimals_beside_floats::widen_expression(part, schema);
+    let expr = expr.data.transform_up(widen)?;
+    let replace = |part| times::replace_operator(part, schema);
+    let expr = expr.data.transform_up(replace)?;
+    let fill = |part| Ok(typing_gaps::fill(part, schema));
+    let expr = expr.data.transform_up(fill)?;
+    let expr = expr.data.rewrite(&mut TypeCoercionRewriter::new(schema))?;
+    let settle = |part| times::settle_expression(part, schema);
+    let expr = expr.data.transform_up(settle)?;
+    let check = |part| checked_operators::check_expression(part, schema);
+    let expr = expr.data.transform_up(check)?;
+    let expr = expr.data.transform_up(exclusive_or::guard)?;
+    let compare = |part| float_keys::compare_by_keys(part, schema);
+    Ok(expr.data.transform_up(compare)?.data)
+}
+
+type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
+
+/// DataFusion's rules for subqueries. [`unnesting`] leaves them nothing to do.
+const SUBQUERY_RULES: [&str; 4] = [
+    "rewrite_set_comparison",
+    "decorrelate_predicate_subquery",
+    "scalar_subquery_to_join",
+    "decorrelate_lateral_join",
+];
+
+/// DataFusion's optimizer rules with ours among them: the join order as soon as filters are where they belong, so that the sizes
+/// of a join's inputs can be told.
+pub fn optimizer_rules() -> Rules {
+    let mut rules = Optimizer::new().rules;
+    rules.retain(|rule| !SUBQUERY_RULES.contains(&rule.name()));
+    for rule in &mut rules {
+        *rule = match rule.name() {
+            "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
+            "common_sub_expression_eliminate" => {
+                ExceptedPlans::of(rule, common_expressions::has_equal_times)
+            }
+            "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
+            _ => continue,
+        };
+    }
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        1,
+        Arc::new(join_order::JoinOrder),
+    );
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        2,
+        Arc::new(cancellation::StopWhenCancelled),
+    );
+    rules.push(Arc::new(many_wildcards::ManyWildcards));
+    rules.push(Arc::new(cancellation::StopWhenCancelled));
+    rules
+}
+
+/// DataFusion's rules for physical plans, behind ours.
+pub fn physical_rules(
+    holding: Holding,
+) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let mut rules = bounded::rules(holding);
+    for rule in &mut rules {
+        if rule.name() == known_aggregates::NAME {
+            *rule = Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule)));
+        }
+    }
+    rules.insert(0, Arc::new(promises::Promises));
+    rules
+}
+
+/// Puts a rule `places` behind the place of the one called `name`.
+fn insert_at(
+    rules: &mut Rules,
+    name: &str,
+    places: usize,
+    rule: Arc<dyn OptimizerRule + Send + Sync>,
+) {
+    let position = rules.iter().position(|rule| rule.name() == name);
+    rules.insert(
+        position.map_or(rules.len(), |position| position + places),
+        rule,
+    );
+}

@@ -1,0 +1,217 @@
+//! Rows that are computed once, and read in several places.
+//!
+//! A plan that stands in two places is run twice. Where it calls a volatile function, the places would have other rows, and `nextval` would be
+//! called for each. [`Shared`] stands for such a plan, and looks to the rules like a table.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::streaming::StreamingTable;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchemaRef, DataFusionError, Result, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::session_state::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{
+    Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
+use futures::{StreamExt, TryStreamExt, stream};
+use tokio::sync::OnceCell;
+
+/// The rows of a plan, computed when the first place reads them.
+pub struct SharedRows {
+    schema: SchemaRef,
+    state: SessionState,
+    plan: LogicalPlan,
+    found: OnceCell<Found>,
+}
+
+/// Rows, and the memory that is counted for them.
+struct Found {
+    batches: Vec<RecordBatch>,
+    _memory: MemoryReservation,
+}
+
+impl fmt::Debug for SharedRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedRows")
+    }
+}
+
+impl SharedRows {
+    pub fn new(state: SessionState, plan: LogicalPlan) -> Arc<Self> {
+        Arc::new(Self {
+            schema: Arc::clone(plan.schema().inner()),
+            state,
+            plan,
+            found: OnceCell::new(),
+        })
+    }
+
+    /// A table that has the rows.
+    pub fn table(self: Arc<Self>) -> Result<StreamingTable> {
+        let schema = Arc::clone(&self.schema);
+        StreamingTable::try_new(schema, vec![Arc::new(Reader(self))])
+    }
+
+    async fn find(&self, context: &TaskContext) -> Result<Found> {
+        let plan = self.state.create_physical_plan(&self.plan).await?;
+        let mut rows = execute_stream(plan, self.state.task_ctx())?;
+        let memory = MemoryConsumer::new("shared rows").register(context.memory_pool());
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.next().await {
+            let batch = batch?;
+            memory.try_grow(batch.get_array_memory_size())?;
+            batches.push(batch.with_schema(Arc::clone(&self.schema))?);
+        }
+        Ok(Found {
+            batches,
+            _memory: memory,
+        })
+    }
+}
+
+/// A place that reads the rows.
+#[derive(Debug)]
+struct Reader(Arc<SharedRows>);
+
+impl PartitionStream for Reader {
+    fn schema(&self) -> &SchemaRef {
+        &self.0.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let rows = Arc::clone(&self.0);
+        let schema = Arc::clone(&rows.schema);
+        let found = async move {
+            let found = rows.found.get_or_try_init(|| rows.find(&context)).await?;
+            Ok::<_, DataFusionError>(stream::iter(found.batches.clone()).map(Ok))
+        };
+        let batches = stream::once(found).try_flatten();
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+    }
+}
+
+/// A plan whose rows are computed once for all places that have this node.
+#[derive(Debug, Clone)]
+pub(super) struct Shared(Arc<LogicalPlan>);
+
+impl Shared {
+    /// The plan, as one that is computed once if it calls a volatile function. One that reads rows further out is another for each of them.
+    pub(super) fn if_volatile(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+        if is_volatile(&plan)? && plan.all_out_ref_exprs().is_empty() {
+            Ok(Arc::new(LogicalPlan::Extension(Extension {
+                node: Arc::new(Self(plan)),
+            })))
+        } else {
+            Ok(plan)
+        }
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
+fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| {
+        let mut found = false;
+        node.apply_expressions(|expression| {
+            found |= expression.is_volatile();
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(found)
+    })
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Shared {}
+
+impl PartialOrd for Shared {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.address().partial_cmp(&other.address())
+    }
+}
+
+impl Hash for Shared {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl UserDefinedLogicalNodeCore for Shared {
+    fn name(&self) -> &str {
+        "Shared"
+    }
+
+    /// None that the rules could change in one place and not in another.
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        Vec::new()
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        self.0.schema()
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shared")
+    }
+
+    fn with_exprs_and_inputs(&self, _: Vec<Expr>, _: Vec<LogicalPlan>) -> Result<Self> {
+        Ok(self.clone())
+    }
+}
+
+/// Plans the places of [`Shared`] in one statement.
+#[derive(Debug, Default)]
+pub(super) struct SharedRowsPlanner(Mutex<HashMap<usize, Arc<SharedRows>>>);
+
+#[async_trait]
+impl ExtensionPlanner for SharedRowsPlanner {
+    async fn plan_extension(
+        &self,
+        _: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _: &[&LogicalPlan],
+        _: &[Arc<dyn ExecutionPlan>],
+        session: &dyn Session,
+        _: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(shared) = node.as_any().downcast_ref::<Shared>() else {
+            return Ok(None);
+        };
+        let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
+            return internal_err!("shared rows have a state of another kind");
+        };
+        let rows = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let rows = known.entry(shared.address());
+            let rows =
+                rows.or_insert_with(|| SharedRows::new(state.clone(), shared.0.as_ref().clone()));
+            Arc::clone(rows)
+        };
+        let scan = rows.table()?.scan(session, None, &[], None).await?;
+        Ok(Some(scan))
+    }
+}

@@ -1,0 +1,73 @@
+//! From DataFusion's optimized plans to queries of the engine's algebra, [`quire_exec::plan`].
+//!
+//! Every node and expression is taken as it is; what has no counterpart makes the whole statement [`Untranslated`], which then
+//! runs on DataFusion's own operators.
+
+mod aggregate;
+mod join;
+mod relation;
+mod scan;
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use quire_exec::plan::{PlanError, Query};
+
+use crate::expression::parameter_number;
+use relation::Relations;
+
+/// Why a statement has no counterpart in the algebra.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Untranslated {
+    /// A node of the plan.
+    #[error("{0}")]
+    Node(String),
+    /// An aggregate function.
+    #[error("aggregate {0}")]
+    Aggregate(String),
+    /// An expression, or a part of one.
+    #[error("expression {0}")]
+    Expression(String),
+    /// What came out is wrong: a fault of the translation.
+    #[error("internal error: {0}")]
+    Wrong(#[from] PlanError),
+}
+
+/// The query of an optimized plan, checked.
+pub fn translate(plan: &LogicalPlan, options: &Arc<ConfigOptions>) -> Result<Query, Untranslated> {
+    let parameter_count = parameter_count(plan);
+    let mut relations = Relations {
+        options,
+        parameter_count,
+        values: Vec::new(),
+    };
+    let plan = relations.relation(plan)?;
+    let query = Query {
+        parameter_count,
+        values: relations.values,
+        plan,
+    };
+    query.check()?;
+    Ok(query)
+}
+
+/// Number of the last parameter.
+fn parameter_count(plan: &LogicalPlan) -> usize {
+    let mut count = 0;
+    let visited = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if let Expr::Placeholder(placeholder) = part
+                    && let Some(number) = parameter_number(placeholder)
+                {
+                    count = count.max(number.saturating_add(1));
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    });
+    // Walking does not fail, since looking does not.
+    visited.map_or(0, |_| count)
+}

@@ -1,0 +1,17 @@
+//! Tables as DataFusion sees them: what is in them, which filters they take over, and how
+//! their rows arrive in a plan.
+
+mod announce;
+mod external;
+mod predicate;
+mod provider;
+mod pruning;
+mod pushable;
+mod rows;
+mod source;
+mod stream;
+
+pub use announce::announce;
+pub use external::ExternalTableProvider;
+pub use provider::ColumnTableProvider;
+pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};

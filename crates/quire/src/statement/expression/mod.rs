@@ -1,9 +1,0 @@
-//! From the planner's expressions to those of the engine's algebra, [`quire_exec::plan`].
-
-mod cast;
-mod foreign;
-mod function;
-mod operators;
-mod translate;
-
-pub(crate) use translate::{Beyond, Slots, Translator, parameter_number};
