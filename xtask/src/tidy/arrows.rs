@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
@@ -27,9 +27,71 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "quire-native",
         &["quire-exec", "quire-tables", "quire-format", "quire-codec"],
     ),
+    ("quire-text", &[]),
+    ("quire-files", &["quire-text"]),
+    (
+        "quire-error",
+        &[
+            "quire-files",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
+    ),
+    (
+        "quire-functions",
+        &[
+            "quire-error",
+            "quire-text",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
+    ),
+    (
+        "quire-sql",
+        &[
+            "quire-functions",
+            "quire-error",
+            "quire-text",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
+    ),
+    (
+        "quire-planner",
+        &[
+            "quire-sql",
+            "quire-functions",
+            "quire-error",
+            "quire-text",
+            "quire-exec",
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-codec",
+        ],
+    ),
     (
         "quire",
         &[
+            "quire-planner",
+            "quire-sql",
+            "quire-functions",
+            "quire-error",
+            "quire-files",
+            "quire-text",
             "quire-native",
             "quire-exec",
             "quire-tables",
@@ -53,11 +115,17 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "quire-format",
         ],
     ),
-    ("quire-server", &["quire"]),
-    ("quire-python", &["quire"]),
+    ("quire-server", &["quire", "quire-text"]),
+    ("quire-python", &["quire", "quire-text"]),
     (
         "quire-cli",
-        &["quire", "quire-server", "quire-lab", "quire-experiments"],
+        &[
+            "quire",
+            "quire-server",
+            "quire-lab",
+            "quire-experiments",
+            "quire-text",
+        ],
     ),
     (
         "quire-testkit",
@@ -112,14 +180,39 @@ const FENCED: [(&str, &[&str]); 8] = [
     ("pyo3", &["quire-python"]),
     ("rustls", &["quire-server"]),
     ("cranelift", &["quire-native"]),
-    ("datafusion", &["quire", "quire-acceptance"]),
-    ("parquet", &["quire", "quire-acceptance"]),
-    ("object_store", &["quire"]),
-    ("tokio", &["quire", "quire-cli", "quire-acceptance"]),
+    (
+        "datafusion",
+        &[
+            "quire",
+            "quire-error",
+            "quire-functions",
+            "quire-planner",
+            "quire-sql",
+            "quire-acceptance",
+        ],
+    ),
+    ("parquet", &["quire-files", "quire-acceptance"]),
+    ("object_store", &[]),
+    (
+        "tokio",
+        &[
+            "quire",
+            "quire-error",
+            "quire-planner",
+            "quire-cli",
+            "quire-acceptance",
+        ],
+    ),
     (
         "arrow",
         &[
             "quire",
+            "quire-error",
+            "quire-functions",
+            "quire-planner",
+            "quire-sql",
+            "quire-text",
+            "quire-files",
             "quire-kv",
             "quire-tables",
             "quire-exec",
@@ -132,12 +225,13 @@ const FENCED: [(&str, &[&str]); 8] = [
 ];
 
 /// Rooms that turn values into bytes and back, and never touch the world outside.
-const PURE: [&str; 5] = [
+const PURE: [&str; 6] = [
     "quire-codec",
     "quire-format",
     "quire-kv",
     "quire-tables",
     "quire-exec",
+    "quire-text",
 ];
 const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
 

@@ -145,9 +145,7 @@ pub fn optimizer_rules() -> Rules {
 }
 
 /// DataFusion's rules for physical plans, behind ours.
-pub fn physical_rules(
-    holding: Holding,
-) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
     for rule in &mut rules {
         if rule.name() == known_aggregates::NAME {

@@ -32,10 +32,7 @@ pub struct ExternalTableProvider {
 }
 
 impl ExternalTableProvider {
-    pub fn new(
-        name: &str,
-        table: Arc<dyn ExternalTable>,
-    ) -> std::result::Result<Self, Error> {
+    pub fn new(name: &str, table: Arc<dyn ExternalTable>) -> std::result::Result<Self, Error> {
         let fields = table.schema();
         let field = |field: &Arc<Field>| {
             let data_type = types::of_sql(field.data_type())

@@ -19,10 +19,7 @@ const CHOOSING: [&str; 3] = ["greatest", "least", "nullif"];
 const COMPARING: [&str; 5] = ["max", "median", "min", "percentile_cont", "quantile_cont"];
 
 /// Puts keys into the outermost operation of an expression, if it compares floats.
-pub(crate) fn compare_by_keys(
-    mut expr: Expr,
-    schema: &DFSchema,
-) -> Result<Transformed<Expr>> {
+pub(crate) fn compare_by_keys(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let mut keys = Keys {
         schema,
         has_changed: false,

@@ -19,10 +19,7 @@ use quire_functions::{
 };
 
 /// An expression whose parts have been settled.
-pub(crate) fn settle_expression(
-    expr: Expr,
-    schema: &DFSchema,
-) -> Result<Transformed<Expr>> {
+pub(crate) fn settle_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(match expr {
         Expr::Cast(cast) => settle_cast(cast, schema)?,
         Expr::Literal(ScalarValue::TimestampNanosecond(value, zone), _) => {

@@ -151,10 +151,7 @@ impl Pull<'_> {
     }
 
     /// The same with outputs that are columns, so that they are NULL where a row has no partner.
-    pub(crate) fn with_own_outputs(
-        &self,
-        pulled: Pulled,
-    ) -> Result<Pulled> {
+    pub(crate) fn with_own_outputs(&self, pulled: Pulled) -> Result<Pulled> {
         if pulled.outputs.iter().any(|output| self.reads(output)) {
             return Ok(self.keyed(pulled, &[])?.into_pulled());
         }
