@@ -23,23 +23,7 @@ thread_local! {
 
 /// Runs `work`, and `chore` about twenty times a second whenever this thread has to wait for a statement meanwhile: for a
 /// program whose threads must look at something while they wait, such as an interpreter at its signals. The chore may cancel the
-/// statement by a [`quire::CancelHandle`].
-///
-/// ```
-/// use std::rc::Rc;
-///
-/// let mut connection = quire::Database::in_memory()?.connect();
-/// let cancel = connection.cancel_handle();
-/// let sql = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a + b < 0";
-/// let outcome = quire::while_waiting(Rc::new(move || cancel.cancel()), || {
-///     match connection.execute(sql)? {
-///         quire::Outcome::Rows(mut rows) => rows.next_batch(),
-///         quire::Outcome::Done(_) => Ok(None),
-///     }
-/// });
-/// assert_eq!(outcome.unwrap_err().sqlstate(), "57014");
-/// # Ok::<(), quire::Error>(())
-/// ```
+/// statement by a [`CancelHandle`](crate::CancelHandle).
 pub fn while_waiting<T>(chore: Rc<dyn Fn()>, work: impl FnOnce() -> T) -> T {
     /// Puts back what there was, also when the work panics.
     struct Restore(Option<Rc<dyn Fn()>>);

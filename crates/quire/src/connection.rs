@@ -200,6 +200,30 @@ impl Connection {
     }
 
     /// A handle that shows another thread how far this connection's statements have come.
+    ///
+    /// ```
+    /// use quire::{Database, Outcome, Phase};
+    ///
+    /// let mut connection = Database::in_memory()?.connect();
+    /// connection.execute("CREATE TABLE reading AS SELECT value FROM generate_series(1, 200000) AS s(value)")?;
+    /// let progress = connection.progress_handle();
+    /// let Outcome::Rows(mut rows) = connection.execute("SELECT sum(value) FROM reading")? else {
+    ///     unreachable!("a query has rows");
+    /// };
+    /// let watcher = std::thread::spawn({
+    ///     let progress = progress.clone();
+    ///     move || progress.now().and_then(|progress| progress.share())
+    /// });
+    /// while rows.next_batch()?.is_some() {}
+    /// // Whatever it saw, it was a share of the work, or nothing.
+    /// assert!(watcher.join().is_ok_and(|share| share.is_none_or(|share| share < 1.0)));
+    ///
+    /// let all = progress.now().ok_or("no statement")?;
+    /// assert_eq!(all.phase, Phase::Reading);
+    /// assert_eq!((all.rows_done, all.rows_total), (200_000, Some(200_000)));
+    /// assert_eq!(all.rows_written, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn progress_handle(&self) -> ProgressHandle {
         ProgressHandle::new(&self.cancel)
     }

@@ -3,7 +3,25 @@
 //! A [`Database`] is one file (or memory); a [`Connection`] runs statements; a query's [`Rows`]
 //! arrive as Arrow record batches while they are read. Planning and most operators are
 //! DataFusion's; the tables, what is pushed into their scans, the order of joins, and the meaning
-//! of what DataFusion leaves open are ours. This is the only room that knows DataFusion.
+//! of what DataFusion leaves open are ours. Statements are parsed by `quire-sql` and planned by `quire-planner`.
+//!
+//! A program that has to look at something while it waits for a statement does so by [`while_waiting`]:
+//!
+//! ```
+//! use std::rc::Rc;
+//!
+//! let mut connection = quire::Database::in_memory()?.connect();
+//! let cancel = connection.cancel_handle();
+//! let sql = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a + b < 0";
+//! let outcome = quire::while_waiting(Rc::new(move || cancel.cancel()), || {
+//!     match connection.execute(sql)? {
+//!         quire::Outcome::Rows(mut rows) => rows.next_batch(),
+//!         quire::Outcome::Done(_) => Ok(None),
+//!     }
+//! });
+//! assert_eq!(outcome.unwrap_err().sqlstate(), "57014");
+//! # Ok::<(), quire::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod backup;
