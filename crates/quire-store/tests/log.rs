@@ -357,7 +357,7 @@ fn on_a_full_disk_a_deletion_can_be_logged() {
             "round {round}: {refused}"
         );
         assert_eq!(log.last_sequence(), last, "nothing of it was committed");
-        let deletion = log.commit_making_room(b"delete", Synced).unwrap();
+        let deletion = log.commit_making_room(b"delete", 0, Synced).unwrap();
         assert_eq!(deletion.get(), last.get() + 1);
         let batch = volume.begin().unwrap();
         log.truncate(&batch, deletion).unwrap();

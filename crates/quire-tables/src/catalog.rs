@@ -240,6 +240,7 @@ impl Catalog {
                 page_bytes: options.page_bytes,
                 layout: 0,
             },
+            holds_deletions: tree.role == TreeRole::Deletions,
         })
     }
 

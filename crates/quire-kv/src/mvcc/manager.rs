@@ -284,11 +284,9 @@ impl Shared {
     fn open_tree(&self, spec: &TreeSpec) -> Result<OpenTree, TreeError> {
         let guard = self.pool.begin_change();
         let btree = BTree::open_or_create(&self.pool, spec.codec, spec.options, spec.root, &guard)?;
-        Ok(OpenTree::new(
-            spec.id,
-            btree,
-            self.options.row_locks_per_tree,
-        ))
+        let mut open = OpenTree::new(spec.id, btree, self.options.row_locks_per_tree);
+        open.holds_deletions = spec.holds_deletions;
+        Ok(open)
     }
 
     /// From now on nothing is committed.

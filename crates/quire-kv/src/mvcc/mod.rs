@@ -34,6 +34,7 @@
 //!     root: volume.allocate_page().ok_or("no page")?,
 //!     codec: PageCodec::NONE,
 //!     options: TreeOptions::default(),
+//!     holds_deletions: false,
 //! };
 //! let mvcc = Mvcc::open(&volume, &pool, &log, &[spec], MvccOptions::default())?;
 //!

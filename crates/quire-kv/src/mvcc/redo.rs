@@ -16,7 +16,10 @@ pub struct Redo<'l> {
     records: &'l [u8],
     large: Option<LargeCommit>,
     bytes_in_parts: u64,
-    only_removes: bool,
+    /// Nothing but entries that go, and puts that say that something else has gone.
+    only_deletes: bool,
+    /// Bytes of what is put: pages will need room for it.
+    put_bytes: u64,
 }
 
 impl<'l> Redo<'l> {
@@ -32,13 +35,15 @@ impl<'l> Redo<'l> {
             records: &[],
             large: None,
             bytes_in_parts: 0,
-            only_removes: true,
+            only_deletes: true,
+            put_bytes: 0,
         };
         let mut writer = RedoWriter::from(std::mem::take(memory));
         for of_tree in changes {
             let tree = of_tree.tree.id().get();
             of_tree.try_for_each(|key, value| {
-                redo.only_removes &= value.is_none();
+                redo.only_deletes &= value.is_none() || of_tree.tree.holds_deletions;
+                redo.put_bytes += value.map_or(0, |value| (key.len() + value.len()) as u64);
                 writer.push(&match value {
                     Some(value) => RedoChange::Put { tree, key, value },
                     None => RedoChange::Remove { tree, key },
@@ -46,7 +51,7 @@ impl<'l> Redo<'l> {
                 if writer.len_bytes() >= part_bytes {
                     let part = std::mem::take(&mut writer).finish();
                     let large = redo.large.get_or_insert_with(|| log.begin_large());
-                    large.set_makes_room(redo.only_removes);
+                    large.set_makes_room(redo.only_deletes, redo.put_bytes);
                     large.append(&part)?;
                     redo.bytes_in_parts += part.len() as u64;
                 }
@@ -72,6 +77,8 @@ impl<'l> Redo<'l> {
         batch: WriteBatch,
         durability: Durability,
     ) -> Result<LogSequence, quire_store::CommitError> {
+        // A table that gets the trees of its first deletion: the batch says that it may use the reserve.
+        batch.leave_room_for_pages(self.put_bytes);
         match self.large {
             Some(large) => large.commit_batch(batch, self.records, durability),
             None => self.log.commit_batch(batch, self.records, durability),
@@ -89,11 +96,15 @@ impl<'l> Redo<'l> {
         };
         match self.large {
             Some(mut large) => {
-                large.set_makes_room(self.only_removes);
+                large.set_makes_room(self.only_deletes, self.put_bytes);
                 large.commit(self.records, durability)
             }
             None if synchronous == Synchronous::Off => self.log.commit_later(self.records),
-            None if self.only_removes => self.log.commit_making_room(self.records, durability),
+            None if self.only_deletes => {
+                let put_bytes = self.put_bytes;
+                self.log
+                    .commit_making_room(self.records, put_bytes, durability)
+            }
             None => self.log.commit(self.records, durability),
         }
     }

@@ -48,6 +48,8 @@ pub struct TreeSpec {
     pub codec: PageCodec,
     /// What its pages have in common, for a tree that has none yet.
     pub options: TreeOptions,
+    /// Each entry says of something elsewhere that it is gone: on a full disk a put is a deletion, not growth.
+    pub holds_deletions: bool,
 }
 
 /// A tree, what its keys had before, and who has all of it.
@@ -59,9 +61,12 @@ pub(super) struct OpenTree {
     pub(super) locked_by: AtomicU64,
     /// Row locks of one transaction from which on it tries to lock all rows.
     pub(super) row_locks_max: usize,
+    /// As [`TreeSpec::holds_deletions`].
+    pub(super) holds_deletions: bool,
 }
 
 impl OpenTree {
+    /// One of ordinary entries.
     pub(super) fn new(id: TreeId, btree: BTree, row_locks_max: usize) -> Self {
         Self {
             id,
@@ -69,6 +74,7 @@ impl OpenTree {
             versions: Versions::default(),
             locked_by: AtomicU64::new(0),
             row_locks_max,
+            holds_deletions: false,
         }
     }
 

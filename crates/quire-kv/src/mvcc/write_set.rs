@@ -324,6 +324,7 @@ mod tests {
             root: volume.allocate_page().unwrap(),
             codec: PageCodec::NONE,
             options: TreeOptions::default(),
+            holds_deletions: false,
         };
         let pool = Pool::new(&volume, PoolOptions::default());
         let log = Log::open(&volume, LogOptions::default()).unwrap();

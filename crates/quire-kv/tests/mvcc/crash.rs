@@ -123,6 +123,7 @@ fn specs(roots: &[PageId]) -> Vec<TreeSpec> {
         root: *root,
         codec: codec(tree),
         options: tree_options(),
+        holds_deletions: false,
     };
     (1..).zip(roots).map(spec).collect()
 }

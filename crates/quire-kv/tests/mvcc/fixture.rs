@@ -66,6 +66,7 @@ pub fn spec(number: u64, root: PageId) -> TreeSpec {
         root,
         codec: PageCodec::NONE,
         options: tree_options(),
+        holds_deletions: false,
     }
 }
 

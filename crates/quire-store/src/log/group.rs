@@ -47,6 +47,8 @@ pub(super) struct Group {
     grows: bool,
     /// One of them does.
     makes_room: bool,
+    /// Bytes of what those put that do.
+    put_bytes: u64,
     outcome: Arc<Outcome>,
 }
 
@@ -106,7 +108,7 @@ impl LogInner {
         assert!(batch.is_of(&self.volume), "a batch of another volume");
         check_length(records)?;
         let mut group = Group::default();
-        group.push(records, ends, durability, true);
+        group.push(records, ends, durability, Some(0));
         // That says the batch itself.
         group.makes_room = false;
         self.lock_filling().waiting_count += 1;
@@ -133,13 +135,13 @@ impl LogInner {
         Ok(sequence)
     }
 
-    /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it.
+    /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it. `makes_room`: see [`super::Log::commit_making_room`].
     pub(super) fn join(
         &self,
         records: &[u8],
         ends: Option<(u64, u32)>,
         durability: Durability,
-        makes_room: bool,
+        makes_room: Option<u64>,
     ) -> Result<LogSequence, CommitError> {
         check_length(records)?;
         let (index, outcome) = {
@@ -257,6 +259,7 @@ impl LogInner {
             batch.leave_room_for_pages(group.body.len() as u64);
         } else if group.makes_room {
             batch.use_reserve();
+            batch.leave_room_for_pages(group.put_bytes);
         }
         let first = {
             let mut live = self.lock_live();
@@ -310,15 +313,16 @@ impl Group {
         records: &[u8],
         ends: Option<(u64, u32)>,
         durability: Durability,
-        makes_room: bool,
+        makes_room: Option<u64>,
     ) {
         push_entry(&mut self.body, &LogEntry { ends, records });
         let end = self.body.len();
         let large = ends.map_or(0, |(large, _)| large);
         self.commits.push(Joined { end, large });
         self.is_synced |= durability == Durability::Synced;
-        self.grows |= !makes_room;
-        self.makes_room |= makes_room;
+        self.grows |= makes_room.is_none();
+        self.makes_room |= makes_room.is_some();
+        self.put_bytes += makes_room.unwrap_or(0);
     }
 
     /// A group without commits that is to be written in the same way.
@@ -327,6 +331,7 @@ impl Group {
             is_synced: self.is_synced,
             grows: self.grows,
             makes_room: self.makes_room,
+            put_bytes: self.put_bytes,
             ..Self::default()
         }
     }

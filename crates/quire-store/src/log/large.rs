@@ -17,6 +17,7 @@ pub struct LargeCommit {
     part_count: u32,
     part_bytes: u64,
     makes_room: bool,
+    put_bytes: u64,
 }
 
 impl Log {
@@ -29,14 +30,16 @@ impl Log {
             part_count: 0,
             part_bytes: 0,
             makes_room: false,
+            put_bytes: 0,
         }
     }
 }
 
 impl LargeCommit {
-    /// From now on, whether the transaction only deletes: see [`Log::commit_making_room`].
-    pub fn set_makes_room(&mut self, makes_room: bool) {
+    /// From now on, whether the transaction only deletes, and what it puts: see [`Log::commit_making_room`].
+    pub fn set_makes_room(&mut self, makes_room: bool, put_bytes: u64) {
         self.makes_room = makes_room;
+        self.put_bytes = put_bytes;
     }
 
     /// Writes some of the records, at most [`super::RECORDS_BYTES_MAX`] bytes. Not synced: that comes with the commit.
@@ -49,9 +52,10 @@ impl LargeCommit {
         let mut batch = inner.volume.begin()?;
         self.part_bytes += records.len() as u64;
         if self.makes_room {
-            batch.use_reserve()
+            batch.use_reserve();
+            batch.leave_room_for_pages(self.put_bytes);
         } else {
-            batch.leave_room_for_pages(self.part_bytes)
+            batch.leave_room_for_pages(self.part_bytes);
         }
         inner.lock_live().reconcile(|page| batch.existed(page));
         let number = match self.number {
@@ -87,7 +91,8 @@ impl LargeCommit {
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
         let inner = &self.log.inner;
-        inner.join(records, self.ends(), durability, self.makes_room)
+        let room = self.makes_room.then_some(self.put_bytes);
+        inner.join(records, self.ends(), durability, room)
     }
 
     /// Commits the parts, `records` behind them, and `batch`, as one: see [`Log::commit_batch`].

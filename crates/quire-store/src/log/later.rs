@@ -26,7 +26,7 @@ impl Log {
         self.inner.volume.check_writable()?;
         match self.inner.number_later(records) {
             Some(sequence) => Ok(sequence),
-            None => self.inner.join(records, None, Durability::Unsynced, false),
+            None => self.inner.join(records, None, Durability::Unsynced, None),
         }
     }
 
@@ -50,7 +50,7 @@ impl LogInner {
         let sequence = self.lock_live().next + filling.unwritten_count;
         filling
             .later
-            .push(records, None, Durability::Unsynced, false);
+            .push(records, None, Durability::Unsynced, None);
         filling.unwritten_count += 1;
         Some(LogSequence(sequence))
     }

@@ -119,20 +119,22 @@ impl Log {
         records: &[u8],
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
-        self.inner.join(records, None, durability, false)
+        self.inner.join(records, None, durability, None)
     }
 
     /// As [`Log::commit`], for a transaction that deletes: on a full disk it may use the space that is set aside for
-    /// what makes room, so that deleting and a checkpoint afterwards are possible.
+    /// what makes room, so that deleting and a checkpoint afterwards are possible. What it puts, `put_bytes`, says that things are gone; for
+    /// the pages of that, room is left.
     ///
     /// # Errors
     /// As [`Log::commit`].
     pub fn commit_making_room(
         &self,
         records: &[u8],
+        put_bytes: u64,
         durability: Durability,
     ) -> Result<LogSequence, CommitError> {
-        self.inner.join(records, None, durability, true)
+        self.inner.join(records, None, durability, Some(put_bytes))
     }
 
     /// Commits a batch, and with it a transaction by its redo records: both count, or neither. The batch keeps its turn until

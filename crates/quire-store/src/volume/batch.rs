@@ -211,7 +211,7 @@ impl WriteBatch {
     }
 
     /// The batch has so many bytes of redo records, and leaves room for the pages that they change.
-    pub(crate) fn leave_room_for_pages(&self, redo_bytes: u64) {
+    pub fn leave_room_for_pages(&self, redo_bytes: u64) {
         self.redo_bytes.store(redo_bytes, Ordering::Relaxed);
     }
 
@@ -226,34 +226,41 @@ impl WriteBatch {
     /// How many blocks of the reserve the batch leaves, if it may use it.
     pub(super) fn left_of_reserve(&self, runs: &BatchRuns, space: &Space) -> Option<u64> {
         let floors = &space.floors;
-        match *self.lock_purpose() {
+        let purpose = *self.lock_purpose();
+        match purpose {
             // Other free blocks serve the checkpoint after it as well.
             Purpose::Cleaning => {
                 Some(left_by_cleaning(runs).saturating_sub(space.free.free_count()))
             }
             Purpose::Flush => Some(floors.left_by_flushes()),
             _ if self.frees_more(runs) => Some(CHECKPOINT_BLOCKS),
-            Purpose::Deletion => Some(floors.left_by_deletions()),
+            Purpose::Deletion => Some(floors.left_by_deletions() + self.page_blocks(space)),
             Purpose::Any => None,
         }
     }
 
     /// How many blocks the batch leaves free.
     pub(super) fn blocks_left(&self, runs: &BatchRuns, space: &Space) -> u64 {
-        let redo_bytes = self.redo_bytes.load(Ordering::Relaxed);
-        let page_bytes = if space.is_full {
-            // Rows take more in their pages than in the log, for these are not full.
-            2 * redo_bytes
-        } else {
-            // They are estimated when they have been changed.
-            self.inner.image_bytes_of(redo_bytes)
-        };
-        let others = || space.floors.left_by_others() + page_bytes.div_ceil(BLOCK_BYTES);
+        let others = || space.floors.left_by_others() + self.page_blocks(space);
         if self.is_cleaning {
             left_by_cleaning(runs)
         } else {
             self.left_of_reserve(runs, space).unwrap_or_else(others)
         }
+    }
+
+    /// Blocks for the pages that its redo records change.
+    fn page_blocks(&self, space: &Space) -> u64 {
+        let redo_bytes = self.redo_bytes.load(Ordering::Relaxed);
+        let page_bytes = match *self.lock_purpose() {
+            // They are estimated when they have been changed.
+            _ if !space.is_full => self.inner.image_bytes_of(redo_bytes),
+            // Short keys one behind the other.
+            Purpose::Deletion => redo_bytes,
+            // Rows take more in their pages than in the log, for these are not full.
+            _ => 2 * redo_bytes,
+        };
+        page_bytes.div_ceil(BLOCK_BYTES)
     }
 
     fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {

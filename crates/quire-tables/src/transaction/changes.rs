@@ -25,6 +25,8 @@ impl WriteTransaction {
         self.check_appends_finished()?;
         let entry = self.column_entry(name)?;
         if entry.trees.is_empty() {
+            // On a full disk the first deletion of a table needs them.
+            self.pages.set_makes_room()?;
             let roles = change_trees().into_iter();
             let trees = roles.map(|role| self.new_tree(role));
             let trees = trees.collect::<Result<_, _>>()?;

@@ -4,4 +4,5 @@
 mod asking_disk;
 mod concurrent;
 mod fixture;
+mod full_disk;
 mod model;
