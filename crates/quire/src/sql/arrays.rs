@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     Subscript, Value, VisitorMut,
 };
 
-use super::rewrite::call;
+use super::calls::call;
 use super::walk::walk_mut;
 use crate::functions::{ARRAY_SLICES, ArrayElement, elements_of, parse_array};
 

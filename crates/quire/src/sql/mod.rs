@@ -2,6 +2,7 @@
 
 mod alias_scopes;
 mod arrays;
+mod calls;
 mod chains;
 mod copy_statement;
 mod ddl;
