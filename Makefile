@@ -88,6 +88,7 @@ test: setup
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory acceptance
 	@$(MAKE) --no-print-directory oracle ORACLE="--seed 1 --seconds 170"
+	@$(MAKE) --no-print-directory regress
 
 demo:
 	$(CARGO) build --release --locked -p quire-cli -p xtask

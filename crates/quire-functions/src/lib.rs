@@ -3,6 +3,7 @@
 
 mod array_cast;
 mod array_changes;
+mod array_slices;
 mod array_text;
 mod average;
 mod bytes;
@@ -41,6 +42,7 @@ mod time;
 mod whole_decimals;
 
 pub use array_cast::ArrayCast;
+pub use array_slices::ARRAY_SLICES;
 pub use array_text::{ArrayElement, elements_of, parse_array};
 use average::ExactAverage;
 pub use bytes::{BytesToText, OctetLength, TextToBytes};
@@ -104,6 +106,7 @@ pub fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
     text::register(state)?;
     array_changes::register(state)?;
+    array_slices::register(state)?;
     encodings::register(state)?;
     float_domains::register(state)?;
     state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;

@@ -3,20 +3,24 @@
 //! 1. `x = ANY (ARRAY[a, b])` is `x IN (a, b)`, and `x <> ALL (…)` is `x NOT IN (…)`: lists are what scans and indexes understand.
 //! 2. `'{1,2}'::INTEGER[]` is `ARRAY[…]` with elements of that type; so is `('{1,2}')::INTEGER[]`, as drivers write it that put
 //!    values into the text themselves.
-//! 3. While the types of parameters are looked for, `x = ANY ($1)` is `x IN ($1)`, and what is found is the type of elements.
+//! 3. `a[1:2][2]` is a call of a function of ours: where one subscript is a range, a single one is a range from 1.
+//! 4. While the types of parameters are looked for, `x = ANY ($1)` is `x IN ($1)`, and what is found is the type of elements.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement, Value, VisitorMut,
+    AccessExpr, Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement,
+    Subscript, Value, VisitorMut,
 };
-use quire_functions::{ArrayElement, elements_of, parse_array};
+use quire_functions::{ARRAY_SLICES, ArrayElement, elements_of, parse_array};
 
+use super::calls::call;
 use super::walk::walk_mut;
 
-/// See the module, 1 and 2.
+/// See the module, 1 to 3.
 pub(super) fn rewrite(expr: &mut Expr) {
     spelled_to_array(expr);
+    slices_to_call(expr);
     let list = match expr {
         Expr::AnyOp {
             left,
@@ -34,6 +38,49 @@ pub(super) fn rewrite(expr: &mut Expr) {
     if let Some((left, list, negated)) = list {
         let left = std::mem::replace(left, Box::new(null()));
         *expr = in_list(left, list, negated);
+    }
+}
+
+/// `a[1:2][2]` → the call of [`ARRAY_SLICES`] with 1, 2, 1 and 2.
+fn slices_to_call(expr: &mut Expr) {
+    let Expr::CompoundFieldAccess { access_chain, .. } = expr else {
+        return;
+    };
+    let is_slice =
+        |access: &AccessExpr| matches!(access, AccessExpr::Subscript(Subscript::Slice { .. }));
+    let is_field = |access: &&AccessExpr| matches!(access, AccessExpr::Dot(_));
+    // `t.a[1:2]` begins with the name of a table.
+    let field_count = access_chain.iter().take_while(is_field).count();
+    let subscripts = &access_chain[field_count..];
+    let ranges: Option<Vec<_>> = subscripts.iter().map(range_of).collect();
+    if let Some(ranges) = ranges
+        && subscripts.iter().any(is_slice)
+    {
+        access_chain.truncate(field_count);
+        let bounds = ranges.into_iter().flatten();
+        let array = match std::mem::replace(expr, null()) {
+            Expr::CompoundFieldAccess { root, access_chain } if access_chain.is_empty() => *root,
+            fields => fields,
+        };
+        *expr = call(ARRAY_SLICES, std::iter::once(array).chain(bounds).collect());
+    }
+}
+
+/// First and last position of a subscript. What is left out is beyond the ends.
+fn range_of(access: &AccessExpr) -> Option<[Expr; 2]> {
+    let position = |number: i64| Expr::Value(Value::Number(number.to_string(), false).into());
+    match access {
+        AccessExpr::Subscript(Subscript::Index { index }) => Some([position(1), index.clone()]),
+        AccessExpr::Subscript(Subscript::Slice {
+            lower_bound,
+            upper_bound,
+            stride: None,
+        }) => {
+            let first = lower_bound.clone().unwrap_or_else(|| position(1));
+            let last = upper_bound.clone().unwrap_or_else(|| position(i64::MAX));
+            Some([first, last])
+        }
+        _ => None,
     }
 }
 
@@ -175,7 +222,7 @@ fn spelled(elements: Vec<ArrayElement>, element_type: &DataType) -> Expr {
     })
 }
 
-/// See the module, 3: the numbers of the parameters that are arrays.
+/// See the module, 4: the numbers of the parameters that are arrays.
 pub fn array_parameters(statement: &mut Statement) -> Vec<usize> {
     let mut finder = Finder::default();
     let _ = walk_mut(statement, &mut finder);

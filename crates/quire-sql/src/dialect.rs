@@ -1,10 +1,11 @@
-//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with five of its faults repaired.
+//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with six of its faults repaired.
 //!
 //! 1. `a IS DISTINCT FROM b AND c`: the right operand ends before `AND` and `OR`, which bind less tightly than `IS`.
 //! 2. `a = ANY (VALUES (1), (2))` and `a = ANY ((SELECT 1) UNION (SELECT 2))` compare with the rows of a query.
 //! 3. `a IN ((SELECT 1), 2)` is a list that begins with a scalar subquery.
 //! 4. `INTERVAL(2) '1.234'` keeps its precision.
 //! 5. `~ a + 1` is `~ (a + 1)`.
+//! 6. `'1 day'::INTERVAL PRECEDING` is an offset of a frame.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Interval, Query, UnaryOperator, Value,
@@ -70,6 +71,7 @@ impl Dialect for QuireDialect {
         interval_of_precision(parser)
             .or_else(|| minus_of_minus(self, parser))
             .or_else(|| complement(self, parser))
+            .or_else(|| interval_of_frame(parser))
     }
 
     fn parse_infix(&self, parser: &mut Parser, left: &Expr, _: u8) -> Infix {
@@ -172,6 +174,23 @@ fn complement(dialect: &impl Dialect, parser: &mut Parser) -> Infix {
         op: UnaryOperator::BitwiseNot,
         expr: Box::new(operand),
     }))
+}
+
+/// `'1 day'::INTERVAL` before `PRECEDING` or `FOLLOWING`. The parser takes a text there for an interval already.
+fn interval_of_frame(parser: &mut Parser) -> Infix {
+    let is_text = matches!(parser.peek_token_ref().token, Token::SingleQuotedString(_));
+    let is_cast = parser.peek_nth_token_ref(1).token == Token::DoubleColon
+        && keyword(parser, 2) == Some(Keyword::INTERVAL);
+    let is_offset = matches!(
+        keyword(parser, 3),
+        Some(Keyword::PRECEDING | Keyword::FOLLOWING)
+    );
+    if !is_text || !is_cast || !is_offset {
+        return None;
+    }
+    let text = parser.parse_value();
+    (0..2).for_each(|_| parser.advance_token());
+    Some(text.map(Expr::Value))
 }
 
 /// Consumes `IS [NOT] DISTINCT FROM`; says whether it is negated.

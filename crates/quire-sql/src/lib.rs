@@ -7,6 +7,7 @@
 
 mod alias_scopes;
 pub mod arrays;
+mod calls;
 mod chains;
 pub mod copy_statement;
 mod depth;

@@ -8,14 +8,14 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArguments, Ident, ObjectName, OrderByKind, Query,
-    Select, SetExpr, Statement, VisitorMut,
+    Select, SetExpr, Statement, Visitor, VisitorMut,
 };
 use quire_functions::OuterAggregate;
 
 use super::names::{folded, last_part};
 use super::positions::item_of;
 use super::scopes::Scopes;
-use super::walk::{for_each_expression, walk_mut};
+use super::walk::{walk, walk_mut};
 
 /// Marks the calls; says whether there are any.
 pub fn mark(statement: &mut Statement) -> bool {
@@ -111,22 +111,80 @@ impl Marker {
 
     /// Whether the arguments have columns, and none of the query that the call stands in.
     fn is_outer(&self, function: &Function) -> bool {
-        let (mut outer, mut other) = (0, 0);
-        for_each_expression(&function.args, |part| {
-            let is_outer = match part {
-                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [qualifier, _] => {
-                        matches!(self.scopes.find(&folded(qualifier)), Some((1.., _)))
-                    }
-                    _ => false,
-                },
-                Expr::Identifier(_) => self.scopes.is_without_tables(),
-                Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => false,
-                _ => return,
-            };
-            outer += usize::from(is_outer);
-            other += usize::from(!is_outer);
-        });
-        outer > 0 && other == 0 && self.scopes.is_named()
+        let mut columns = Columns {
+            around: &self.scopes,
+            own: Scopes::default(),
+            outer_count: 0,
+            other_count: 0,
+        };
+        // It never breaks off.
+        let _ = walk(&function.args, &mut columns);
+        columns.outer_count > 0 && columns.other_count == 0 && self.scopes.is_named()
+    }
+}
+
+/// Counts the columns of arguments by whose they are. Those of subqueries within the arguments are nobody's.
+struct Columns<'s> {
+    around: &'s Scopes,
+    own: Scopes,
+    outer_count: usize,
+    other_count: usize,
+}
+
+impl Columns<'_> {
+    /// Whether a column is one of a query around the one that the call stands in; nothing if it is of a subquery within the arguments.
+    fn is_outer(&self, column: &[Ident]) -> Option<bool> {
+        let is_within = !self.own.is_closed();
+        match column {
+            [qualifier, _] => {
+                let qualifier = folded(qualifier);
+                if self.own.find(&qualifier).is_some() {
+                    return None;
+                }
+                let found = self.around.find(&qualifier);
+                Some(matches!(found, Some((1.., _))) && (!is_within || self.own.is_named()))
+            }
+            // Which table has the column is not known here.
+            [_] => Some(!is_within && self.around.is_without_tables()),
+            _ => Some(false),
+        }
+    }
+}
+
+impl Visitor for Columns<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.own.open_query(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.own.close_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        self.own.open_select(select);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
+        self.own.close_select();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let column = match expr {
+            Expr::CompoundIdentifier(parts) => parts.as_slice(),
+            Expr::Identifier(name) => std::slice::from_ref(name),
+            _ => return ControlFlow::Continue(()),
+        };
+        match self.is_outer(column) {
+            Some(true) => self.outer_count += 1,
+            Some(false) => self.other_count += 1,
+            None => {}
+        }
+        ControlFlow::Continue(())
     }
 }

@@ -23,12 +23,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CastKind, CharacterLength, DataType, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName,
-    ObjectNamePart, Query, Select, SelectItem, Statement, TableAliasColumnDef, TableFactor,
-    UnaryOperator, Value, VisitorMut,
+    BinaryOperator, CastKind, CharacterLength, DataType, Expr, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, LimitClause, ObjectNamePart, Query, Select, SelectItem, Statement,
+    TableAliasColumnDef, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 
+pub use super::calls::call;
 use super::walk::walk_mut;
 use super::{
     alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,
@@ -448,25 +448,4 @@ fn length_of(length: &CharacterLength) -> Option<u64> {
         CharacterLength::IntegerLength { length, .. } => Some(*length),
         CharacterLength::Max => None,
     }
-}
-
-/// A call of a function.
-pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    let arguments = arguments
-        .into_iter()
-        .map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: arguments.collect(),
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }

@@ -76,6 +76,11 @@ impl Scopes {
         self.open.push((number, names.collect()));
     }
 
+    /// Whether the place is in no `SELECT`.
+    pub(super) fn is_closed(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Whether names are known for all tables of the innermost `SELECT`.
     pub(super) fn is_named(&self) -> bool {
         let innermost = self.open.last();

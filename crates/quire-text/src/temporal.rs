@@ -11,6 +11,7 @@ mod free_text_fields;
 mod interval;
 mod interval_fields;
 mod interval_text;
+mod meanings;
 mod pattern;
 mod pattern_reading;
 mod truncate;

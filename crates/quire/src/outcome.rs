@@ -62,6 +62,10 @@ pub struct Rows {
     source: Source,
 }
 
+/// What happens when the reader of rows is told that they have failed. The task that makes them is ahead of the reader: what it meets on its
+/// way is of no concern to whoever fetches no more rows.
+pub(crate) type OnFailure = Box<dyn Fn() + Send + Sync>;
+
 enum Source {
     /// Rows that a task produces; the database stays open while it does.
     Task {
@@ -69,6 +73,7 @@ enum Source {
         task: AbortHandle,
         /// A task deep in a join may not look for a while; whoever waits for its rows does.
         token: CancelToken,
+        fails: OnFailure,
         _database: Arc<Opened>,
     },
     /// Rows that are there already.
@@ -81,6 +86,7 @@ impl Rows {
         batches: mpsc::Receiver<Result<RecordBatch, Error>>,
         task: AbortHandle,
         token: CancelToken,
+        fails: OnFailure,
         database: Arc<Opened>,
     ) -> Self {
         Self {
@@ -90,6 +96,7 @@ impl Rows {
                 batches,
                 task,
                 token,
+                fails,
                 _database: database,
             },
         }
@@ -143,7 +150,12 @@ impl Rows {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         match &mut self.source {
             Source::Ready(batches) => Ok(batches.next()),
-            Source::Task { batches, token, .. } => {
+            Source::Task {
+                batches,
+                token,
+                fails,
+                ..
+            } => {
                 token.limit().resume();
                 let next = quire_error::wait::wait_in_time(token, async {
                     tokio::select! {
@@ -156,7 +168,10 @@ impl Rows {
                     Ok(Some(_)) => token.limit().pause(),
                     _ => token.finish(),
                 }
-                next.map_err(|error| token.explained(error))
+                next.map_err(|error| {
+                    fails();
+                    token.explained(error)
+                })
             }
         }
     }

@@ -124,9 +124,21 @@ fn calls_of(node: &LogicalPlan, rows: &DFSchema) -> Result<Vec<Expr>> {
 /// Whether an expression is an outer aggregate of columns of these rows.
 fn is_about(part: &Expr, rows: &DFSchema) -> bool {
     let mut is_about = is_outer(part);
-    let _ = part.apply(|part| {
+    let mut look = |part: &Expr| {
         if let Expr::OuterReferenceColumn(_, column) = part {
             is_about &= rows.has_column(column);
+        }
+    };
+    let _ = part.apply(|part| {
+        match part {
+            Expr::ScalarSubquery(subquery) => {
+                subquery
+                    .subquery
+                    .all_out_ref_exprs()
+                    .iter()
+                    .for_each(&mut look);
+            }
+            part => look(part),
         }
         Ok(TreeNodeRecursion::Continue)
     });

@@ -4,8 +4,8 @@
 //! rows are neither counted nor left out. The planner takes every `UNION` of `WITH RECURSIVE` for such a query, and drops what stands around it.
 
 use datafusion::sql::sqlparser::ast::{
-    Cte, JoinOperator, LimitClause, ObjectName, Query, Select, SetExpr, SetOperator, TableFactor,
-    TableWithJoins, Visit, With,
+    Cte, Expr, JoinOperator, LimitClause, ObjectName, Query, Select, SelectItem, SetExpr,
+    SetOperator, TableFactor, TableWithJoins, Visit, With,
 };
 use quire_error::Error;
 
@@ -49,6 +49,9 @@ fn arranged(mut cte: Cte) -> Result<Vec<Cte>, Error> {
         return Ok(vec![cte]);
     }
     check(&cte.query, &name)?;
+    if let SetExpr::SetOperation { right, .. } = cte.query.body.as_mut() {
+        cast_twice(right);
+    }
     let own = cte.query.with.take();
     let mut queries = own.map_or(Vec::new(), |with| with.cte_tables);
     queries.iter_mut().for_each(|own| {
@@ -83,6 +86,38 @@ fn close(cte: &mut Cte) {
             format_clause: None,
             pipe_operators: Vec::new(),
         };
+    }
+}
+
+/// The planner casts the columns of the recursive term to the types of the other's. What is cast here already is cast again, so that the
+/// two can be told apart.
+fn cast_twice(term: &mut SetExpr) {
+    match term {
+        SetExpr::Select(select) => {
+            for item in &mut select.projection {
+                if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
+                {
+                    cast_again(expr);
+                }
+            }
+        }
+        SetExpr::Query(query) => cast_twice(&mut query.body),
+        SetExpr::SetOperation { left, right, .. } => {
+            cast_twice(left);
+            cast_twice(right);
+        }
+        _ => {}
+    }
+}
+
+fn cast_again(expr: &mut Expr) {
+    if let Expr::Nested(inner) = expr {
+        return cast_again(inner);
+    }
+    let mut again = expr.clone();
+    if let Expr::Cast { expr: operand, .. } = &mut again {
+        std::mem::swap(operand.as_mut(), expr);
+        *expr = again;
     }
 }
 

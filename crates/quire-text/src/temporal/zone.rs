@@ -11,6 +11,7 @@ use chrono::{DateTime, Offset, TimeZone, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
 use super::abbreviations::{FIXED, OF_PLACES};
+use super::meanings::{self, Abbreviation};
 use crate::calendar::{civil_from_days, days_from_civil};
 
 pub const SECOND: i64 = 1_000_000;
@@ -39,6 +40,8 @@ enum Rule {
     /// Seconds east of Greenwich.
     Fixed(i32),
     Place(Tz),
+    /// What an abbreviation meant in a place.
+    Abbreviation(Abbreviation),
 }
 
 impl Default for Zone {
@@ -106,7 +109,15 @@ impl Zone {
             });
         }
         let place = OF_PLACES.binary_search_by_key(&key.as_str(), |entry| entry.0);
-        Self::of_place(OF_PLACES[place.ok()?].1)
+        let place = place.ok()?;
+        let zone = Self::of_place(OF_PLACES[place].1)?;
+        Some(match zone.rule {
+            Rule::Place(tz) => Self {
+                name: zone.name,
+                rule: Rule::Abbreviation(Abbreviation { place, tz }),
+            },
+            Rule::Fixed(_) | Rule::Abbreviation(_) => zone,
+        })
     }
 
     /// `UTC+3`, `<+02>-02`, `+05:30`: letters or something in angle brackets, and an offset that counts westward.
@@ -132,6 +143,11 @@ impl Zone {
         match self.rule {
             Rule::Fixed(seconds) => seconds,
             Rule::Place(tz) => offset_of_place(tz, instant.div_euclid(SECOND)),
+            Rule::Abbreviation(abbreviation) => {
+                let seconds = instant.div_euclid(SECOND);
+                meanings::offset_at(abbreviation, seconds)
+                    .unwrap_or_else(|| offset_of_place(abbreviation.tz, seconds))
+            }
         }
     }
 
@@ -141,9 +157,17 @@ impl Zone {
     }
 
     /// When a clock shows this. Of two such instants it is the later one, and a time that is skipped counts by the offset before.
+    /// An abbreviation has the offset that it meant then.
     pub fn to_instant(&self, local: i64) -> Option<i64> {
-        let Rule::Place(tz) = self.rule else {
-            return local.checked_sub(i64::from(self.offset_at(local)) * SECOND);
+        let tz = match self.rule {
+            Rule::Fixed(seconds) => return local.checked_sub(i64::from(seconds) * SECOND),
+            Rule::Place(tz) => tz,
+            Rule::Abbreviation(Abbreviation { tz, .. }) => {
+                let name = String::new();
+                let rule = Rule::Place(tz);
+                let instant = Self { name, rule }.to_instant(local)?;
+                return local.checked_sub(i64::from(self.offset_at(instant)) * SECOND);
+            }
         };
         let seconds = local.div_euclid(SECOND);
         let before = offset_of_place(tz, seconds - 86_400);
@@ -261,6 +285,28 @@ mod tests {
         assert_eq!(
             zone.to_local(at("2500-01-01 05:00:00")),
             Some(at("2500-01-01 00:00:00"))
+        );
+    }
+
+    #[test]
+    fn abbreviations_have_the_offset_that_they_meant() {
+        let zone = Zone::named("msk").unwrap();
+        for (local, instant) in [
+            ("2011-03-27 01:59:59", "2011-03-26 22:59:59"),
+            ("2011-03-27 02:00:00", "2011-03-26 22:00:00"),
+            ("2011-03-27 03:00:00", "2011-03-26 23:00:00"),
+            ("2009-07-01 00:00:00", "2009-06-30 21:00:00"),
+            ("2014-10-26 00:59:59", "2014-10-25 20:59:59"),
+            ("2014-10-26 01:30:00", "2014-10-25 22:30:00"),
+            ("2020-07-01 00:00:00", "2020-06-30 21:00:00"),
+        ] {
+            assert_eq!(zone.to_instant(at(local)), Some(at(instant)), "{local}");
+        }
+        // What a place no longer calls so is its own time.
+        let zone = Zone::named("VET").unwrap();
+        assert_eq!(
+            zone.to_instant(at("2010-01-01 00:00:00")),
+            Some(at("2010-01-01 04:30:00"))
         );
     }
 

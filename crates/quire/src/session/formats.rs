@@ -34,6 +34,8 @@ pub(super) fn accepted(name: &str, value: &str) -> Result<String, Error> {
         "datestyle" => date_style(value),
         "intervalstyle" => interval_style(value),
         "bytea_output" => bytes_style(value),
+        "extra_float_digits" => float_digits(value),
+        "standard_conforming_strings" => plain_strings(value),
         _ => Ok(value.to_owned()),
     }
 }
@@ -110,6 +112,41 @@ fn bytes_style(value: &str) -> Result<String, Error> {
     }
 }
 
+/// Floats have as many digits as tell them from all others, which is what PostgreSQL gives for every number above 0.
+fn float_digits(value: &str) -> Result<String, Error> {
+    let name = "extra_float_digits";
+    let digits: i32 = value.trim().parse().map_err(|_| invalid(name, value))?;
+    match digits {
+        1..=3 => Ok(digits.to_string()),
+        -15..=0 => Err(not_supported(
+            name,
+            value,
+            "Floats are written with all their digits, as with 1.",
+        )),
+        _ => {
+            let text =
+                format!("{digits} is outside the valid range for parameter \"{name}\" (-15 .. 3)");
+            Err(Error::new("22023", text))
+        }
+    }
+}
+
+fn plain_strings(value: &str) -> Result<String, Error> {
+    let name = "standard_conforming_strings";
+    match value.trim().to_lowercase().as_str() {
+        "on" | "true" | "yes" | "1" => Ok("on".to_owned()),
+        "off" | "false" | "no" | "0" => Err(not_supported(
+            name,
+            value,
+            "A backslash in '…' is a letter; write E'…'.",
+        )),
+        _ => Err(Error::new(
+            "22023",
+            format!("parameter \"{name}\" requires a Boolean value"),
+        )),
+    }
+}
+
 fn interval_style(value: &str) -> Result<String, Error> {
     match value.trim().to_lowercase().as_str() {
         "postgres" => Ok("postgres".to_owned()),
@@ -140,6 +177,8 @@ mod tests {
         assert_eq!(accepted("datestyle", "iso").unwrap(), "ISO, MDY");
         assert_eq!(accepted("datestyle", "DMY, ISO").unwrap(), "ISO, DMY");
         assert_eq!(accepted("intervalstyle", "POSTGRES").unwrap(), "postgres");
+        assert_eq!(accepted("extra_float_digits", "3").unwrap(), "3");
+        assert_eq!(accepted("standard_conforming_strings", "ON").unwrap(), "on");
         assert_eq!(time_zone("europe/berlin").unwrap(), "Europe/Berlin");
     }
 
@@ -151,6 +190,10 @@ mod tests {
         assert_eq!(sqlstate("datestyle", "foo"), "22023");
         assert_eq!(sqlstate("intervalstyle", "iso_8601"), "0A000");
         assert_eq!(sqlstate("intervalstyle", "x"), "22023");
+        assert_eq!(sqlstate("bytea_output", "escape"), "0A000");
+        assert_eq!(sqlstate("extra_float_digits", "0"), "0A000");
+        assert_eq!(sqlstate("extra_float_digits", "4"), "22023");
+        assert_eq!(sqlstate("standard_conforming_strings", "off"), "0A000");
         assert_eq!(time_zone("nonsense/zone").unwrap_err().sqlstate(), "22023");
     }
 }

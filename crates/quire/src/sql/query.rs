@@ -15,6 +15,7 @@ use futures::FutureExt;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_error::wait::wait;
 use quire_sql::names;
 use quire_sql::parse::parse_query;
 use quire_sql::reject;
@@ -26,7 +27,7 @@ use super::merged_columns;
 use super::tuple_engine::{self, Tried};
 use super::{shared_queries, views};
 use crate::database::of_panic;
-use crate::outcome::{Outcome, Rows};
+use crate::outcome::{OnFailure, Outcome, Rows};
 use crate::pg_catalog::{self, PgCatalog};
 use crate::roles::check_files;
 use crate::session::{Session, StatementContext, next_of};
@@ -288,19 +289,12 @@ pub(super) fn rows_of(
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let (shown, waiting_token) = (Arc::clone(&schema), token.clone());
     let token = token.clone();
-    // The task must not keep the database open.
-    let asking = Arc::downgrade(session);
     let produce = async move {
         loop {
             // A panic would close the channel, as the end of the rows does.
             let next = AssertUnwindSafe(next_of(&mut stream, &token));
             let next = next.catch_unwind().await;
             let next = next.unwrap_or_else(|panic| Err(of_panic(&*panic)));
-            if next.is_err()
-                && let Some(session) = asking.upgrade()
-            {
-                session.transaction.lock().await.fail();
-            }
             if let Ok(Some(batch)) = &next {
                 token.work().note_written(batch.num_rows() as u64, 0);
             }
@@ -318,8 +312,20 @@ pub(super) fn rows_of(
         receiver,
         task,
         waiting_token,
+        failing(session),
         Arc::clone(&session.database),
     ))
+}
+
+/// A transaction fails when the reader of its rows hears of an error, before it can say the next statement.
+pub(super) fn failing(session: &Arc<Session>) -> OnFailure {
+    // Rows must not keep the session.
+    let session = Arc::downgrade(session);
+    Box::new(move || {
+        if let Some(session) = session.upgrade() {
+            wait(session.transaction.lock()).fail();
+        }
+    })
 }
 
 fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
@@ -346,7 +352,26 @@ mod tests {
     use quire_error::cancel::CancelHandle;
 
     use super::*;
-    use crate::Database;
+    use crate::{Database, TransactionStatus};
+
+    #[test]
+    fn a_transaction_fails_when_its_rows_are_read() {
+        let mut connection = Database::in_memory().unwrap().connect();
+        for engine in ["batch", "tuple"] {
+            connection.set_setting("engine", engine).unwrap();
+            connection.execute("BEGIN").unwrap();
+            let sql = "SELECT 1 / (i - 2) FROM generate_series(1, 3) i";
+            let Outcome::Rows(mut rows) = connection.execute(sql).unwrap() else {
+                panic!("a query has rows");
+            };
+            connection.execute("SAVEPOINT one").unwrap();
+            while let Ok(Some(_)) = rows.next_batch() {}
+            assert_eq!(connection.transaction_status(), TransactionStatus::Failed);
+            connection.execute("ROLLBACK TO SAVEPOINT one").unwrap();
+            assert_eq!(connection.transaction_status(), TransactionStatus::Open);
+            connection.execute("ROLLBACK").unwrap();
+        }
+    }
 
     #[test]
     fn a_panic_is_no_end_of_the_rows() {

@@ -9,6 +9,7 @@ mod calls;
 mod casts;
 mod kinds;
 mod operators;
+mod recursion;
 mod signatures;
 
 use datafusion::common::config::ConfigOptions;
@@ -75,6 +76,7 @@ fn check_node(node: &LogicalPlan) -> Result<()> {
             }
         }
         LogicalPlan::Union(union) => check_union(union)?,
+        LogicalPlan::RecursiveQuery(query) => recursion::check(query)?,
         _ => {}
     }
     node.apply_expressions(|expr| {

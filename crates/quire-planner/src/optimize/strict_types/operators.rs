@@ -48,6 +48,7 @@ fn spelled(operator: Operator) -> String {
         Operator::NotEq => "<>".to_owned(),
         Operator::LikeMatch => "~~".to_owned(),
         Operator::ILikeMatch => "~~*".to_owned(),
+        Operator::BitwiseXor => "#".to_owned(),
         other => other.to_string(),
     }
 }
@@ -78,6 +79,11 @@ fn exists(operator: Operator, left: Kind, right: Kind) -> bool {
         | Operator::ILikeMatch
         | Operator::NotLikeMatch
         | Operator::NotILikeMatch => is_text(left) && is_text(right),
+        Operator::BitwiseAnd
+        | Operator::BitwiseOr
+        | Operator::BitwiseXor
+        | Operator::BitwiseShiftLeft
+        | Operator::BitwiseShiftRight => left.fits(Kind::Integer) && right.fits(Kind::Integer),
         _ => true,
     }
 }
@@ -151,6 +157,7 @@ mod tests {
             (Operator::StringConcat, Kind::Text, Kind::Integer),
             (Operator::StringConcat, Kind::Bytes, Kind::Bytes),
             (Operator::Eq, Kind::Unknown, Kind::Date),
+            (Operator::BitwiseXor, Kind::Integer, Kind::Unknown),
         ];
         for (operator, left, right) in there {
             assert!(
@@ -169,6 +176,8 @@ mod tests {
             (Operator::Divide, Kind::Number, Kind::Interval),
             (Operator::StringConcat, Kind::Integer, Kind::Integer),
             (Operator::RegexMatch, Kind::Integer, Kind::Unknown),
+            (Operator::BitwiseXor, Kind::Number, Kind::Integer),
+            (Operator::BitwiseShiftLeft, Kind::Integer, Kind::Number),
         ];
         for (operator, left, right) in missing {
             assert!(

@@ -8,8 +8,8 @@ mod change;
 mod explain;
 mod tables;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -232,9 +232,6 @@ fn rows_of(
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let last = sender.clone();
     let (shown, own_token) = (super::query::nullable(&schema), token.clone());
-    // The task must not keep the database open.
-    let asking = Arc::downgrade(session);
-    let fails = Weak::clone(&asking);
     let produce = move || {
         loop {
             let item = running.next_batch(&shown, &own_token);
@@ -242,12 +239,6 @@ fn rows_of(
                 own_token.work().note_written(batch.num_rows() as u64, 0);
             }
             let is_last = !matches!(item, Ok(Some(_)));
-            // Before anybody hears of it and says the next statement.
-            if item.is_err()
-                && let Some(session) = fails.upgrade()
-            {
-                session.transaction.blocking_lock().fail();
-            }
             let is_heard = match item.transpose() {
                 Some(item) => sender.blocking_send(item).is_ok(),
                 None => true,
@@ -261,9 +252,6 @@ fn rows_of(
         let Err(error) = tokio::task::spawn_blocking(produce).await else {
             return;
         };
-        if let Some(session) = asking.upgrade() {
-            session.transaction.lock().await.fail();
-        }
         // Without it the rows would seem to be all.
         if let Ok(panic) = error.try_into_panic() {
             let _ = last.send(Err(of_panic(&*panic))).await;
@@ -271,7 +259,8 @@ fn rows_of(
     })?;
     let database = Arc::clone(&session.database);
     let token = token.clone();
+    let fails = super::query::failing(session);
     Ok(Outcome::Rows(Rows::from_task(
-        schema, receiver, task, token, database,
+        schema, receiver, task, token, fails, database,
     )))
 }

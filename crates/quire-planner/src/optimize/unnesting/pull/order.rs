@@ -137,11 +137,16 @@ impl Pull<'_> {
         order: Vec<SortExpr>,
     ) -> Result<(Keyed, Column)> {
         let name = self.names.next("__row_number");
-        let order = order.into_iter().map(|key| {
-            let expr = keyed.resolve(key.expr)?;
-            Ok(SortExpr { expr, ..key })
+        // What rows are ordered by is computed below the window, which relies on the order of columns.
+        let values = order.iter().map(|key| keyed.resolve(key.expr.clone()));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let (plan, values) = columns::computed(keyed.plan, values, self.names)?;
+        keyed.plan = plan;
+        let order = order.into_iter().zip(values).map(|(key, value)| SortExpr {
+            expr: Expr::Column(value),
+            ..key
         });
-        let order = columns::each_once(order.collect::<Result<_>>()?);
+        let order = columns::each_once(order.collect());
         let partition = keyed.key_columns().into_iter().chain(within);
         let number = row_number()
             .partition_by(partition.collect())
