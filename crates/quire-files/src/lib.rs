@@ -4,6 +4,7 @@
 //! Quire's SQL types (`Boolean`, `Int16/32/64`, `Float32/64`, `Decimal128`, `Date32`,
 //! `Timestamp(µs)` with or without `+00:00`, `Utf8View`, `BinaryView`) with bounded memory, in
 //! file order, on several threads; a writer takes such batches. See the README beside this file.
+#![forbid(unsafe_code)]
 
 pub mod atomic_file;
 pub mod control;

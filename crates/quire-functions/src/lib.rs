@@ -1,5 +1,6 @@
 //! SQL functions of our own: those that check what DataFusion's let wrap around, and those that
 //! show what is stored.
+#![forbid(unsafe_code)]
 
 mod array_cast;
 mod array_changes;

@@ -39,9 +39,9 @@ mod session;
 mod sessions;
 mod sql;
 mod statement;
-mod transaction;
 #[cfg(test)]
-mod translation_tests;
+mod tests;
+mod transaction;
 
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
