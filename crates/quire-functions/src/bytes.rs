@@ -23,6 +23,12 @@ pub struct TextToBytes {
     signature: Signature,
 }
 
+impl Default for TextToBytes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TextToBytes {
     pub fn new() -> Self {
         Self {
@@ -62,6 +68,12 @@ impl ScalarUDFImpl for TextToBytes {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct BytesToText {
     signature: Signature,
+}
+
+impl Default for BytesToText {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl BytesToText {
@@ -120,6 +132,12 @@ fn bytes_of(text: &str) -> Result<Vec<u8>> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct OctetLength {
     signature: Signature,
+}
+
+impl Default for OctetLength {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl OctetLength {

@@ -22,6 +22,12 @@ pub struct DecimalDigits {
     signature: Signature,
 }
 
+impl Default for DecimalDigits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl DecimalDigits {
     pub fn new() -> Self {
         Self {

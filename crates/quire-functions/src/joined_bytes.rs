@@ -17,6 +17,12 @@ pub struct JoinedBytes {
     signature: Signature,
 }
 
+impl Default for JoinedBytes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl JoinedBytes {
     pub fn new() -> Self {
         Self {

@@ -28,6 +28,12 @@ pub struct NestedText {
     signature: Signature,
 }
 
+impl Default for NestedText {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl NestedText {
     pub fn new() -> Self {
         Self {

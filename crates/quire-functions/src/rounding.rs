@@ -19,6 +19,12 @@ pub struct RoundToInteger {
     signature: Signature,
 }
 
+impl Default for RoundToInteger {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RoundToInteger {
     pub fn new() -> Self {
         Self {

@@ -23,6 +23,12 @@ pub struct PackedValue {
     signature: Signature,
 }
 
+impl Default for PackedValue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl PackedValue {
     pub fn new() -> Self {
         Self {
@@ -74,6 +80,12 @@ impl ScalarUDFImpl for PackedValue {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct SingleValue {
     signature: Signature,
+}
+
+impl Default for SingleValue {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl SingleValue {

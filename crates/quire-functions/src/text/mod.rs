@@ -103,6 +103,12 @@ pub struct Concatenation {
     signature: Signature,
 }
 
+impl Default for Concatenation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Concatenation {
     pub const NAME: &'static str = "concatenate";
 
