@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::execution::disk_manager::DiskManagerBuilder;
@@ -10,7 +10,6 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_native::NativeCompiler;
 use quire_store::pool::PoolOptions;
 use quire_store::{
     CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
@@ -119,7 +118,6 @@ impl Database {
             planners: Planners::default(),
             tuple_counts: TupleCounts::default(),
             sessions: Sessions::default(),
-            native_compiler: OnceLock::new(),
             merging: Merging::default(),
         };
         Ok(Self {
@@ -238,7 +236,6 @@ pub(crate) struct Opened {
     pub(crate) planners: Planners,
     pub(crate) tuple_counts: TupleCounts,
     pub(crate) sessions: Sessions,
-    native_compiler: OnceLock<Option<Arc<NativeCompiler>>>,
     merging: Merging,
 }
 
@@ -289,15 +286,6 @@ impl Opened {
             MemoryLimit::Finite(bytes) => bytes.saturating_sub(pool.reserved()),
             _ => self.options.memory_bytes,
         }
-    }
-
-    /// What makes machine code of programs; nothing on a processor for which there is no code generator.
-    pub(crate) fn native_compiler(&self) -> Option<Arc<NativeCompiler>> {
-        let made = self.native_compiler.get_or_init(|| {
-            let compiler = NativeCompiler::new().ok()?;
-            Some(Arc::new(compiler))
-        });
-        made.clone()
     }
 
     /// A transaction that is committed has changed so many rows of column tables.

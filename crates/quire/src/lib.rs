@@ -30,6 +30,7 @@ mod database;
 mod machine;
 mod memory;
 mod merging;
+mod native;
 mod options;
 mod outcome;
 mod pg_catalog;

@@ -235,6 +235,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
         "quire",
         &[
             "options",
+            "native",
             "merging",
             "scram",
             "transaction",

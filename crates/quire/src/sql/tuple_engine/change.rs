@@ -13,7 +13,7 @@ use quire_exec::tuple::{NotWritten, QueryOptions, RowSink, SharedSink, TupleQuer
 use quire_functions::ExecutorChoice;
 use tokio::task::block_in_place;
 
-use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, translated};
+use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, program_compiler, translated};
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
 
@@ -130,8 +130,7 @@ impl TupleChange {
             let Ok(mut running) = left_or(started)? else {
                 return Ok(false);
             };
-            let compiler = session.database.native_compiler();
-            if let Some(compiler) = compiler.filter(|_| session.planner_options().native_code) {
+            if let Some(compiler) = program_compiler(session) {
                 running.compile_with(compiler);
             }
             let mut rows = ResultRows::default();

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
-use quire_exec::avm::Cancellation;
+use quire_exec::avm::{Cancellation, ProgramCompiler};
 use quire_exec::plan::Query;
 use quire_exec::tuple::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 use quire_tables::Snapshot;
@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 
 use super::query::PlannedQuery;
 use crate::database::of_panic;
+use crate::native;
 use crate::outcome::{Outcome, Rows};
 use crate::session::{Session, StatementContext};
 use crate::statement::ResultRows;
@@ -108,12 +109,17 @@ pub(super) async fn try_run(
         (Ok(translated), Some(running)) => (translated, running),
         (translated, _) => return Ok(left(translated.ok())),
     };
-    let compiler = session.database.native_compiler();
-    if let Some(compiler) = compiler.filter(|_| session.planner_options().native_code) {
+    if let Some(compiler) = program_compiler(session) {
         running.running.compile_with(compiler);
     }
     let schema = planned.shown_schema_of(&translated.optimized);
     rows_of(session, running, schema, token).map(Tried::Started)
+}
+
+/// What makes machine code of a statement's programs, where the session wants it.
+fn program_compiler(session: &Session) -> Option<Arc<dyn ProgramCompiler>> {
+    let is_wanted = session.planner_options().native_code;
+    is_wanted.then(native::program_compiler).flatten()
 }
 
 fn left(translated: Option<Translated>) -> Tried {
