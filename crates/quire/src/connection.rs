@@ -11,12 +11,14 @@ use quire_planner::external::ExternalTables;
 use quire_tables::TableDefinition;
 
 use crate::backup::back_up;
-use crate::database::Opened;
+use crate::definition_text::{create_statement, table_details};
+use crate::opened::Opened;
 use crate::outcome::Outcome;
-use crate::session::{Identity, Session};
+use crate::session::Session;
+use crate::settings::Identity;
 use crate::sql::load::{CopyStream, begin_copy};
 use crate::sql::{self, DumpPart};
-use crate::statement::{self, Prepared};
+use crate::statement::{self, Prepared, StatementCache};
 
 /// Name and size of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,16 +46,22 @@ pub enum TransactionStatus {
 pub struct Connection {
     pub(crate) session: Arc<Session>,
     cancel: CancelHandle,
+    /// Those of the database.
+    statements: Arc<StatementCache>,
 }
 
 impl Connection {
-    pub(crate) fn new(database: Arc<Opened>) -> Self {
+    pub(crate) fn new(database: &Arc<Opened>, statements: &Arc<StatementCache>) -> Self {
         let cancel = CancelHandle::default();
-        let own = Arc::clone(&database);
+        let own = Arc::clone(database);
         let session = database
             .sessions
             .add(&cancel, |number| Session::new(own, number));
-        Self { session, cancel }
+        Self {
+            session,
+            cancel,
+            statements: Arc::clone(statements),
+        }
     }
 
     /// A statement begins.
@@ -69,7 +77,7 @@ impl Connection {
     /// failed statement remains.
     pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
         let token = self.begin(sql);
-        let outcome = match statement::try_execute(&self.session, sql, &token) {
+        let outcome = match statement::try_execute(&self.session, &self.statements, sql, &token) {
             Some(answer) => answer,
             None => {
                 let session = Arc::clone(&self.session);
@@ -116,7 +124,7 @@ impl Connection {
     /// # Errors
     /// When the text is no statement of the grammar. What else is wrong with it is said when it is run or described.
     pub fn prepare(&mut self, sql: &str) -> Result<Prepared, Error> {
-        Prepared::new(&self.session, &self.cancel, sql)
+        Prepared::new(&self.session, &self.statements, &self.cancel, sql)
     }
 
     /// Splits a script into the texts of its statements, without their semicolons.
@@ -321,7 +329,7 @@ impl Connection {
         let (session, name) = (Arc::clone(&self.session), name.to_owned());
         self.session.database.run(async move {
             let snapshot = session.snapshot().await?;
-            Ok(sql::create_statement(&snapshot, &name))
+            Ok(create_statement(&snapshot, &name))
         })
     }
 
@@ -351,9 +359,7 @@ impl Connection {
         self.session.database.run(async move {
             let snapshot = session.snapshot().await?;
             let definition = snapshot.definition(&name);
-            Ok(definition.map_or_else(Vec::new, |definition| {
-                sql::table_details(&snapshot, definition)
-            }))
+            Ok(definition.map_or_else(Vec::new, |definition| table_details(&snapshot, definition)))
         })
     }
 

@@ -27,22 +27,30 @@
 mod backup;
 mod connection;
 mod database;
+mod definition_text;
 mod machine;
 mod memory;
+mod memory_limits;
 mod merging;
 mod native;
+mod opened;
 mod options;
 mod outcome;
 mod pg_catalog;
+mod planners;
+mod planning;
+mod result_rows;
 mod roles;
 pub mod scram;
 mod session;
 mod sessions;
+mod settings;
 mod sql;
 mod statement;
 #[cfg(test)]
 mod tests;
-mod transaction;
+mod tuple_counts;
+mod value_ref;
 
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
@@ -60,7 +68,8 @@ pub use quire_tables::{ColumnDefinition, SqlType, TableDefinition};
 pub use roles::Role;
 pub use sql::DumpPart;
 pub use sql::load::{CopyFormat, CopyIn, CopyKind, CopyStream};
-pub use statement::{Prepared, Reply, ValueRef};
+pub use statement::{Prepared, Reply};
+pub use value_ref::ValueRef;
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;

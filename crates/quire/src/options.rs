@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use crate::memory::DefaultBudget;
+use crate::memory_limits::DefaultBudget;
 
 /// How a database is opened. `DatabaseOptions::default()` suits a machine of one's own.
 #[derive(Debug, Clone)]

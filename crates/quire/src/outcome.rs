@@ -10,7 +10,7 @@ use quire_error::cancel::{CancelHandle, CancelToken};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::database::Opened;
+use crate::opened::Opened;
 
 /// The result of one statement.
 #[derive(Debug)]

@@ -1,11 +1,9 @@
 //! How much memory there is for statements, and which of them holds how much of it.
 
-mod limits;
 mod pool;
 mod shares;
 mod spill_files;
 
-pub(crate) use limits::DefaultBudget;
 pub(crate) use pool::StatementMemory;
 pub(crate) use shares::Shares;
 pub(crate) use spill_files::SpillFiles;

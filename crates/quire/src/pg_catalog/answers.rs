@@ -1,17 +1,26 @@
 //! What each function of the catalog says.
 
-use datafusion::arrow::array::Array;
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use quire_error::Error;
 use quire_sql::names::{quoted, quoted_literal};
 
-use super::functions::{Answer, Function};
+use super::arguments::{ends, external, integer, oid, string};
 use super::objects::{Objects, PUBLIC, Relation, Source};
+use super::role_entry::OWNER;
 use super::rows::{flag, list, number, optional, text};
 use super::specification::Kind;
-use super::{
-    PG_CATALOG, PgCatalog, SERVER_VERSION, backends, relations, sizes, surroundings, types,
-};
+use super::{PG_CATALOG, PgCatalog, backends, relations, sizes, surroundings, types};
+use crate::settings::SERVER_VERSION;
+
+/// A function: what it is called, gives and does.
+pub(super) struct Function {
+    pub(super) name: &'static str,
+    pub(super) returns: Kind,
+    pub(super) answer: Answer,
+}
+
+/// What a function gives for one row.
+pub(super) type Answer = fn(&PgCatalog, &[ScalarValue]) -> Result<ScalarValue>;
 
 const fn function(name: &'static str, returns: Kind, answer: Answer) -> Function {
     Function {
@@ -114,7 +123,7 @@ pub(super) const FUNCTIONS: [Function; 103] = [
     function("pg_get_triggerdef", Kind::Text, NONE),
     function("pg_get_userbyid", Kind::Text, |catalog, args| {
         Ok(text(match oid(args, 0) {
-            Some(surroundings::OWNER) => catalog.user.clone(),
+            Some(OWNER) => catalog.user.clone(),
             other => {
                 let other = other.unwrap_or_default();
                 let role = catalog.roles.iter().find(|role| role.oid == other);
@@ -217,7 +226,7 @@ pub(super) const FUNCTIONS: [Function; 103] = [
             _ => optional(string(args, 0)),
         })
     }),
-    function("regrole", Kind::Oid, |_, _| Ok(number(surroundings::OWNER))),
+    function("regrole", Kind::Oid, |_, _| Ok(number(OWNER))),
     function("regrole_name", Kind::Text, USER),
     function("regtype", Kind::Oid, |_, args| {
         Ok(type_oid(args)?.map_or(ScalarValue::Null, number))
@@ -242,40 +251,6 @@ pub(super) const FUNCTIONS: [Function; 103] = [
         Ok(text(format!("PostgreSQL {SERVER_VERSION}")))
     }),
 ];
-
-pub(super) fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
-}
-
-pub(super) fn integer(args: &[ScalarValue], index: usize) -> Option<i64> {
-    match args.get(index)?.cast_to(&arrow::datatypes::DataType::Int64) {
-        Ok(ScalarValue::Int64(value)) => value,
-        _ => None,
-    }
-}
-
-/// A number of an object, also as text.
-fn oid(args: &[ScalarValue], index: usize) -> Option<u32> {
-    integer(args, index).and_then(|value| u32::try_from(value).ok())
-}
-
-fn string(args: &[ScalarValue], index: usize) -> Option<String> {
-    match args.get(index)?.cast_to(&arrow::datatypes::DataType::Utf8) {
-        Ok(ScalarValue::Utf8(value)) => value,
-        _ => None,
-    }
-}
-
-/// The number of elements of the list that comes first; nothing for an empty one.
-fn ends(args: &[ScalarValue]) -> Option<i64> {
-    match args.first()? {
-        ScalarValue::List(list) if list.is_valid(0) => {
-            let count = list.value(0).len() as i64;
-            (count > 0).then_some(count)
-        }
-        _ => None,
-    }
-}
 
 fn schemas(_: &PgCatalog, args: &[ScalarValue]) -> Result<ScalarValue> {
     let with_catalog = matches!(args.first(), Some(ScalarValue::Boolean(Some(true))));

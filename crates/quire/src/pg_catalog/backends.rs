@@ -4,7 +4,7 @@ use datafusion::common::{Result, ScalarValue};
 use quire_error::Error;
 
 use super::PgCatalog;
-use super::answers::{external, integer};
+use super::arguments::{external, integer};
 use super::rows::{flag, list, number};
 
 pub(super) fn own_number(catalog: &PgCatalog, _: &[ScalarValue]) -> Result<ScalarValue> {

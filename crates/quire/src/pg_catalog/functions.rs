@@ -12,18 +12,7 @@ use datafusion::logical_expr::{
 };
 
 use super::PgCatalog;
-use super::answers::FUNCTIONS;
-use super::specification::Kind;
-
-/// A function: what it is called, gives and does.
-pub(super) struct Function {
-    pub(super) name: &'static str,
-    pub(super) returns: Kind,
-    pub(super) answer: Answer,
-}
-
-/// What a function gives for one row.
-pub(super) type Answer = fn(&PgCatalog, &[ScalarValue]) -> Result<ScalarValue>;
+use super::answers::{FUNCTIONS, Function};
 
 /// Whether there is a function of that name here.
 pub(super) fn is_known(name: &str) -> bool {

@@ -14,12 +14,14 @@
 
 mod activity;
 mod answers;
+mod arguments;
 mod backends;
 mod functions;
 mod information;
 mod objects;
 mod relations;
 pub(crate) mod rewrite;
+mod role_entry;
 mod roles;
 mod rows;
 mod sizes;
@@ -37,12 +39,13 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use quire_tables::Snapshot;
 
-use crate::database::Opened;
-use crate::session::{Identity, Session, Settings};
+use crate::opened::Opened;
+use crate::session::Session;
+use crate::settings::{Identity, Settings};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
 use quire_error::Error;
-use roles::RoleEntry;
+use role_entry::RoleEntry;
 use rows::{Batch, Rows};
 pub(crate) use specification::PG_CATALOG;
 use specification::{INFORMATION_SCHEMA, Specification};
@@ -50,9 +53,6 @@ pub(crate) use waits::WaitsFunction;
 
 /// The names of the schemas that are made here.
 pub(crate) const SCHEMAS: [&str; 2] = [PG_CATALOG, INFORMATION_SCHEMA];
-
-/// The version of PostgreSQL whose catalog, protocol and formats these are; what clients are told.
-pub(crate) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
 
 /// The catalog of one snapshot, as one connection sees it.
 pub(crate) struct PgCatalog {

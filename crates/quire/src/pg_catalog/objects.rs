@@ -16,7 +16,7 @@ use quire_tables::{
 
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG, TABLES};
 use super::types;
-use crate::sql::{foreign_key_text, key_columns};
+use crate::definition_text::{foreign_key_text, key_columns};
 
 /// The schema of what users make.
 pub(super) const PUBLIC: &str = "public";

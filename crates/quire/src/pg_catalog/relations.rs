@@ -4,9 +4,10 @@ use datafusion::common::Result;
 
 use super::PgCatalog;
 use super::objects::{Attribute, Constraint, Index, PUBLIC, Relation, Source};
+use super::role_entry::OWNER;
 use super::rows::{Rows, flag, list, number, optional, text};
 use super::specification::INFORMATION_SCHEMA;
-use super::surroundings::{OWNER, PG_CATALOG_OID, PUBLIC_OID, STANDARD_OID};
+use super::surroundings::{PG_CATALOG_OID, PUBLIC_OID, STANDARD_OID};
 use super::types;
 
 /// The number of a schema.

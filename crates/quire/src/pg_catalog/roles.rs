@@ -1,60 +1,12 @@
 //! Rows about roles.
 
 use datafusion::common::Result;
-use quire_tables::{RoleDefinition, Snapshot};
 
 use super::PgCatalog;
 use super::rows::{Rows, flag, number, optional, text};
-use super::surroundings::OWNER;
-use crate::session::Identity;
 
 /// What stands for a password that is not to be seen.
 const HIDDEN: &str = "********";
-/// Numbers of roles are apart from those of relations.
-const FIRST_OID: u32 = 0x1000_0000;
-
-/// A role as this connection sees it.
-pub(super) struct RoleEntry {
-    pub(super) oid: u32,
-    pub(super) name: String,
-    pub(super) is_superuser: bool,
-    can_log_in: bool,
-    verifier: Option<String>,
-}
-
-impl RoleEntry {
-    /// The user's first, whether or not there is such a role.
-    pub(super) fn all(snapshot: &Snapshot, identity: &Identity) -> Vec<Self> {
-        let own = snapshot.role(&identity.user);
-        let is_superuser = !identity.is_role || own.is_some_and(|role| role.is_superuser);
-        let first = Self {
-            oid: OWNER,
-            name: identity.user.clone(),
-            is_superuser,
-            can_log_in: own.is_none_or(|role| role.can_log_in),
-            verifier: own.and_then(|role| role.verifier.clone()),
-        };
-        let others = snapshot.roles().filter(|role| role.name != identity.user);
-        let mut all: Vec<_> = std::iter::once(first)
-            .chain(others.map(|role| Self::of(role)))
-            .collect();
-        if !is_superuser {
-            all.iter_mut().for_each(|role| role.verifier = None);
-        }
-        all
-    }
-
-    fn of(role: &RoleDefinition) -> Self {
-        Self {
-            oid: FIRST_OID | (role.id as u32 & (FIRST_OID - 1)),
-            name: role.name.clone(),
-            is_superuser: role.is_superuser,
-            can_log_in: role.can_log_in,
-            verifier: role.verifier.clone(),
-        }
-    }
-}
-
 /// Fills one of the tables of roles.
 pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
     let sees_verifiers = matches!(table, "pg_authid" | "pg_shadow");

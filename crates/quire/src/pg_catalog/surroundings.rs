@@ -3,6 +3,7 @@
 use datafusion::common::{Result, ScalarValue};
 
 use super::objects::{COLUMN_METHOD, PUBLIC, ROW_METHOD, TREE_METHOD};
+use super::role_entry::OWNER;
 use super::rows::{Rows, flag, number, text};
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG};
 use super::types::{DEFAULT_COLLATION, TYPES, TypeEntry};
@@ -11,9 +12,6 @@ use super::{PgCatalog, roles};
 pub(super) const PG_CATALOG_OID: u32 = 11;
 pub(super) const PUBLIC_OID: u32 = 2200;
 pub(super) const STANDARD_OID: u32 = 13_000;
-
-/// The role that owns everything.
-pub(super) const OWNER: u32 = 10;
 
 /// The one database, in the file that is open.
 pub(super) const DATABASE: u32 = 5;

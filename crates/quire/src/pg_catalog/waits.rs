@@ -12,7 +12,7 @@ use quire_functions::table_of;
 use quire_kv::mvcc::{LockObject, LockReport};
 use quire_tables::Snapshot;
 
-use crate::database::Opened;
+use crate::opened::Opened;
 use crate::sessions::SessionReport;
 
 /// Those of one database; tables are called as the snapshot calls them.

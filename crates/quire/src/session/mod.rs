@@ -1,16 +1,8 @@
-//! What one connection keeps between statements, and what one statement sees.
+//! What one connection keeps between statements: its settings, and its transaction.
 
-mod catalog;
-mod configuration;
 mod context;
-mod costs;
-mod formats;
-mod kept;
-mod planners;
-mod second_try;
-mod transactions;
+mod listed;
+mod transaction;
 
-pub(crate) use configuration::{ACCESS_METHOD, Identity, Settings};
-pub(crate) use context::{Session, SettingsThen, StatementContext, next_of};
-pub(crate) use planners::Planners;
-pub(crate) use transactions::isolation_name;
+pub(crate) use context::Session;
+pub(crate) use transaction::{LentTransaction, Modes, Transaction, Writer, aborted};

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use crate::session::Session;
 use quire_error::cancel::CancelHandle;
+
+use crate::settings::Identity;
 
 pub(crate) use report::SessionReport;
 
@@ -21,6 +22,19 @@ const NUMBER_MAX: u32 = 4_194_303;
 /// What ends a connection of a server.
 pub(crate) type Terminator = Arc<dyn Fn() + Send + Sync>;
 
+/// What the list knows of a session beside what it runs.
+pub(crate) trait ListedSession: Send + Sync {
+    fn identity(&self) -> Identity;
+
+    fn application_name(&self) -> String;
+
+    /// When its transaction of several statements began, if there is one, in microseconds since 1970.
+    fn transaction_start(&self) -> Option<u64>;
+
+    /// Its state while it runs no statement, as PostgreSQL calls it.
+    fn idle_state(&self) -> &'static str;
+}
+
 /// The connections of a database.
 #[derive(Default)]
 pub(crate) struct Sessions {
@@ -29,7 +43,7 @@ pub(crate) struct Sessions {
 }
 
 struct Entry {
-    session: Weak<Session>,
+    session: Weak<dyn ListedSession>,
     cancel: CancelHandle,
     began: SystemTime,
     /// Absent for a connection of the program that has the database open.
@@ -38,11 +52,11 @@ struct Entry {
 
 impl Sessions {
     /// Adds the session that `make` makes of its number.
-    pub(crate) fn add(
+    pub(crate) fn add<S: ListedSession + 'static>(
         &self,
         cancel: &CancelHandle,
-        make: impl FnOnce(u32) -> Session,
-    ) -> Arc<Session> {
+        make: impl FnOnce(u32) -> S,
+    ) -> Arc<S> {
         let mut entries = self.entries();
         let number = loop {
             let next = self.last_number.load(Ordering::Relaxed) % NUMBER_MAX + 1;
@@ -52,8 +66,9 @@ impl Sessions {
             }
         };
         let session = Arc::new(make(number));
+        let listed: Arc<dyn ListedSession> = Arc::<S>::clone(&session);
         let entry = Entry {
-            session: Arc::downgrade(&session),
+            session: Arc::downgrade(&listed),
             cancel: cancel.clone(),
             began: SystemTime::now(),
             terminator: None,
@@ -75,8 +90,8 @@ impl Sessions {
     /// Who uses the connection with this number; `None`: there is none.
     pub(crate) fn user(&self, number: u32) -> Option<String> {
         let session = self.entries().get(&number)?.session.clone();
-        let user = session.upgrade()?.settings().identity().user.clone();
-        Some(user)
+        let identity = session.upgrade()?.identity();
+        Some(identity.user)
     }
 
     /// Cancels what the connection runs; false when there is no such connection.
@@ -121,7 +136,7 @@ impl Sessions {
         let reports = known
             .iter()
             .map(|(number, session, cancel, began, is_served)| {
-                SessionReport::new(*number, session, cancel, *began, *is_served)
+                SessionReport::new(*number, &**session, cancel, *began, *is_served)
             });
         reports.collect()
     }

@@ -5,8 +5,7 @@ use std::time::SystemTime;
 use quire_error::activity::micros_of;
 use quire_error::cancel::CancelHandle;
 
-use crate::session::Session;
-use crate::transaction::Transaction;
+use super::ListedSession;
 
 /// See the module. Times are microseconds since 1970.
 #[derive(Debug, Clone)]
@@ -29,7 +28,7 @@ pub(crate) struct SessionReport {
 impl SessionReport {
     pub(super) fn new(
         number: u32,
-        session: &Session,
+        session: &dyn ListedSession,
         cancel: &CancelHandle,
         began: SystemTime,
         is_served: bool,
@@ -41,19 +40,18 @@ impl SessionReport {
         let state = if is_active {
             "active"
         } else {
-            state_of(session)
+            session.idle_state()
         };
         let transaction_start = session
             .transaction_start()
             .or(query_start.filter(|_| is_active));
         let state_change = if is_active { query_start } else { ended };
-        let settings = session.settings();
-        let identity = settings.identity().clone();
+        let identity = session.identity();
         Self {
             number,
             user: identity.user,
             database: identity.database,
-            application_name: settings.show("application_name").unwrap_or_default(),
+            application_name: session.application_name(),
             state,
             query: activity.query,
             began,
@@ -62,17 +60,5 @@ impl SessionReport {
             state_change: state_change.unwrap_or(began),
             is_served,
         }
-    }
-}
-
-/// What a connection is that runs nothing.
-fn state_of(session: &Session) -> &'static str {
-    let Ok(transaction) = session.transaction.try_lock() else {
-        return "active";
-    };
-    match &*transaction {
-        Transaction::Idle => "idle",
-        Transaction::Begun { .. } | Transaction::Open(_) => "idle in transaction",
-        Transaction::Aborted(_) => "idle in transaction (aborted)",
     }
 }

@@ -15,7 +15,7 @@ use super::{ddl, describe, dml, explain, insert, load, maintenance, query, setti
 use crate::machine;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
-use crate::transaction::aborted;
+use crate::session::aborted;
 
 /// Runs the statement `sql`. On failure or cancellation nothing of it remains.
 pub(crate) async fn run(

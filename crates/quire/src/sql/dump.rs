@@ -11,7 +11,7 @@ use quire_tables::{
 };
 
 use super::ddl::sequences_of_default;
-use super::definition_text::{
+use crate::definition_text::{
     Purpose, create_sequence, create_view, foreign_key_texts, index_texts, sequence_options,
     table_text,
 };

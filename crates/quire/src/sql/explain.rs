@@ -24,7 +24,8 @@ use super::query::{context_for, plan};
 use super::tuple_engine;
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
-use crate::session::{Session, next_of};
+use crate::planning::next_of;
+use crate::session::Session;
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]

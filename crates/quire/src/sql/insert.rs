@@ -12,7 +12,7 @@ use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 use super::dml;
 use crate::outcome::Outcome;
 use crate::session::Session;
-use crate::transaction::Writer;
+use crate::session::Writer;
 
 /// Inserts all rows or none.
 pub(super) async fn run(

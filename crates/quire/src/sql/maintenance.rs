@@ -14,7 +14,7 @@ use super::ddl;
 use super::insert::{no_such_table, table_name};
 use crate::merging::merge;
 use crate::session::Session;
-use crate::transaction::Writer;
+use crate::session::Writer;
 
 /// Does it. Changed rows of column tables become row groups. Space is given back in the whole file, whichever tables are named.
 pub(super) async fn run(

@@ -21,7 +21,7 @@ use quire_sql::rewrite::call;
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
 use super::merged_in_subqueries;
-use crate::session::StatementContext;
+use crate::planning::StatementContext;
 
 /// Writes merged columns out, where there are any.
 pub(super) async fn resolve(

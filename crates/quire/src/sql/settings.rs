@@ -14,8 +14,9 @@ use quire_sql::reject::not_supported;
 use quire_text::temporal::{SECOND, Zone, parse_interval};
 
 use crate::outcome::{Completion, Outcome, Rows};
-use crate::session::{Session, isolation_name};
-use crate::transaction::Modes;
+use crate::session::Modes;
+use crate::session::Session;
+use crate::settings::isolation_name;
 
 /// `SET name = value` and `SET TIME ZONE value`
 pub(super) async fn set(session: &Session, set: Set) -> Result<Outcome, Error> {

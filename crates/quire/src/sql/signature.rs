@@ -15,7 +15,7 @@ use quire_sql::parse::{Command, parse, parse_query};
 use quire_sql::types;
 use quire_sql::walk::for_each_expression;
 
-use super::query::PlannedQuery;
+use super::planned_query::PlannedQuery;
 use super::{dispatch, query};
 use crate::outcome::Outcome;
 use crate::session::Session;

@@ -8,7 +8,7 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_tables::Transaction;
 
-use crate::session::next_of;
+use crate::planning::next_of;
 
 /// Turns the rows of `plan` into rows of `table`: column i of the plan goes to the column
 /// `targets[i]`, cast to its type; columns without a source are NULL.

@@ -1,6 +1,7 @@
 //! Compiled statements of a database, by their text.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +63,12 @@ pub(crate) struct StatementCache {
 struct Generations {
     younger: HashMap<u64, Arc<Known>>,
     older: HashMap<u64, Arc<Known>>,
+}
+
+impl fmt::Debug for StatementCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StatementCache").finish_non_exhaustive()
+    }
 }
 
 fn hash_of(text: &str, parameter_types: &[Option<DataType>], settings: u64) -> u64 {

@@ -1,13 +1,27 @@
 //! What a statement is compiled to: plain data, shared by all executions.
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use quire_error::Error;
 use quire_exec::plan::Expression;
 use quire_planner::aggregate::Aggregate;
+use quire_planner::scalar::is_text;
 
 use super::access::Access;
-use super::bind::{LockMode, Typed};
+use super::lock_mode::LockMode;
 use super::table::KeyKind;
+
+/// A compiled expression, and the type of its values.
+#[derive(Debug, Clone)]
+pub(super) struct Typed {
+    pub(super) node: Expression,
+    pub(super) data_type: DataType,
+}
+
+impl Typed {
+    pub(super) fn is_text(&self) -> bool {
+        is_text(&self.data_type)
+    }
+}
 
 /// A statement on one row table.
 #[derive(Debug)]

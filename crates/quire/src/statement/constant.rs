@@ -8,9 +8,9 @@ use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 
+use super::answer::Answer;
 use super::compiled::Output;
 use super::memory::Memory;
-use super::run::Answer;
 use crate::session::Session;
 
 /// A compiled `SELECT` of one row.

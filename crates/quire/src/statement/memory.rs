@@ -4,7 +4,7 @@
 use quire_exec::plan::Scalar;
 use quire_tables::row_table::{RowBuffer, TupleValue};
 
-use super::execute::ResultRows;
+use crate::result_rows::ResultRows;
 
 /// Memory of a statement.
 #[derive(Default)]

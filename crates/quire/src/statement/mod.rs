@@ -6,11 +6,13 @@
 //! compiling only answers "yes, so" or nothing. Both paths give the same rows: expressions are read and typed by the same code.
 
 mod access;
+mod answer;
 mod bind;
 mod cache;
 mod compiled;
 mod constant;
 mod execute;
+mod lock_mode;
 mod memory;
 mod parameter;
 mod point;
@@ -21,7 +23,6 @@ mod storage;
 mod table;
 #[cfg(test)]
 mod tests;
-mod value_ref;
 
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -29,17 +30,16 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 
 pub(crate) use cache::StatementCache;
-pub(crate) use execute::ResultRows;
 pub use prepared::Prepared;
 pub use reply::Reply;
-pub use value_ref::ValueRef;
 
 /// Runs a statement that is covered; `None` leaves it to the general path.
 pub(crate) fn try_execute(
     session: &Session,
+    statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
 ) -> Option<Result<Outcome, Error>> {
-    let answer = prepared::run_known(session, sql, token)?;
-    Some(answer.and_then(run::Answer::into_outcome))
+    let answer = prepared::run_known(session, statements, sql, token)?;
+    Some(answer.and_then(answer::Answer::into_outcome))
 }

@@ -9,14 +9,15 @@ use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::ReferenceChecks;
 use quire_tables::row_table::{TupleValue, Value};
 
+use super::answer::Answer;
 use super::cache::CompiledStatement;
 use super::compiled::{Change, Compiled, Insert, NewValue, Select};
-use super::execute::{Apply, ResultRows, passes};
+use super::execute::{Apply, passes};
 use super::memory::Memory;
-use super::run::Answer;
 use super::storage::{AddedRows, Changes};
+use crate::result_rows::ResultRows;
 use crate::session::Session;
-use crate::transaction::{Transaction, Writer};
+use crate::session::{Transaction, Writer};
 
 impl Select {
     fn is_point(&self) -> bool {

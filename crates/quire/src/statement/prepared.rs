@@ -10,11 +10,12 @@ use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
 use quire_tables::row_table::Value;
 
-use super::cache::Known;
+use super::answer::Answer;
+use super::cache::{Known, StatementCache};
 use super::memory::Memory;
 use super::parameter;
 use super::reply::{Reply, SpareRows};
-use super::run::{self, Answer};
+use super::run;
 use crate::session::Session;
 use crate::sql;
 
@@ -39,6 +40,7 @@ use crate::sql;
 /// ```
 pub struct Prepared {
     session: Arc<Session>,
+    statements: Arc<StatementCache>,
     cancel: CancelHandle,
     /// With parameters as `$n`.
     sql: String,
@@ -57,6 +59,7 @@ pub struct Prepared {
 impl Prepared {
     pub(crate) fn new(
         session: &Arc<Session>,
+        statements: &Arc<StatementCache>,
         cancel: &CancelHandle,
         sql: &str,
     ) -> Result<Self, Error> {
@@ -78,6 +81,7 @@ impl Prepared {
         types.resize(parameter_count, None);
         Ok(Self {
             session: Arc::clone(session),
+            statements: Arc::clone(statements),
             cancel: cancel.clone(),
             sql,
             places,
@@ -107,7 +111,7 @@ impl Prepared {
     /// # Errors
     /// What is wrong with the statement, as far as planning it tells.
     pub fn describe(&mut self, types: &[Option<DataType>]) -> Result<Option<SchemaRef>, Error> {
-        let known = run::known(&self.session, &self.sql, types);
+        let known = run::known(&self.session, &self.statements, &self.sql, types);
         if let Some(known) = known {
             if let Some(schema) = known.result_schema(&self.session) {
                 return Ok(schema);
@@ -115,7 +119,9 @@ impl Prepared {
             let settings = self.session.settings().statement_settings_now();
             let again = settings
                 .filter(|_| known.is_outdated(&self.session))
-                .and_then(|settings| run::learn(&self.session, &self.sql, types, settings));
+                .and_then(|settings| {
+                    run::learn(&self.session, &self.statements, &self.sql, types, settings)
+                });
             if let Some(schema) = again.and_then(|known| known.result_schema(&self.session)) {
                 return Ok(schema);
             }
@@ -202,11 +208,12 @@ impl Prepared {
         {
             return answer.map(Some);
         }
-        let Some(known) = run::known(&self.session, &self.sql, &types) else {
+        let Some(known) = run::known(&self.session, &self.statements, &self.sql, &types) else {
             return Ok(None);
         };
         let statement = Statement {
             session: &self.session,
+            statements: &self.statements,
             sql: &self.sql,
             types: &types,
             values: &values,
@@ -282,16 +289,18 @@ fn parameter_types(session: &Arc<Session>, sql: &str) -> Vec<Option<DataType>> {
 /// Runs a statement without parameters, compiled before or now. `None`: it takes the general path.
 pub(super) fn run_known(
     session: &Session,
+    statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
 ) -> Option<Result<Answer, Error>> {
     let statement = Statement {
         session,
+        statements,
         sql,
         types: &[],
         values: &[],
     };
-    let known = run::known(session, sql, &[])?;
+    let known = run::known(session, statements, sql, &[])?;
     let answer = statement.run(known, token, &mut Memory::default());
     answer.map(|(_, answer)| answer)
 }
@@ -299,6 +308,7 @@ pub(super) fn run_known(
 /// A statement with its parameters.
 struct Statement<'s> {
     session: &'s Session,
+    statements: &'s StatementCache,
     sql: &'s str,
     types: &'s [Option<DataType>],
     values: &'s [Value],
@@ -319,7 +329,13 @@ impl Statement<'_> {
             return None;
         }
         let settings = self.session.settings().statement_settings_now()?;
-        let known = run::learn(self.session, self.sql, self.types, settings)?;
+        let known = run::learn(
+            self.session,
+            self.statements,
+            self.sql,
+            self.types,
+            settings,
+        )?;
         let answer = run::run(self.session, &known, self.values, token, memory)?;
         Some((known, answer))
     }

@@ -10,10 +10,10 @@ use quire_error::Error;
 use quire_planner::scalar::{from_planned, is_text};
 use quire_tables::row_table::Value;
 
-use super::execute::ResultRows;
-use super::run::Answer;
-use super::value_ref::ValueRef;
+use super::answer::Answer;
 use crate::outcome::{Completion, Outcome, Rows};
+use crate::result_rows::ResultRows;
+use crate::value_ref::ValueRef;
 
 /// What one run of a prepared statement gave.
 pub struct Reply {

@@ -15,53 +15,21 @@ use quire_sql::parse::{Command, parse};
 use quire_tables::row_table::Value;
 use quire_tables::{ColumnTable, RowTable, Snapshot};
 
+use super::answer::Answer;
 use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
-use super::cache::{CompiledStatement, Control, Known, KnownKind};
+use super::cache::{CompiledStatement, Control, Known, KnownKind, StatementCache};
 use super::compiled::Compiled;
-use super::execute::{Executed, ResultRows, TableRows};
+use super::execute::{Executed, TableRows};
 use super::memory::{ChangedRow, Memory};
 use super::storage::{Changes, StoredRows};
 use super::table::Table;
-use crate::outcome::{Completion, Outcome, Rows};
+use crate::result_rows::ResultRows;
 use crate::session::Session;
+use crate::session::{Modes, Writer};
 use crate::sql::make_arrays;
-use crate::transaction::{Modes, Writer};
 
 /// Words and operators between two commas.
 const MOST_LEVELS: u32 = 400;
-
-/// What a statement gave.
-pub(super) enum Answer {
-    /// Rows, their names and types, and how the command's tag begins.
-    Rows(SchemaRef, ResultRows, &'static str),
-    /// It is done: its tag, and how many rows it changed.
-    Done(&'static str, Option<u64>),
-}
-
-impl Answer {
-    /// The answer as the general path gives it.
-    pub(super) fn into_outcome(self) -> Result<Outcome, Error> {
-        self.into_outcome_from(0)
-    }
-
-    /// The same with the rows from number `start` on.
-    pub(super) fn into_outcome_from(self, start: usize) -> Result<Outcome, Error> {
-        Ok(match self {
-            Answer::Rows(schema, rows, command) => {
-                let batches = if rows.row_count > start {
-                    vec![rows.to_batch(&schema, start)?]
-                } else {
-                    Vec::new()
-                };
-                Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
-            }
-            Answer::Done(tag, Some(count)) => {
-                Outcome::Done(Completion::counted(format!("{tag} {count}"), count))
-            }
-            Answer::Done(tag, None) => Outcome::Done(Completion::tag(tag)),
-        })
-    }
-}
 
 /// Whether this thread may wait for locks and pages, or is that of an executor which has no other.
 fn may_wait() -> bool {
@@ -74,6 +42,7 @@ fn may_wait() -> bool {
 /// What is known of a statement; compiles it when nothing is. `None`: it takes the general path.
 pub(super) fn known(
     session: &Session,
+    cache: &StatementCache,
     sql: &str,
     types: &[Option<DataType>],
 ) -> Option<Arc<Known>> {
@@ -81,16 +50,16 @@ pub(super) fn known(
     if !may_wait() {
         return None;
     }
-    let cache = &session.database.statements;
     match cache.get(sql, types, settings) {
         Some(known) => Some(known),
-        None => learn(session, sql, types, settings),
+        None => learn(session, cache, sql, types, settings),
     }
 }
 
 /// Compiles a statement, whatever was known of it.
 pub(super) fn learn(
     session: &Session,
+    cache: &StatementCache,
     sql: &str,
     types: &[Option<DataType>],
     settings: u64,
@@ -106,7 +75,7 @@ pub(super) fn learn(
         }
     };
     let known = Arc::new(Known::new(sql, types, settings, kind));
-    session.database.statements.add(&known);
+    cache.add(&known);
     Some(known)
 }
 

@@ -16,9 +16,9 @@ use quire_tables::{
 };
 
 use super::access::KeyBounds;
-use super::bind::LockMode;
 use super::compiled::Conflict;
 use super::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
+use super::lock_mode::LockMode;
 use super::memory::ChangedRow;
 use super::table::{Key, KeyKind};
 use crate::sql::stored_value;

@@ -11,7 +11,7 @@ use tokio::task::block_in_place;
 use super::super::dml::changed_meanwhile;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
-use crate::transaction::Writer;
+use crate::session::Writer;
 
 /// The changes of one statement. Dropped before [`Change::finish`], it leaves nothing behind.
 pub(super) struct Change<'s> {

@@ -23,7 +23,8 @@ use super::draft::Draft;
 use super::expressions::Expressions;
 use super::table_options;
 use crate::outcome::{Completion, Outcome};
-use crate::session::{ACCESS_METHOD, Session};
+use crate::session::Session;
+use crate::settings::ACCESS_METHOD;
 
 /// Creates an empty table, or one with the rows of a query.
 pub(in crate::sql) async fn create_table(

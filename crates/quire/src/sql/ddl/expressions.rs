@@ -27,7 +27,8 @@ use quire_sql::walk::{walk, walk_mut};
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::write;
-use crate::session::{Session, StatementContext, next_of};
+use crate::planning::{StatementContext, next_of};
+use crate::session::Session;
 
 /// Functions of sequences.
 const SEQUENCE_FUNCTIONS: [&str; 4] = ["nextval", "currval", "lastval", "setval"];

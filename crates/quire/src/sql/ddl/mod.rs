@@ -29,5 +29,4 @@ pub(super) use expressions::sequences_of_default;
 pub(super) use indexes::create_index;
 pub(super) use roles::run as run_role;
 pub(super) use sequences::run as run_sequence;
-pub(super) use table_options::spelled as spelled_options;
 pub(super) use views::create_view;

@@ -181,39 +181,3 @@ fn bad_value(key: &str, value: &str) -> Error {
         _ => "Say a whole number.".to_owned(),
     })
 }
-
-/// The options of a row table that differ from what they would be without `WITH`, as in `WITH (…)`.
-pub(in crate::sql) fn spelled(options: &TableOptions) -> Vec<String> {
-    let default = TableOptions::default();
-    let mut texts = Vec::new();
-    if options.compresses_tuples != default.compresses_tuples {
-        let value = if options.compresses_tuples {
-            "auto"
-        } else {
-            "none"
-        };
-        texts.push(format!("compression = {value}"));
-    }
-    if options.page_bytes != default.page_bytes {
-        texts.push(format!("page_size = {}", options.page_bytes));
-    }
-    if options.page_codec != default.page_codec {
-        texts.push(format!("page_codec = {}", options.page_codec));
-    }
-    if let Some(level) = options.page_codec_level {
-        texts.push(format!("page_codec_level = {level}"));
-    }
-    if options.storage_format != default.storage_format {
-        texts.push(format!("storage_format = {}", options.storage_format));
-    }
-    if let Some(target) = options.page_target {
-        texts.push(format!("page_target_bytes = {}", target.slot_bytes));
-        if !target.has_adaptive_padding {
-            texts.push("page_padding = none".to_owned());
-        }
-        if !target.splits_in_advance {
-            texts.push("page_split = on_failure".to_owned());
-        }
-    }
-    texts
-}

@@ -33,8 +33,9 @@ use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
-use crate::session::{Session, StatementContext, next_of};
-use crate::transaction::Writer;
+use crate::planning::{StatementContext, next_of};
+use crate::session::Session;
+use crate::session::Writer;
 
 /// Runs an `UPDATE`.
 pub(in crate::sql) async fn update(
@@ -138,7 +139,7 @@ pub(super) async fn explain(
         kind_of(&changed).name(),
         changed.table
     );
-    super::explain::of_batches(&context, &planned, &title).await
+    planned.explained(&context, &title).await
 }
 
 fn kind_of(changed: &ChangedRows) -> WriteKind {

@@ -11,6 +11,7 @@ use datafusion::arrow::array::{BinaryViewArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
 use quire_error::Error;
 use quire_planner::scan::ROW_KEY_COLUMN;
@@ -20,7 +21,7 @@ use quire_sql::parse;
 use quire_sql::reject::not_supported;
 use quire_tables::TableDefinition;
 
-use crate::session::StatementContext;
+use crate::planning::StatementContext;
 
 /// Which columns of a plan are what.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +39,19 @@ pub(super) struct ChangePlan {
     pub(super) columns: ChangeColumns,
     /// Names and types of what is returned; nothing without `RETURNING`.
     pub(super) returned: Option<SchemaRef>,
+}
+
+impl ChangePlan {
+    /// The plan of batches that find the rows, a line for each step, for `EXPLAIN`.
+    pub(super) async fn explained(
+        &self,
+        context: &StatementContext,
+        title: &str,
+    ) -> Result<String, Error> {
+        let physical = context.physical(&self.plan).await?;
+        let shown = displayable(physical.as_ref()).indent(false);
+        Ok(format!("{title}\n{shown}"))
+    }
 }
 
 /// What a plan is made from.

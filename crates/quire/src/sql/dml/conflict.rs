@@ -22,7 +22,7 @@ use quire_tables::{RowTable, TableDefinition};
 
 use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
-use crate::session::StatementContext;
+use crate::planning::StatementContext;
 
 /// What a statement says about rows that are there already.
 pub(super) struct ConflictRule {

@@ -10,7 +10,7 @@ use quire_error::Error;
 use quire_sql::parse;
 use quire_tables::{GeneratedKind, TableDefinition};
 
-use crate::session::StatementContext;
+use crate::planning::StatementContext;
 
 /// The default of a column as an expression of SQL.
 fn default_of(definition: &TableDefinition, place: usize) -> Result<SqlExpr, Error> {

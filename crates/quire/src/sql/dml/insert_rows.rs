@@ -38,8 +38,9 @@ use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
-use crate::session::{Session, StatementContext, next_of};
-use crate::transaction::Writer;
+use crate::planning::{StatementContext, next_of};
+use crate::session::Session;
+use crate::session::Writer;
 
 /// An empty table that gets so many rows at once is filled from below, which nobody else may change meanwhile.
 const FILL_ROWS_MIN: usize = 10_000;
@@ -114,7 +115,7 @@ pub(super) async fn explain(
         }
     }
     let title = format!("insert into {name}, rows by batches");
-    super::explain::of_batches(&context, &planned, &title).await
+    planned.explained(&context, &title).await
 }
 
 fn tuple_write<'a>(

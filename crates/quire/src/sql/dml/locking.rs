@@ -27,8 +27,9 @@ use super::super::query;
 use super::changed_rows::table_factor;
 use super::target::ChangeTarget;
 use crate::outcome::{Outcome, Rows};
-use crate::session::{Session, next_of};
-use crate::transaction::Writer;
+use crate::planning::next_of;
+use crate::session::Session;
+use crate::session::Writer;
 
 /// A table whose rows are locked.
 struct Locked {

@@ -12,7 +12,7 @@ use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;
 use crate::session::Session;
-use crate::transaction::Writer;
+use crate::session::Writer;
 
 /// A table, and what its rows are changed by.
 #[derive(Clone)]

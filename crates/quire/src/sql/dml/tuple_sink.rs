@@ -14,8 +14,9 @@ use super::change_plan::ChangePlan;
 use super::returned::Returned;
 use super::row_changes::RowChanges;
 use super::row_values::stored_value;
-use crate::session::{Session, StatementContext};
-use crate::transaction::{LentTransaction, Writer};
+use crate::planning::StatementContext;
+use crate::session::Session;
+use crate::session::{LentTransaction, Writer};
 
 /// A statement's transaction, and what it does with each row.
 struct TupleSink {

@@ -3,91 +3,28 @@
 //! What comes in is CSV here, whatever the client sends: who speaks with it translates. The rows are read by a task of the statement
 //! while they come; at most [`QUEUED_PIECES`] pieces wait for it.
 
-use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::wait::wait;
-use quire_files::csv::{Choice, CsvOptions, Delimiter};
 use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 use quire_sql::parse::{Command, parse};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::super::query;
+use super::client_reader::{CLIENT_FAILED, ClientReader, Piece};
+use super::copy_format::CopyFormat;
 use super::{export, import, options};
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::session::Session;
-use crate::transaction::aborted;
-
-/// What messages call the client's rows.
-pub(super) const CLIENT: &str = "STDIN";
+use crate::session::aborted;
 
 const QUEUED_PIECES: usize = 4;
 /// Pieces are at least so long, but for the last.
 const PIECE_BYTES: usize = 256 << 10;
-
-/// In which of PostgreSQL's formats rows are copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyKind {
-    /// A line for each row, a backslash before what means something.
-    Text,
-    /// Comma-separated values.
-    Csv,
-    /// Numbers of bytes, and bytes.
-    Binary,
-}
-
-/// How the rows of a `COPY` are written; all but `kind` does not concern the binary format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyFormat {
-    /// The format.
-    pub kind: CopyKind,
-    /// Between two values.
-    pub delimiter: u8,
-    /// What NULL is written as.
-    pub null: String,
-    /// The first line has the names of the columns.
-    pub header: bool,
-    /// Around values, in CSV.
-    pub quote: u8,
-    /// Before quotes within them.
-    pub escape: u8,
-    /// Columns whose values are always quoted; `*` for all.
-    pub force_quote: Vec<String>,
-}
-
-impl CopyFormat {
-    pub(super) fn new(kind: CopyKind) -> Self {
-        let is_csv = kind == CopyKind::Csv;
-        Self {
-            kind,
-            delimiter: if is_csv { b',' } else { b'\t' },
-            null: if is_csv { "" } else { "\\N" }.to_owned(),
-            header: false,
-            quote: b'"',
-            escape: b'"',
-            force_quote: Vec::new(),
-        }
-    }
-
-    /// The CSV that comes in: the client's own, or what [`CopyIn::send`] asks for.
-    fn reading(&self) -> CsvOptions {
-        let is_csv = self.kind == CopyKind::Csv;
-        let is_named = is_csv && self.header;
-        CsvOptions {
-            delimiter: Delimiter::Byte(if is_csv { self.delimiter } else { b',' }),
-            quote: Some(if is_csv { self.quote } else { b'"' }),
-            escape: Some(self.escape).filter(|escape| is_csv && *escape != self.quote),
-            header: if is_named { Choice::Yes } else { Choice::No },
-            null_string: if is_csv { self.null.as_str() } else { "\\N" }.to_owned(),
-            trailing_delimiter: Choice::No,
-            ..CsvOptions::default()
-        }
-    }
-}
 
 /// A `COPY` with the client.
 #[derive(Debug)]
@@ -109,12 +46,6 @@ pub struct CopyIn {
     token: CancelToken,
     /// Stops the statement when its time is up, whether or not rows come.
     timer: Option<AbortHandle>,
-}
-
-enum Piece {
-    Bytes(Vec<u8>),
-    Done,
-    Failed(String),
 }
 
 impl CopyIn {
@@ -200,52 +131,6 @@ impl std::fmt::Debug for CopyIn {
     }
 }
 
-/// What the reader says when the client gave up; nobody sees it.
-const CLIENT_FAILED: &str = "58030";
-
-/// The pieces that come, as one stream of bytes.
-pub(super) struct ClientReader {
-    pieces: Receiver<Piece>,
-    piece: Vec<u8>,
-    next: usize,
-    is_done: bool,
-}
-
-impl ClientReader {
-    /// Waits for the first bytes; whether there are none.
-    pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
-        let filled = self.fill();
-        filled.map_err(|error| Error::new(CLIENT_FAILED, error.to_string()))?;
-        Ok(self.next >= self.piece.len())
-    }
-
-    /// Makes sure that there are bytes, unless it is the end.
-    fn fill(&mut self) -> io::Result<()> {
-        while self.next >= self.piece.len() && !self.is_done {
-            match self.pieces.recv() {
-                Ok(Piece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
-                Ok(Piece::Done) => self.is_done = true,
-                Ok(Piece::Failed(reason)) => return Err(io::Error::other(reason)),
-                Err(_) => return Err(io::Error::other("the client is gone")),
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Read for ClientReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.fill()?;
-        let rest = self.piece.get(self.next..).unwrap_or_default();
-        let count = rest.len().min(buffer.len());
-        if let (Some(from), Some(to)) = (rest.get(..count), buffer.get_mut(..count)) {
-            to.copy_from_slice(from);
-        }
-        self.next += count;
-        Ok(count)
-    }
-}
-
 /// See [`crate::Connection::begin_copy`].
 pub(crate) fn begin_copy(
     session: &Arc<Session>,
@@ -279,12 +164,7 @@ fn begin(
         return Ok(CopyStream::Out(session.database.run(work)?, format));
     }
     let (pieces, receiver) = sync_channel(QUEUED_PIECES);
-    let reader = ClientReader {
-        pieces: receiver,
-        piece: Vec::new(),
-        next: 0,
-        is_done: false,
-    };
+    let reader = ClientReader::new(receiver);
     let (ready, columns): (Sender<SchemaRef>, _) = channel();
     let (asking, options) = (Arc::clone(session), format.reading());
     let (timer, own) = (timer(session, &token)?, token.clone());

@@ -21,7 +21,8 @@ use super::super::query;
 use super::control;
 use super::options::{self, Format};
 use crate::outcome::{Completion, Outcome};
-use crate::session::{Session, next_of};
+use crate::planning::next_of;
+use crate::session::Session;
 
 /// Writes the rows of a table or query; the file appears when it is complete.
 pub(super) async fn run(

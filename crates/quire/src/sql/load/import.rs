@@ -19,15 +19,16 @@ use quire_tables::{Snapshot, SqlType, Storage, Transaction};
 
 use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
-use super::client::{CLIENT, ClientReader};
+use super::client_reader::{CLIENT, ClientReader};
 use super::control;
 use super::convert::convert;
 use super::file::{FileRows, threads};
 use super::options::{self, Format};
 use super::read_ahead::read_ahead;
 use crate::outcome::{Completion, Outcome};
-use crate::session::{Session, StatementContext};
-use crate::transaction::Writer;
+use crate::planning::StatementContext;
+use crate::session::Session;
+use crate::session::Writer;
 
 /// Bad records that a statement names one by one.
 const NAMED_RECORDS: usize = 10;

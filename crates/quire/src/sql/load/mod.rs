@@ -1,7 +1,9 @@
 //! `COPY`, and files in place of tables.
 
 mod client;
+mod client_reader;
 mod convert;
+mod copy_format;
 mod export;
 mod file;
 mod import;
@@ -22,8 +24,11 @@ use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
 use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
 
+pub use self::{
+    client::{CopyIn, CopyStream},
+    copy_format::{CopyFormat, CopyKind},
+};
 pub(crate) use client::begin_copy;
-pub use client::{CopyFormat, CopyIn, CopyKind, CopyStream};
 
 /// Runs `COPY`.
 pub(super) async fn run(

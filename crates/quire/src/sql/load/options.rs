@@ -7,7 +7,7 @@ use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 use quire_sql::copy_statement::CopyDirection;
 use quire_sql::reject::not_supported;
 
-use super::client::{CopyFormat, CopyKind};
+use super::copy_format::{CopyFormat, CopyKind};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

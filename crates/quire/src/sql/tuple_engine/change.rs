@@ -14,8 +14,9 @@ use quire_functions::ExecutorChoice;
 use tokio::task::block_in_place;
 
 use super::{BATCH_ROWS, RowTables, costs_of, left_or, options_of, program_compiler, translated};
-use crate::session::{Session, StatementContext};
-use crate::statement::ResultRows;
+use crate::planning::StatementContext;
+use crate::result_rows::ResultRows;
+use crate::session::Session;
 
 /// The rows of a change, which somebody is to find.
 pub(in crate::sql) struct WantedRows<'a> {

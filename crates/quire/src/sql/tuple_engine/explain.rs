@@ -7,7 +7,7 @@ use quire_tables::Snapshot;
 
 use super::{BATCH_ROWS, RowTables, blocking, costs_of, left_or, options_of, started, translated};
 use crate::session::Session;
-use crate::sql::query::PlannedQuery;
+use crate::sql::planned_query::PlannedQuery;
 
 /// Which machine is to run a query, and why, where the cheaper one is; nothing where there is no choice.
 pub(in crate::sql) async fn decision(

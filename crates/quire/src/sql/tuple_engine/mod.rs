@@ -2,14 +2,13 @@
 //! batches.
 //!
 //! A query that has no counterpart in the algebra, reads what is no row table, or needs what its iterators do not do, is left to the general path and
-//! counted ([`TupleCounts`]).
+//! counted ([`crate::tuple_counts`]).
 
 mod change;
 mod explain;
 mod tables;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -20,12 +19,14 @@ use quire_exec::tuple::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQ
 use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
-use super::query::PlannedQuery;
-use crate::database::of_panic;
+use super::planned_query::PlannedQuery;
+use super::row_stream;
 use crate::native;
+use crate::opened::of_panic;
 use crate::outcome::{Outcome, Rows};
-use crate::session::{Session, StatementContext};
-use crate::statement::ResultRows;
+use crate::planning::StatementContext;
+use crate::result_rows::ResultRows;
+use crate::session::Session;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_functions::ExecutorChoice;
@@ -40,26 +41,6 @@ const BATCH_ROWS: usize = 1024;
 
 /// Batches that wait for a slow reader of the rows.
 const QUEUED_BATCHES: usize = 2;
-
-/// How many queries the tuple engine was asked to run, and how many of them it left to the general path.
-#[derive(Debug, Default)]
-pub(crate) struct TupleCounts {
-    asked: AtomicU64,
-    left: AtomicU64,
-}
-
-impl TupleCounts {
-    fn count(&self, is_left: bool) {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        self.left.fetch_add(u64::from(is_left), Ordering::Relaxed);
-    }
-
-    /// Queries that it was asked to run, and those that it left.
-    pub(crate) fn asked_and_left(&self) -> (u64, u64) {
-        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (load(&self.asked), load(&self.left))
-    }
-}
 
 /// What became of a query that the tuple engine might run.
 pub(super) enum Tried {
@@ -237,7 +218,7 @@ fn rows_of(
 ) -> Result<Outcome, Error> {
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let last = sender.clone();
-    let (shown, own_token) = (super::query::nullable(&schema), token.clone());
+    let (shown, own_token) = (row_stream::nullable(&schema), token.clone());
     let produce = move || {
         loop {
             let item = running.next_batch(&shown, &own_token);
@@ -265,7 +246,7 @@ fn rows_of(
     })?;
     let database = Arc::clone(&session.database);
     let token = token.clone();
-    let fails = super::query::failing(session);
+    let fails = row_stream::failing(session);
     Ok(Outcome::Rows(Rows::from_task(
         schema, receiver, task, token, fails, database,
     )))

@@ -2,12 +2,12 @@
 
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, GroupByExpr, LimitClause, LockClause, LockType, NonBlock, OrderByExpr,
-    OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins,
+    OrderByKind, Query, Select, SelectItem, SetExpr,
 };
 
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 
-use quire_sql::names;
+use crate::statement::lock_mode::LockMode;
 
 /// A `SELECT` from one table, or from none.
 pub(super) struct SelectClauses {
@@ -18,14 +18,6 @@ pub(super) struct SelectClauses {
     pub(super) limit: Option<Expr>,
     pub(super) offset: Option<Expr>,
     pub(super) lock: Option<LockMode>,
-}
-
-/// What `FOR UPDATE` or `FOR SHARE` asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::statement) struct LockMode {
-    pub(in crate::statement) rows: RowLockMode,
-    /// What becomes of a row that another transaction has locked.
-    pub(in crate::statement) wait: LockWait,
 }
 
 impl SelectClauses {
@@ -153,36 +145,4 @@ fn is_plain(select: &Select) -> bool {
         && named_window.is_empty()
         && qualify.is_none()
         && value_table_mode.is_none()
-}
-
-/// Name of a table, and what the statement calls it.
-pub(super) fn one_table(table: &TableWithJoins) -> Option<(String, String)> {
-    let TableFactor::Table {
-        name,
-        alias,
-        args: None,
-        with_hints,
-        version: None,
-        with_ordinality: false,
-        partitions,
-        json_path: None,
-        sample: None,
-        index_hints,
-    } = &table.relation
-    else {
-        return None;
-    };
-    let has_extras = !table.joins.is_empty()
-        || !with_hints.is_empty()
-        || !partitions.is_empty()
-        || !index_hints.is_empty();
-    let name = super::parameters::plain_name(name)?;
-    match alias {
-        _ if has_extras => None,
-        None => Some((name.clone(), name)),
-        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => {
-            Some((name, names::folded(&alias.name)))
-        }
-        Some(_) => None,
-    }
 }

@@ -11,7 +11,7 @@ use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSou
 use quire_sql::types::SpelledTypes;
 
 use crate::options::DatabaseOptions;
-use crate::session::Settings;
+use crate::settings::Settings;
 
 /// All functions of the general path, put together once.
 static REGISTRY: LazyLock<Option<SessionState>> = LazyLock::new(|| {

@@ -11,6 +11,7 @@ mod functions;
 mod insert;
 mod parameters;
 mod select;
+mod table_name;
 
 use std::sync::Arc;
 
@@ -23,18 +24,17 @@ use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, Statement, Value};
 use quire_exec::plan::Expression;
 
-pub(super) use clauses::LockMode;
 pub(super) use constant::{compile_constant, is_constant};
-pub(super) use parameters::{TableName, parameter_types};
+pub(super) use parameters::parameter_types;
+pub(super) use table_name::TableName;
 
 use self::functions::FunctionsOnly;
-use super::compiled::{Check, Compiled};
+use super::compiled::{Check, Compiled, Typed};
 use super::table::Table;
 use quire_error::Error;
 use quire_planner::aggregate::Aggregate;
 use quire_planner::expression::{Slots, Translator};
 use quire_planner::optimize;
-use quire_planner::scalar::is_text;
 use quire_sql::{reject, rewrite};
 
 /// Gives expressions over one table their meaning.
@@ -43,19 +43,6 @@ pub(super) struct Binder<'a> {
     schema: DFSchema,
     options: &'a Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
-}
-
-/// A compiled expression, and the type of its values.
-#[derive(Debug, Clone)]
-pub(super) struct Typed {
-    pub(super) node: Expression,
-    pub(super) data_type: DataType,
-}
-
-impl Typed {
-    pub(super) fn is_text(&self) -> bool {
-        is_text(&self.data_type)
-    }
 }
 
 impl<'a> Binder<'a> {

@@ -7,56 +7,13 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr as Planned;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, Expr, FromTable, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
-    Statement, TableObject, Value,
+    Assignment, Expr, OnConflictAction, OnInsert, SelectItem, Statement, Value,
 };
 use quire_planner::expression::parameter_number;
-use quire_sql::names;
 
+use super::table_name::TableName;
 use super::{Binder, change, clauses, insert, is_constant};
 use crate::statement::table::Table;
-
-/// Name of the one table of a statement, and what the statement calls it.
-pub(in crate::statement) struct TableName {
-    pub(in crate::statement) name: String,
-    alias: String,
-}
-
-impl TableName {
-    /// `None` when the statement is none that can be compiled.
-    pub(in crate::statement) fn of(statement: &Statement) -> Option<Self> {
-        let (name, alias) = match statement {
-            Statement::Query(query) => match query.body.as_ref() {
-                SetExpr::Select(select) => match select.from.as_slice() {
-                    [table] => clauses::one_table(table)?,
-                    _ => return None,
-                },
-                _ => return None,
-            },
-            Statement::Insert(insert) => {
-                let TableObject::TableName(name) = &insert.table else {
-                    return None;
-                };
-                let name = plain_name(name)?;
-                match &insert.table_alias {
-                    None => (name.clone(), name),
-                    Some(alias) => (name, names::folded(&alias.alias)),
-                }
-            }
-            Statement::Update(update) => clauses::one_table(&update.table)?,
-            Statement::Delete(delete) => match &delete.from {
-                FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables) => {
-                    match tables.as_slice() {
-                        [table] => clauses::one_table(table)?,
-                        _ => return None,
-                    }
-                }
-            },
-            _ => return None,
-        };
-        Some(Self { name, alias })
-    }
-}
 
 /// What a statement calls its table; nothing if it has none.
 pub(super) fn alias_of(statement: &Statement) -> Option<String> {
@@ -65,27 +22,6 @@ pub(super) fn alias_of(statement: &Statement) -> Option<String> {
     } else {
         TableName::of(statement).map(|table| table.alias)
     }
-}
-
-/// The plain name of a table of the one schema.
-pub(super) fn plain_name(name: &ObjectName) -> Option<String> {
-    let (last, qualifiers) = name.0.split_last()?;
-    let qualifiers: Vec<String> = qualifiers
-        .iter()
-        .map(|part| part.to_string().to_lowercase())
-        .collect();
-    let is_ours = matches!(
-        qualifiers
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice(),
-        [] | ["public"] | ["quire", "public"]
-    );
-    let ident = last
-        .as_ident()
-        .filter(|ident| ident.quote_style != Some('\''))?;
-    is_ours.then(|| names::folded(ident))
 }
 
 /// The types of the parameters as far as the statement tells them; a parameter is of the type of what it stands beside or is

@@ -11,10 +11,10 @@ use quire_planner::aggregate::Aggregate;
 use quire_planner::expression::Slots;
 use quire_sql::names;
 
+use super::Binder;
 use super::clauses::SelectClauses;
-use super::{Binder, Typed};
 use crate::statement::access::{self, Access};
-use crate::statement::compiled::{Output, Returning, Select, SortKey};
+use crate::statement::compiled::{Output, Returning, Select, SortKey, Typed};
 
 /// As many rows of a table as can be read here in less time than planning a query takes.
 const FEW_ROWS: usize = 1000;

@@ -13,8 +13,8 @@ use quire_error::Error;
 use quire_exec::plan::Scalar;
 use quire_planner::scalar::{is_binary, is_text, to_planned};
 
-use super::ResultRows;
-use crate::statement::value_ref::ValueRef;
+use crate::result_rows::ResultRows;
+use crate::value_ref::ValueRef;
 
 impl ResultRows {
     /// The rows from number `start` on as columns of these types.

@@ -7,7 +7,8 @@ use quire_exec::plan::{Environment, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value, recycled};
 
 use super::select::passes;
-use super::{Apply, Executed, Inserted, NewRow, NewRows, ResultRows, TableRows};
+use super::{Apply, Executed, Inserted, NewRow, NewRows, TableRows};
+use crate::result_rows::ResultRows;
 use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
 use crate::statement::memory::GivenValues;
 

@@ -2,21 +2,21 @@
 
 mod batch;
 mod change;
-mod rows;
 mod select;
 
 use quire_exec::plan::{Environment, EvaluationError, Row, Scalar};
 use quire_tables::row_table::{TupleValue, Value};
 
-pub(crate) use rows::ResultRows;
 pub(super) use select::passes;
 
 use super::access::KeyBounds;
-use super::bind::LockMode;
 use super::compiled::{Compiled, Conflict, Output};
+use super::lock_mode::LockMode;
 use super::memory::GivenValues;
 use super::table::Key;
 use quire_error::Error;
+
+use crate::result_rows::ResultRows;
 
 /// Looks at a row; says whether to go on.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(Row<'_>) -> Result<bool, Error>;

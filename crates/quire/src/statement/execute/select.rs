@@ -8,8 +8,8 @@ use quire_exec::plan::{Environment, Expression, Row, Scalar};
 use quire_planner::aggregate::Running;
 use quire_tables::row_table::{TupleValue, Value};
 
-use super::rows::RowOf;
-use super::{Range, ResultRows, TableRows};
+use super::{Range, TableRows};
+use crate::result_rows::{ResultRows, RowOf};
 use crate::statement::compiled::{Select, SortKey};
 
 impl Select {

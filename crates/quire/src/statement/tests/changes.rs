@@ -7,9 +7,10 @@ use quire_tables::row_table::Value;
 use super::memory::MemoryRows;
 use super::random::{Random, row};
 use super::{compiled, table};
-use crate::statement::execute::{Executed, ResultRows};
+use crate::result_rows::ResultRows;
+use crate::statement::execute::Executed;
 use crate::statement::table::{DefaultValue, Table};
-use crate::statement::value_ref::ValueRef;
+use crate::value_ref::ValueRef;
 
 fn rows() -> MemoryRows {
     let mut random = Random(7);

@@ -7,9 +7,9 @@ use quire_error::Error;
 use quire_tables::row_table::{TupleValue, Value};
 
 use crate::statement::access::KeyBounds;
-use crate::statement::bind::LockMode;
 use crate::statement::compiled::Conflict;
 use crate::statement::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
+use crate::statement::lock_mode::LockMode;
 use crate::statement::table::{Key, KeyKind};
 
 /// All rows of a table, and its keys.

@@ -21,7 +21,7 @@ use super::bind::{TableName, compile};
 use super::compiled::Compiled;
 use super::table::{Column, DefaultValue, Key, KeyColumn, KeyKind, Table};
 use crate::options::DatabaseOptions;
-use crate::session::Settings;
+use crate::settings::Settings;
 
 pub(super) fn options() -> Arc<ConfigOptions> {
     let settings = Settings::new(&DatabaseOptions::default());

@@ -5,7 +5,7 @@ use quire_error::progress::Phase;
 use quire_sql::parse::parse_query;
 use quire_tables::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
 
-use super::super::super::query::PlannedQuery;
+use super::super::super::planned_query::PlannedQuery;
 use super::super::super::{dml, query, write};
 use super::Alteration;
 use super::rows::quoted;

@@ -5,7 +5,7 @@ use quire_error::Error;
 use quire_tables::{ForeignKeyDefinition, TableDefinition};
 
 use super::Alteration;
-use crate::session::next_of;
+use crate::planning::next_of;
 
 /// A name as SQL needs it.
 pub(super) fn quoted(name: &str) -> String {

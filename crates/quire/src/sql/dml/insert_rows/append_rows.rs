@@ -22,8 +22,9 @@ use super::super::change_plan::ChangeColumns;
 use super::super::target;
 use super::{Progress, alias_of, plan, rows_plan};
 use crate::outcome::{Completion, Outcome};
-use crate::session::{Session, StatementContext, next_of};
-use crate::transaction::Writer;
+use crate::planning::{StatementContext, next_of};
+use crate::session::Session;
+use crate::session::Writer;
 
 /// Inserts the rows of a statement without `ON CONFLICT` and `RETURNING` into the column table called `name`.
 pub(super) async fn append_or_insert(

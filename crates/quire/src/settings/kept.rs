@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::configuration::ACCESS_METHOD;
-use crate::pg_catalog::SERVER_VERSION;
+/// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
+pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
+
+/// The version of PostgreSQL whose catalog, protocol and formats these are; what clients are told.
+pub(crate) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
 
 /// What clients set by habit. The server heeds the timeouts of silence.
 const OF_CLIENTS: [(&str, &str); 23] = [

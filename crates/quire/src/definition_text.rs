@@ -6,10 +6,8 @@ use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
     ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, TableDefinition,
-    ViewDefinition,
+    TableOptions, ViewDefinition,
 };
-
-use super::ddl::spelled_options;
 
 /// The statements that make a table without rows, a view or a sequence like the one of that name.
 pub(crate) fn create_statement(snapshot: &Snapshot, name: &str) -> Option<String> {
@@ -24,13 +22,13 @@ pub(crate) fn create_statement(snapshot: &Snapshot, name: &str) -> Option<String
         .map(|sequence| create_sequence(&sequence))
 }
 
-pub(super) fn create_view(view: &ViewDefinition) -> String {
+pub(crate) fn create_view(view: &ViewDefinition) -> String {
     let columns: Vec<_> = view.columns.iter().map(|name| quoted(name)).collect();
     let (name, columns) = (quoted(&view.name), columns.join(", "));
     format!("CREATE VIEW {name} ({columns}) AS {};", view.query)
 }
 
-pub(super) fn create_sequence(sequence: &SequenceDefinition) -> String {
+pub(crate) fn create_sequence(sequence: &SequenceDefinition) -> String {
     let options = sequence_options(sequence, SqlType::BigInt);
     let mut text = format!("CREATE SEQUENCE {}", quoted(&sequence.name));
     if sequence.sql_type != SqlType::BigInt {
@@ -59,7 +57,7 @@ fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
     text
 }
 
-pub(super) fn table_text(
+pub(crate) fn table_text(
     snapshot: &Snapshot,
     definition: &TableDefinition,
     purpose: Purpose,
@@ -91,7 +89,7 @@ pub(super) fn table_text(
 }
 
 /// The statements that make the indexes that belong to no constraint.
-pub(super) fn index_texts(definition: &TableDefinition) -> Vec<String> {
+pub(crate) fn index_texts(definition: &TableDefinition) -> Vec<String> {
     let indexes = definition.indexes.iter();
     let indexes = indexes.filter(|index| !index.is_constraint);
     let text = |index: &IndexDefinition| {
@@ -147,7 +145,7 @@ fn identity_text(snapshot: &Snapshot, column: &ColumnDefinition) -> String {
 }
 
 /// What differs from an ascending sequence, each with a blank before it, in the order in which every parser reads them.
-pub(super) fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> String {
+pub(crate) fn sequence_options(sequence: &SequenceDefinition, default_type: SqlType) -> String {
     let sql_type = if sequence.sql_type.is_integer() {
         sequence.sql_type
     } else {
@@ -210,7 +208,7 @@ fn constraint_texts(definition: &TableDefinition) -> Vec<String> {
 }
 
 /// The same for foreign keys.
-pub(super) fn foreign_key_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
+pub(crate) fn foreign_key_texts(snapshot: &Snapshot, definition: &TableDefinition) -> Vec<String> {
     let keys = definition.foreign_keys.iter();
     let keys = keys.map(|key| {
         let text = foreign_key_text(snapshot, definition, key);
@@ -318,4 +316,40 @@ fn index_lines(definition: &TableDefinition) -> Vec<String> {
         format!("{} {}({columns})", quoted(&index.key.name), kind(index))
     });
     primary.chain(others).collect()
+}
+
+/// The options of a row table that differ from what they would be without `WITH`, as in `WITH (…)`.
+fn spelled_options(options: &TableOptions) -> Vec<String> {
+    let default = TableOptions::default();
+    let mut texts = Vec::new();
+    if options.compresses_tuples != default.compresses_tuples {
+        let value = if options.compresses_tuples {
+            "auto"
+        } else {
+            "none"
+        };
+        texts.push(format!("compression = {value}"));
+    }
+    if options.page_bytes != default.page_bytes {
+        texts.push(format!("page_size = {}", options.page_bytes));
+    }
+    if options.page_codec != default.page_codec {
+        texts.push(format!("page_codec = {}", options.page_codec));
+    }
+    if let Some(level) = options.page_codec_level {
+        texts.push(format!("page_codec_level = {level}"));
+    }
+    if options.storage_format != default.storage_format {
+        texts.push(format!("storage_format = {}", options.storage_format));
+    }
+    if let Some(target) = options.page_target {
+        texts.push(format!("page_target_bytes = {}", target.slot_bytes));
+        if !target.has_adaptive_padding {
+            texts.push("page_padding = none".to_owned());
+        }
+        if !target.splits_in_advance {
+            texts.push("page_split = on_failure".to_owned());
+        }
+    }
+    texts
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use quire_exec::plan::{EvaluationError, Scalar};
 use quire_tables::row_table::{Decimal, Value};
 
-use crate::statement::value_ref::ValueRef;
+use crate::value_ref::ValueRef;
 
 /// Values of rows, one row after the other. What is longer than a number is in two buffers that all rows share, so that rows which come and
 /// go allocate nothing.

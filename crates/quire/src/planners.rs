@@ -28,7 +28,7 @@ pub(crate) struct Planners {
 
 impl Planners {
     /// A planner of its own for one statement: without tables, and without what the statement's connection and snapshot add.
-    pub(super) fn planner(
+    pub(crate) fn planner(
         &self,
         fingerprint: u64,
         config: SessionConfig,

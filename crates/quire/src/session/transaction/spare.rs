@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quire_error::Error;
 
 use super::OpenTransaction;
-use crate::session::Session;
+use crate::session::context::Session;
 
 /// The transaction, if there is one.
 #[derive(Default)]

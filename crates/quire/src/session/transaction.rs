@@ -14,8 +14,8 @@ use quire_tables::{Savepoint, Snapshot, Transaction as EngineTransaction};
 use tokio::sync::MutexGuard;
 use tokio::task::block_in_place;
 
+use super::context::{Session, SettingsThen};
 use crate::merging::ChangedRows;
-use crate::session::{Session, SettingsThen};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 

@@ -11,30 +11,21 @@ use quire_exec::costs::Costs;
 use quire_functions::QuireOptions;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 
-use super::catalog::{CATALOG_NAME, SCHEMA_NAME};
-use super::context::Session;
 use super::costs::{COSTS, CostSettings};
 use super::formats;
-use super::kept;
+use super::kept::{self, ACCESS_METHOD};
 use super::transactions::TransactionSettings;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
 
+/// Name of the one catalog, as in `quire.public.t`.
+pub(crate) const CATALOG_NAME: &str = "quire";
+/// Name of the one schema.
+pub(crate) const SCHEMA_NAME: &str = "public";
+
 /// Build sides of joins up to this size are not partitioned but shared between threads.
 const SHARED_BUILD_BYTES: usize = 64 << 20;
 const SHARED_BUILD_ROWS: usize = 2 << 20;
-
-impl Session {
-    /// The switches of a connection.
-    pub(crate) fn planner_options(&self) -> QuireOptions {
-        let settings = self.settings();
-        let extensions = &settings.config().options().extensions;
-        extensions
-            .get::<QuireOptions>()
-            .cloned()
-            .unwrap_or_default()
-    }
-}
 
 /// The setting that chooses the machine for queries, and what it may be.
 const ENGINE: &str = "quire.engine";
@@ -48,9 +39,6 @@ const DATE_ORDER: &str = "quire.date_order";
 
 /// What the names of our own switches begin with.
 const OWN_PREFIX: &str = "quire.";
-
-/// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
-pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
 /// Names of ours for settings of the planner.
 const ALIASES: [(&str, &str); 4] = [
@@ -223,6 +211,15 @@ impl Settings {
     /// What work costs.
     pub(crate) fn costs(&self) -> &Costs {
         self.costs.costs()
+    }
+
+    /// The switches of a connection.
+    pub(crate) fn planner_options(&self) -> QuireOptions {
+        let extensions = &self.config.options().extensions;
+        extensions
+            .get::<QuireOptions>()
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// How long a statement may take that begins now.

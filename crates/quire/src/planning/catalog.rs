@@ -15,11 +15,7 @@ use quire_planner::scan::{ColumnTableProvider, RowTableProvider};
 use quire_tables::Snapshot;
 
 use crate::pg_catalog::{PG_CATALOG, PgCatalog, SCHEMAS};
-
-/// Name of the one catalog, as in `quire.public.t`.
-pub(crate) const CATALOG_NAME: &str = "quire";
-/// Name of the one schema.
-pub(crate) const SCHEMA_NAME: &str = "public";
+use crate::settings::{CATALOG_NAME, SCHEMA_NAME};
 
 /// Tables and files of one statement.
 struct StatementSchema {

@@ -1,0 +1,213 @@
+//! What the connections of an open database share: its tables, its threads, its memory.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use datafusion::execution::disk_manager::DiskManagerBuilder;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use quire_error::Error;
+use quire_error::cancel::CancelToken;
+use quire_store::pool::PoolOptions;
+use quire_store::{Disk, OpenMode, Volume, VolumeOptions};
+use quire_tables::{Engine, EngineOptions};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinError, JoinHandle};
+
+use crate::memory::{Shares, SpillFiles, StatementMemory};
+use crate::merging::{ChangedRows, Merging};
+use crate::options::DatabaseOptions;
+use crate::planners::Planners;
+use crate::sessions::Sessions;
+use crate::tuple_counts::TupleCounts;
+
+/// Stack of a thread that plans and runs statements; nested expressions need it.
+const STACK_BYTES: usize = 8 << 20;
+
+/// How long closing waits for tasks that were told to stop.
+const LAST_TASKS_WAIT: Duration = Duration::from_secs(10);
+
+fn engine_options(options: &DatabaseOptions) -> EngineOptions {
+    EngineOptions {
+        pool: PoolOptions {
+            budget_bytes: options.cache_bytes,
+            ..PoolOptions::default()
+        },
+        ..EngineOptions::default()
+    }
+}
+
+fn start_threads(options: &DatabaseOptions) -> Result<Runtime, Error> {
+    Builder::new_multi_thread()
+        .worker_threads(options.threads.max(1))
+        .thread_stack_size(STACK_BYTES)
+        .thread_name("quire")
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new("53000", format!("cannot start threads: {error}")))
+}
+
+fn environment(options: &DatabaseOptions) -> Result<Arc<RuntimeEnv>, Error> {
+    let shares = Shares::of(options);
+    let files = DiskManagerBuilder::default()
+        .with_temp_file_factory(Arc::new(SpillFiles))
+        .with_max_spill_merge_fan_in(shares.merged_files);
+    Ok(RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(StatementMemory::new(shares.pool_bytes)))
+        .with_disk_manager_builder(files)
+        .build_arc()?)
+}
+
+/// See the module.
+pub(crate) struct Opened {
+    pub(crate) engine: Engine,
+    /// Taken when the last owner goes, which may be a thread that must not wait.
+    runtime: Option<Runtime>,
+    pub(crate) environment: Arc<RuntimeEnv>,
+    pub(crate) options: DatabaseOptions,
+    pub(crate) planners: Planners,
+    pub(crate) tuple_counts: TupleCounts,
+    pub(crate) sessions: Sessions,
+    merging: Merging,
+}
+
+impl Opened {
+    /// Opens the database on a disk, and starts its threads.
+    pub(crate) fn on_disk(
+        disk: Arc<dyn Disk>,
+        mode: OpenMode,
+        options: DatabaseOptions,
+    ) -> Result<Self, Error> {
+        let volume_options = VolumeOptions {
+            cache_bytes: options.cache_bytes,
+            ..Default::default()
+        };
+        let volume = match mode {
+            OpenMode::ReadWrite => Volume::open_or_create(disk, volume_options)?,
+            OpenMode::ReadOnly => Volume::open_with(disk, mode, volume_options)?,
+        };
+        Ok(Self {
+            engine: Engine::open_with(volume, engine_options(&options))?,
+            runtime: Some(start_threads(&options)?),
+            environment: environment(&options)?,
+            options,
+            planners: Planners::default(),
+            tuple_counts: TupleCounts::default(),
+            sessions: Sessions::default(),
+            merging: Merging::default(),
+        })
+    }
+
+    /// Runs `work` on the database's threads and waits for it. May be called from any thread.
+    pub(crate) fn run<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        self.run_with(work, quire_error::wait::wait)
+    }
+
+    /// The same for the work of a statement, which is stopped when its time is up.
+    pub(crate) fn run_in_time<T, F>(&self, token: &CancelToken, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        self.run_with(work, |task| quire_error::wait::wait_in_time(token, task))
+    }
+
+    fn run_with<T, F>(
+        &self,
+        work: F,
+        wait: impl FnOnce(JoinHandle<Result<T, Error>>) -> Result<Result<T, Error>, JoinError>,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let Some(runtime) = &self.runtime else {
+            return Err(Error::new("57P01", "the database is closing"));
+        };
+        wait(runtime.spawn(work)).unwrap_or_else(|error| {
+            let error = match error.try_into_panic() {
+                Ok(panic) => of_panic(&*panic),
+                Err(_) => Error::cancelled(),
+            };
+            Err(error)
+        })
+    }
+
+    /// What running statements have left of their memory for another one.
+    pub(crate) fn free_memory_bytes(&self) -> usize {
+        let pool = &self.environment.memory_pool;
+        match pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes.saturating_sub(pool.reserved()),
+            _ => self.options.memory_bytes,
+        }
+    }
+
+    /// A transaction that is committed has changed so many rows of column tables.
+    pub(crate) fn note_changes(&self, changed: ChangedRows) {
+        if let Some(runtime) = &self.runtime
+            && self.options.merges_in_background
+        {
+            self.merging.note(&self.engine, runtime, changed);
+        }
+    }
+
+    /// Starts a task that outlives the statement's call, such as the producer of its rows.
+    pub(crate) fn spawn<F>(&self, work: F) -> Result<tokio::task::AbortHandle, Error>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Ok(self.start(work)?.abort_handle())
+    }
+
+    /// The same, of whose end somebody wants to hear.
+    pub(crate) fn start<T, F>(&self, work: F) -> Result<JoinHandle<T>, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        match &self.runtime {
+            Some(runtime) => Ok(runtime.spawn(work)),
+            None => Err(Error::new("57P01", "the database is closing")),
+        }
+    }
+}
+
+/// What is said of a statement that has panicked.
+pub(crate) fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
+    Error::new("XX000", format!("internal error: {}", panic_text(panic)))
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic")
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else {
+            return;
+        };
+        self.merging.close();
+        if tokio::runtime::Handle::try_current().is_ok() {
+            // This thread must not wait.
+            runtime.shutdown_background();
+        } else {
+            // Tasks that were told to stop still hold the tables; the file is free when they end.
+            runtime.shutdown_timeout(LAST_TASKS_WAIT);
+        }
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

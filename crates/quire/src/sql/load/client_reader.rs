@@ -1,0 +1,71 @@
+//! The rows that a client sends, as one stream of bytes.
+
+use std::io::{self, Read};
+use std::sync::mpsc::Receiver;
+
+use quire_error::Error;
+
+/// What messages call the client's rows.
+pub(super) const CLIENT: &str = "STDIN";
+
+/// What comes from the client.
+pub(super) enum Piece {
+    Bytes(Vec<u8>),
+    Done,
+    Failed(String),
+}
+
+/// What the reader says when the client gave up; nobody sees it.
+pub(super) const CLIENT_FAILED: &str = "58030";
+
+/// The pieces that come, as one stream of bytes.
+pub(super) struct ClientReader {
+    pieces: Receiver<Piece>,
+    piece: Vec<u8>,
+    next: usize,
+    is_done: bool,
+}
+
+impl ClientReader {
+    pub(super) fn new(pieces: Receiver<Piece>) -> Self {
+        Self {
+            pieces,
+            piece: Vec::new(),
+            next: 0,
+            is_done: false,
+        }
+    }
+
+    /// Waits for the first bytes; whether there are none.
+    pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
+        let filled = self.fill();
+        filled.map_err(|error| Error::new(CLIENT_FAILED, error.to_string()))?;
+        Ok(self.next >= self.piece.len())
+    }
+
+    /// Makes sure that there are bytes, unless it is the end.
+    fn fill(&mut self) -> io::Result<()> {
+        while self.next >= self.piece.len() && !self.is_done {
+            match self.pieces.recv() {
+                Ok(Piece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
+                Ok(Piece::Done) => self.is_done = true,
+                Ok(Piece::Failed(reason)) => return Err(io::Error::other(reason)),
+                Err(_) => return Err(io::Error::other("the client is gone")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for ClientReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill()?;
+        let rest = self.piece.get(self.next..).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        if let (Some(from), Some(to)) = (rest.get(..count), buffer.get_mut(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.next += count;
+        Ok(count)
+    }
+}

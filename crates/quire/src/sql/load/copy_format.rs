@@ -1,0 +1,63 @@
+//! How the rows of a `COPY` with the client are written.
+
+use quire_files::csv::{Choice, CsvOptions, Delimiter};
+
+/// In which of PostgreSQL's formats rows are copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyKind {
+    /// A line for each row, a backslash before what means something.
+    Text,
+    /// Comma-separated values.
+    Csv,
+    /// Numbers of bytes, and bytes.
+    Binary,
+}
+
+/// How the rows of a `COPY` are written; all but `kind` does not concern the binary format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyFormat {
+    /// The format.
+    pub kind: CopyKind,
+    /// Between two values.
+    pub delimiter: u8,
+    /// What NULL is written as.
+    pub null: String,
+    /// The first line has the names of the columns.
+    pub header: bool,
+    /// Around values, in CSV.
+    pub quote: u8,
+    /// Before quotes within them.
+    pub escape: u8,
+    /// Columns whose values are always quoted; `*` for all.
+    pub force_quote: Vec<String>,
+}
+
+impl CopyFormat {
+    pub(super) fn new(kind: CopyKind) -> Self {
+        let is_csv = kind == CopyKind::Csv;
+        Self {
+            kind,
+            delimiter: if is_csv { b',' } else { b'\t' },
+            null: if is_csv { "" } else { "\\N" }.to_owned(),
+            header: false,
+            quote: b'"',
+            escape: b'"',
+            force_quote: Vec::new(),
+        }
+    }
+
+    /// The CSV that comes in: the client's own, or what [`super::CopyIn::send`] asks for.
+    pub(super) fn reading(&self) -> CsvOptions {
+        let is_csv = self.kind == CopyKind::Csv;
+        let is_named = is_csv && self.header;
+        CsvOptions {
+            delimiter: Delimiter::Byte(if is_csv { self.delimiter } else { b',' }),
+            quote: Some(if is_csv { self.quote } else { b'"' }),
+            escape: Some(self.escape).filter(|escape| is_csv && *escape != self.quote),
+            header: if is_named { Choice::Yes } else { Choice::No },
+            null_string: if is_csv { self.null.as_str() } else { "\\N" }.to_owned(),
+            trailing_delimiter: Choice::No,
+            ..CsvOptions::default()
+        }
+    }
+}
