@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use quire::Position;
 
-use crate::wire::Malformed;
+use crate::malformed::Malformed;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

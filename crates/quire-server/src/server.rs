@@ -4,55 +4,15 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use quire::Database;
 use thiserror::Error;
 
-use crate::auth::{Authentication, Decoys, Tls, TlsError, TlsFiles};
-use crate::net::{Doorbell, Log, Penalties, Poller, Registry};
-
-/// How a server serves.
-#[derive(Debug, Clone)]
-pub struct ServerOptions {
-    /// Where it listens; port 0 takes a free one.
-    pub listen: SocketAddr,
-    /// Connections at a time; more are refused with SQLSTATE 53300.
-    pub connections_max: usize,
-    /// Bytes of the largest message that clients may send.
-    pub message_bytes_max: usize,
-    /// How long a client may take to say and prove who it is. Where there is no place for others, it may have less.
-    pub startup_timeout: Duration,
-    /// How long a client may leave an answer untaken.
-    pub write_timeout: Duration,
-    /// How long a statement may take, unless its session sets `statement_timeout`.
-    pub statement_timeout: Option<Duration>,
-    /// Who has to prove who they are.
-    pub authentication: Authentication,
-    /// Certificate and key; without them there is no TLS.
-    pub tls: Option<TlsFiles>,
-    /// Whether clients without TLS are refused. Elsewhere than on addresses of the machine itself they always are.
-    pub requires_tls: bool,
-    /// Whether standard error gets a line for each client that is turned away, and for the start and the end of the server.
-    pub logs: bool,
-}
-
-impl Default for ServerOptions {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 5432)),
-            connections_max: 256,
-            message_bytes_max: 64 << 20,
-            startup_timeout: Duration::from_secs(60),
-            write_timeout: Duration::from_secs(60),
-            statement_timeout: None,
-            authentication: Authentication::Automatic,
-            tls: None,
-            requires_tls: false,
-            logs: false,
-        }
-    }
-}
+use crate::auth::{Authentication, Decoys, Tls, TlsError};
+use crate::net::{Log, Penalties, Registry};
+use crate::options::ServerOptions;
+use crate::serve::{Doorbell, Poller};
+use crate::server_state::ServerState;
 
 /// Why a server does not start.
 #[derive(Debug, Error)]
@@ -86,24 +46,6 @@ pub enum ServerError {
     /// The system gives no thread or no way to wait for sockets.
     #[error("cannot start the server: {0}")]
     Start(io::Error),
-}
-
-/// What all connections share.
-pub(crate) struct Shared {
-    pub(crate) database: Database,
-    pub(crate) options: ServerOptions,
-    pub(crate) registry: Registry,
-    pub(crate) tls: Option<Tls>,
-    pub(crate) decoys: Decoys,
-    pub(crate) penalties: Penalties,
-    pub(crate) log: Arc<Log>,
-}
-
-impl Shared {
-    /// Whether clients without TLS are refused.
-    pub(crate) fn requires_tls(&self) -> bool {
-        self.options.requires_tls || !self.options.listen.ip().is_loopback()
-    }
 }
 
 /// What other machines may reach needs passwords and TLS.
@@ -164,7 +106,7 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let log = Arc::new(Log::new(options.logs).map_err(ServerError::Start)?);
         log.note(&format!("listening on {address}"));
-        let shared = Shared {
+        let shared = ServerState {
             database,
             options,
             registry: Registry::new(),

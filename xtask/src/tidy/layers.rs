@@ -284,7 +284,18 @@ const LAYERS: [(&str, &[&str]); 20] = [
     (
         "quire-server",
         &[
-            "types", "wire", "failure", "copy", "auth", "net", "server", "session",
+            "malformed",
+            "types",
+            "failure",
+            "wire",
+            "copy",
+            "auth",
+            "options",
+            "net",
+            "server_state",
+            "session",
+            "serve",
+            "server",
         ],
     ),
     (

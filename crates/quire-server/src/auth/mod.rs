@@ -16,8 +16,6 @@ pub use tls::{TlsError, TlsFiles};
 
 use quire::scram::ScramVerifier;
 
-use crate::server::Shared;
-
 /// Who has to prove who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -40,23 +38,9 @@ impl Decoys {
         getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
         Ok(Self(secret))
     }
-}
 
-/// Whether a client that connects now has to prove who it is.
-pub(crate) fn is_wanted(shared: &Shared) -> bool {
-    match shared.options.authentication {
-        Authentication::Trust => false,
-        Authentication::Scram => true,
-        Authentication::Automatic => {
-            !shared.options.listen.ip().is_loopback() || shared.database.has_login_role()
-        }
+    /// What a client is asked to prove that says it is `user`, where there is no such role.
+    pub(crate) fn verifier(&self, user: &str) -> ScramVerifier {
+        ScramVerifier::decoy(&self.0, user)
     }
-}
-
-/// Begins to ask a client for its proof. A role that there is not, or that has no password, is asked the same.
-pub(crate) fn begin_login(shared: &Shared, user: &str, certificate_hash: Option<Vec<u8>>) -> Login {
-    let known = shared.database.role(user).and_then(|role| role.verifier);
-    let is_known = known.is_some();
-    let verifier = known.unwrap_or_else(|| ScramVerifier::decoy(&shared.decoys.0, user));
-    Login::new(user, verifier, is_known, certificate_hash)
 }

@@ -4,11 +4,11 @@ use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
 use quire_text::temporal::Zone;
 
-use super::SIGNATURE;
 use super::line_map::LineMap;
+use super::outgoing::SIGNATURE;
 use crate::failure::Failure;
+use crate::types::Format;
 use crate::types::{Cell, Parameter, PgType, write_text};
-use crate::wire::Format;
 
 /// Bytes of a row that has not come in full.
 const ROW_BYTES_MAX: usize = 64 << 20;

@@ -11,6 +11,3 @@ mod outgoing;
 pub use exchange::{CopyFailure, CopyReceiver, CopySender};
 use incoming::Translator;
 use outgoing::RowWriter;
-
-/// What a binary copy begins with.
-const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xFF\r\n\0";

@@ -4,8 +4,10 @@ use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
 use quire_text::temporal::Zone;
 
-use super::SIGNATURE;
 use crate::types::{Cell, PgType, write_binary, write_text};
+
+/// What a binary copy begins with.
+pub(super) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xFF\r\n\0";
 
 /// Writes rows in one of the formats.
 pub(super) struct RowWriter {

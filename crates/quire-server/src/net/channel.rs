@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustls::ServerConnection;
 
-use super::client::{Filled, Input};
+use super::input::{Filled, Input};
 use crate::auth::PROTOCOL;
 
 /// What is encrypted at once.
@@ -21,7 +21,7 @@ const RECORD_BYTES: usize = 16 << 10;
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// See the module.
-pub(super) struct Channel {
+pub(crate) struct Channel {
     stream: TcpStream,
     tls: OnceLock<Mutex<Encryption>>,
     is_stopped: AtomicBool,
@@ -34,7 +34,7 @@ struct Encryption {
 }
 
 impl Channel {
-    pub(super) fn new(stream: TcpStream) -> Self {
+    pub(crate) fn new(stream: TcpStream) -> Self {
         Self {
             stream,
             tls: OnceLock::new(),
@@ -42,16 +42,16 @@ impl Channel {
         }
     }
 
-    pub(super) fn descriptor(&self) -> RawFd {
+    pub(crate) fn descriptor(&self) -> RawFd {
         self.stream.as_raw_fd()
     }
 
-    pub(super) fn is_encrypted(&self) -> bool {
+    pub(crate) fn is_encrypted(&self) -> bool {
         self.tls.get().is_some()
     }
 
     /// From now on there is TLS; it does not end before the connection does.
-    pub(super) fn encrypt(
+    pub(crate) fn encrypt(
         &self,
         connection: ServerConnection,
         needs_protocol: bool,
@@ -65,7 +65,7 @@ impl Channel {
     }
 
     /// Adds what comes to the input, and waits a moment if nothing does.
-    pub(super) fn receive(&self, input: &mut Input) -> io::Result<Filled> {
+    pub(crate) fn receive(&self, input: &mut Input) -> io::Result<Filled> {
         let Some(tls) = self.tls.get() else {
             return match received((&self.stream).read(input.room()))? {
                 Received::Bytes(count) => {
@@ -82,8 +82,11 @@ impl Channel {
         }
     }
 
-    /// Takes encrypted bytes that were read before there was TLS.
-    pub(super) fn decrypt(&self, mut encrypted: &[u8], input: &mut Input) -> io::Result<()> {
+    /// What waits in the input was read before there was TLS, and is not the client's words, but their encryption.
+    pub(crate) fn decrypt_waiting(&self, input: &mut Input) -> io::Result<()> {
+        let encrypted = input.waiting().to_vec();
+        input.take(encrypted.len());
+        let mut encrypted = encrypted.as_slice();
         if let Some(tls) = self.tls.get() {
             let mut tls = tls.lock().unwrap_or_else(PoisonError::into_inner);
             while !encrypted.is_empty() {
@@ -95,7 +98,7 @@ impl Channel {
     }
 
     /// Sends everything; fails when the client does not take it for too long.
-    pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let Some(tls) = self.tls.get() else {
             return (&self.stream).write_all(bytes);
         };
@@ -108,19 +111,19 @@ impl Channel {
     }
 
     /// Nothing more is read, whatever the client says: whoever waits for it goes on.
-    pub(super) fn stop_reading(&self) {
+    pub(crate) fn stop_reading(&self) {
         self.is_stopped.store(true, Ordering::Release);
         // One that is gone says nothing either.
         let _ = self.stream.shutdown(Shutdown::Read);
     }
 
     /// Whether the connection was to stop reading.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Acquire)
     }
 
     /// Tells the client, if there is TLS, that nothing follows.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         if let Some(tls) = self.tls.get() {
             let mut tls = tls.lock().unwrap_or_else(PoisonError::into_inner);
             tls.connection.send_close_notify();

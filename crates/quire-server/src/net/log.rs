@@ -28,15 +28,15 @@ const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
 
 /// Who is at the other end, as far as that is known.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Who {
-    pub(super) address: Option<SocketAddr>,
-    pub(super) user: String,
-    pub(super) database: String,
+pub(crate) struct Who {
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) user: String,
+    pub(crate) database: String,
 }
 
 impl Who {
     /// Takes the names of a first packet, if it is one that begins a session.
-    pub(super) fn introduce(&mut self, packet: &[u8]) {
+    pub(crate) fn introduce(&mut self, packet: &[u8]) {
         if let Ok(Opening::Startup(packet)) = Opening::read(packet) {
             let user = packet.parameter("user").unwrap_or_default();
             self.database = packet.parameter("database").unwrap_or(user).to_owned();
@@ -91,7 +91,7 @@ impl Log {
     }
 
     /// What became of a client, and why.
-    pub(super) fn note_client(&self, event: &str, reason: &str, who: &Who) {
+    pub(crate) fn note_client(&self, event: &str, reason: &str, who: &Who) {
         self.write(event, reason, Some(who));
     }
 

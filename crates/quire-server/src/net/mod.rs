@@ -1,35 +1,27 @@
-//! Sockets and threads: who waits for whom.
+//! One connection: its socket, its bytes, where it comes from, and the list of all of them.
 //!
 //! | module | answers |
 //! |---|---|
 //! | `channel` | the socket, encrypted or not |
-//! | `client` | bytes of one connection, in and out |
-//! | `conversation` | from a connection's first packet to its last |
-//! | `startup` | how a session begins |
-//! | `poller` | the one thread that waits for connections that are silent |
-//! | `workers` | threads that serve connections that are not |
+//! | `client` | bytes that go to a client |
 //! | `origin` | how many connections of an address have not begun a session |
 //! | `penalties` | repeated wrong passwords |
 //! | `log` | what the server says of clients that it turns away |
 //! | `registry` | which connections there are; cancelling them |
-//!
-//! A connection is at one place at a time: with a worker while it has something to say and for a moment after, else with the
-//! poller. Workers block: on the socket, on locks, on the disk. There may be as many of them as connections, so that the one
-//! whose COMMIT the others wait for always finds a thread.
+//! | `input` | bytes that a client sent |
 
 mod channel;
 mod client;
-mod conversation;
+mod input;
 mod log;
 mod origin;
 mod penalties;
-mod poller;
 mod registry;
-mod startup;
-mod workers;
 
+pub(crate) use channel::Channel;
 pub(crate) use client::Sender;
-pub(crate) use log::Log;
+pub(crate) use input::{Filled, Input};
+pub(crate) use log::{Log, Who};
+pub(crate) use origin::{Newcomer, origin_of};
 pub(crate) use penalties::Penalties;
-pub(crate) use poller::{Doorbell, Poller};
-pub(crate) use registry::{Peer, Registry};
+pub(crate) use registry::{Peer, Place, Registry};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SUBNET_MASK: u128 = u128::MAX << 64;
 
 /// Where a connection comes from: one machine, or one network of version 6.
-pub(super) fn origin_of(address: IpAddr) -> IpAddr {
+pub(crate) fn origin_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & SUBNET_MASK))
@@ -20,13 +20,13 @@ pub(super) fn origin_of(address: IpAddr) -> IpAddr {
 
 /// How many such connections each origin has. There is an entry for each that has one, so there are no more than connections.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Newcomers {
+pub(crate) struct Newcomers {
     counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
 }
 
 /// One of them, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Newcomer {
+pub(crate) struct Newcomer {
     origin: IpAddr,
     all: Newcomers,
 }
@@ -37,7 +37,7 @@ impl Newcomers {
     }
 
     /// Counts one more.
-    pub(super) fn enter(&self, origin: IpAddr) -> Newcomer {
+    pub(crate) fn enter(&self, origin: IpAddr) -> Newcomer {
         *self.counts().entry(origin).or_default() += 1;
         Newcomer {
             origin,
@@ -46,7 +46,7 @@ impl Newcomers {
     }
 
     /// How many an origin has.
-    pub(super) fn count(&self, origin: IpAddr) -> usize {
+    pub(crate) fn count(&self, origin: IpAddr) -> usize {
         self.counts().get(&origin).copied().unwrap_or(0)
     }
 }

@@ -38,7 +38,7 @@ impl Penalties {
     }
 
     /// Takes note of a wrong password; says how long its answer is to wait.
-    pub(super) fn note(&self, origin: IpAddr, user: &str, now: Instant) -> Duration {
+    pub(crate) fn note(&self, origin: IpAddr, user: &str, now: Instant) -> Duration {
         let mut known = self.known();
         let key = key(origin, user);
         let is_old = |wrong: &Wrong| now.duration_since(wrong.last) > FORGOTTEN_AFTER;
@@ -65,7 +65,7 @@ impl Penalties {
     }
 
     /// The password was right.
-    pub(super) fn forget(&self, origin: IpAddr, user: &str) {
+    pub(crate) fn forget(&self, origin: IpAddr, user: &str) {
         self.known().remove(&key(origin, user));
     }
 }

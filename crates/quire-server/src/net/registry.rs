@@ -20,7 +20,7 @@ const BEYOND_MAX: usize = 64;
 
 /// As what a connection was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// There is room for its session.
     Session,
     /// There is none; it may cancel a statement.
@@ -35,7 +35,7 @@ pub(crate) struct Registry {
     /// Those in a [`Place::Beyond`].
     beyond: AtomicUsize,
     /// Connections whose session has not begun, by where they come from.
-    pub(super) newcomers: Newcomers,
+    pub(crate) newcomers: Newcomers,
 }
 
 impl Registry {
@@ -54,7 +54,7 @@ impl Registry {
 
     /// Counts one more connection. `None`: it is to be closed, so that connections which say nothing take no more than so much memory,
     /// however many there are.
-    pub(super) fn admit(&self, sessions_max: usize) -> Option<Place> {
+    pub(crate) fn admit(&self, sessions_max: usize) -> Option<Place> {
         let places = [(Place::Session, sessions_max), (Place::Beyond, BEYOND_MAX)];
         let free = places.into_iter().find(|(place, most)| {
             let one_more = |count| (count < *most).then_some(count + 1);
@@ -66,7 +66,7 @@ impl Registry {
         free.map(|(place, _)| place)
     }
 
-    pub(super) fn leave(&self, place: Place) {
+    pub(crate) fn leave(&self, place: Place) {
         self.count_of(place).fetch_sub(1, Ordering::AcqRel);
     }
 
@@ -77,12 +77,12 @@ impl Registry {
         }
     }
 
-    pub(super) fn connection_count(&self) -> usize {
+    pub(crate) fn connection_count(&self) -> usize {
         self.connections.load(Ordering::Acquire)
     }
 
     /// Adds the session of a connection, under the number that this has in the database.
-    pub(super) fn add(&self, process_id: i32, secret: Vec<u8>, handle: CancelHandle) -> Arc<Peer> {
+    pub(crate) fn add(&self, process_id: i32, secret: Vec<u8>, handle: CancelHandle) -> Arc<Peer> {
         let peer = Arc::new(Peer {
             process_id,
             secret,
@@ -97,7 +97,7 @@ impl Registry {
     }
 
     /// Cancels the statement of a session, if the secret is right; nobody is told whether it was.
-    pub(super) fn cancel(&self, process_id: i32, secret: &[u8]) {
+    pub(crate) fn cancel(&self, process_id: i32, secret: &[u8]) {
         let peer = self.peers().get(&process_id).map(Arc::clone);
         if let Some(peer) = peer
             && is_same(&peer.secret, secret)
@@ -106,7 +106,7 @@ impl Registry {
         }
     }
 
-    pub(super) fn cancel_all(&self) {
+    pub(crate) fn cancel_all(&self) {
         self.peers().values().for_each(|peer| peer.handle.cancel());
     }
 }

@@ -2,19 +2,13 @@
 
 use quire::{Completion, CopyKind, CopyStream};
 
+use super::copying_state::Copying;
 use super::words::first_word;
 use super::{Session, Stop};
 use crate::copy::{CopyReceiver, CopySender};
 use crate::failure::Failure;
 use crate::net::Sender;
 use crate::wire::Frontend;
-
-/// A `COPY … FROM STDIN` whose rows come.
-pub(super) struct Copying {
-    receiver: CopyReceiver,
-    /// It came in a `Query`, which it ends.
-    is_simple: bool,
-}
 
 /// Whether a statement may be a `COPY` with the client.
 pub(super) fn may_copy(sql: &str) -> bool {

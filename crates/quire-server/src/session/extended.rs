@@ -13,8 +13,9 @@ use super::statement::{SharedStatement, Statement, unknown_statement};
 use super::{Session, Stop};
 use crate::failure::Failure;
 use crate::net::Sender;
+use crate::types::Format;
 use crate::types::Parameter;
-use crate::wire::{Bind, Format, Target};
+use crate::wire::{Bind, Target};
 
 /// Statements and portals that one session may keep under names.
 const NAMES_MAX: usize = 10_000;
@@ -168,7 +169,7 @@ impl Session {
             drop(statement);
             self.execute_command(&mut portal, &command, is_last, sender)?;
             if sets {
-                self.announce_settings(sender);
+                self.settings.announce(&self.connection, sender);
             }
             self.portals.insert(name.to_owned(), portal);
             return Ok(());
@@ -186,7 +187,7 @@ impl Session {
                 self.is_implicit = false;
             }
             if statement.sets {
-                self.announce_settings(sender);
+                self.settings.announce(&self.connection, sender);
             }
         }
         drop(statement);

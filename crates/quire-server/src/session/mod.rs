@@ -14,75 +14,38 @@
 
 mod commands;
 mod copying;
+mod copying_state;
 mod extended;
 mod introspection;
 mod portal;
 mod rows;
+mod script;
 mod settings;
 mod simple;
 mod statement;
+mod stop;
 mod words;
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quire::{Connection, Outcome, TransactionStatus};
 
-use crate::copy::CopyFailure;
 use crate::failure::Failure;
 use crate::net::{Peer, Sender};
-use crate::server::Shared;
-use crate::wire::{Frontend, Malformed};
-use copying::Copying;
+use crate::server_state::ServerState;
+use crate::wire::Frontend;
+use copying_state::Copying;
 use portal::Portal;
+use script::Script;
 use settings::SessionSettings;
-use simple::Script;
 use statement::SharedStatement;
-
-/// Why a message was not answered as it wanted.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// The client is told.
-    Failed(Failure),
-    /// The client cannot be told: the connection is lost.
-    Broken,
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(_: io::Error) -> Self {
-        Self::Broken
-    }
-}
-
-impl From<quire::Error> for Stop {
-    fn from(error: quire::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<CopyFailure> for Stop {
-    fn from(failure: CopyFailure) -> Self {
-        Self::Failed(failure.into())
-    }
-}
-
-impl From<Malformed> for Stop {
-    fn from(malformed: Malformed) -> Self {
-        Self::Failed(malformed.into())
-    }
-}
+pub(crate) use stop::Stop;
 
 /// One client's session.
 pub(crate) struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     peer: Arc<Peer>,
     connection: Connection,
     settings: SessionSettings,
@@ -103,7 +66,7 @@ impl Session {
     /// A session begins: the client is told its settings.
     pub(crate) fn begin(
         connection: Connection,
-        shared: Arc<Shared>,
+        shared: Arc<ServerState>,
         peer: Arc<Peer>,
         sender: &mut Sender,
     ) -> Self {
@@ -120,7 +83,7 @@ impl Session {
             script: None,
         };
         session.settings.announce_fixed(sender);
-        session.announce_settings(sender);
+        session.settings.announce(&session.connection, sender);
         session
     }
 

@@ -7,7 +7,7 @@ use quire::arrow::datatypes::DataType;
 
 use super::rows::{Columns, Source};
 use super::statement::SharedStatement;
-use crate::wire::Format;
+use crate::types::Format;
 
 /// A statement that can be executed, or is being executed.
 pub(super) struct Portal {

@@ -6,11 +6,12 @@ use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::{Schema, SchemaRef};
 use quire::{Reply, Rows};
 
-use super::Stop;
+use super::stop::Stop;
 use crate::failure::Failure;
 use crate::net::Sender;
+use crate::types::Format;
 use crate::types::{Cell, Column, PgType, write_binary, write_text};
-use crate::wire::{Described, Format, Output};
+use crate::wire::{Described, Output};
 
 /// Bytes of the longest row of an answer, as in PostgreSQL.
 const ROW_BYTES_MAX: usize = (1 << 30) - 1;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use quire::Connection;
 use quire_text::temporal::Zone;
 
-use super::Session;
 use crate::net::Sender;
 
 /// Settings that never change, and settings that clients follow, by the names that PostgreSQL reports.
@@ -38,6 +38,25 @@ impl SessionSettings {
         }
     }
 
+    /// Tells the client what has changed of the settings that it follows.
+    pub(super) fn announce(&mut self, connection: &Connection, sender: &mut Sender) {
+        for (name, known) in FOLLOWED.iter().zip(&mut self.reported) {
+            let Ok(value) = connection.setting(name) else {
+                continue;
+            };
+            if *known != value {
+                if *name == "TimeZone" {
+                    sender.output.zone = Zone::of_setting(&value).unwrap_or_default().into();
+                }
+                sender.output.parameter_status(name, &value);
+                *known = value;
+            }
+        }
+        let limit = |name| limit_of(&connection.setting(name).ok()?);
+        self.session_limit = limit("idle_session_timeout");
+        self.transaction_limit = limit("idle_in_transaction_session_timeout");
+    }
+
     pub(super) fn silence_limit(&self, is_in_transaction: bool) -> Option<Duration> {
         match (
             is_in_transaction,
@@ -51,32 +70,6 @@ impl SessionSettings {
 
     pub(super) fn has_transaction_limit(&self) -> bool {
         self.transaction_limit.is_some()
-    }
-}
-
-impl Session {
-    /// Tells the client what has changed of the settings that it follows.
-    pub(super) fn announce_settings(&mut self, sender: &mut Sender) {
-        for (name, known) in FOLLOWED.iter().zip(&mut self.settings.reported) {
-            let Ok(value) = self.connection.setting(name) else {
-                continue;
-            };
-            if *known != value {
-                if *name == "TimeZone" {
-                    sender.output.zone = Zone::of_setting(&value).unwrap_or_default().into();
-                }
-                sender.output.parameter_status(name, &value);
-                *known = value;
-            }
-        }
-        let limit = |name| {
-            self.connection
-                .setting(name)
-                .ok()
-                .and_then(|text| limit_of(&text))
-        };
-        self.settings.session_limit = limit("idle_session_timeout");
-        self.settings.transaction_limit = limit("idle_in_transaction_session_timeout");
     }
 }
 

@@ -1,43 +1,15 @@
 //! `Query`: statements in one text, run one after the other.
 
-use std::collections::VecDeque;
-
-use quire::{Connection, Outcome, TransactionStatus};
+use quire::{Outcome, TransactionStatus};
 
 use super::commands::SessionCommand;
 use super::copying::may_copy;
 use super::rows::{Columns, Source, tag_of};
+use super::script::Script;
 use super::words::{Control, first_word};
 use super::{Session, Stop};
 use crate::failure::Failure;
 use crate::net::Sender;
-
-/// Statements of a `Query` that have not run yet, with the number of characters before each.
-pub(super) struct Script {
-    rest: VecDeque<(String, usize)>,
-    /// There were several, which are one transaction unless they say otherwise.
-    is_one_of_several: bool,
-}
-
-impl Script {
-    fn of(sql: &str) -> Result<Self, quire::Error> {
-        let statements = Connection::statements(sql)?;
-        let is_one_of_several = statements.len() > 1;
-        let (mut behind, mut characters) = (0, 0);
-        let placed = statements.into_iter().map(|statement| {
-            let rest = sql.get(behind..).unwrap_or_default();
-            let start = rest.find(statement.as_str()).unwrap_or(0);
-            let before = characters + rest.get(..start).unwrap_or_default().chars().count();
-            behind += start + statement.len();
-            characters = before + statement.chars().count();
-            (statement, before)
-        });
-        Ok(Self {
-            rest: placed.collect(),
-            is_one_of_several,
-        })
-    }
-}
 
 impl Session {
     /// Runs the statements of a text. Several are one transaction, unless they say otherwise themselves.
@@ -117,7 +89,7 @@ impl Session {
             self.is_implicit = false;
         }
         if matches!(first_word(sql).as_str(), "set" | "reset" | "discard") {
-            self.announce_settings(sender);
+            self.settings.announce(&self.connection, sender);
         }
         Ok(())
     }

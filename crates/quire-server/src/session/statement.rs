@@ -9,8 +9,9 @@ use super::commands::SessionCommand;
 use super::rows::Columns;
 use super::words::{Control, first_word};
 use crate::failure::Failure;
+use crate::types::Format;
 use crate::types::Parameter;
-use crate::wire::{Format, Output};
+use crate::wire::Output;
 
 /// The types of parameters, shared between a statement and its portals.
 pub(super) type ParameterTypes = Arc<[Option<DataType>]>;

@@ -2,7 +2,8 @@
 
 use quire_text::temporal::Zone;
 
-use super::parameter::{ParameterError, from_binary};
+use super::parameter_error::ParameterError;
+use super::scalar_parameter::from_binary;
 use super::text::write_element;
 use super::{Cell, PgType, numeric, write_text};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use quire_text::temporal::Zone;
 
-use super::Format;
 use crate::failure::{Failure, Severity};
+use crate::types::Format;
 use crate::types::PgType;
 
 /// A column, as `RowDescription` tells it.

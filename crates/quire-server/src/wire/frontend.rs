@@ -1,7 +1,8 @@
 //! What clients say once a connection is open.
 
 use super::reader::Reader;
-use super::{Format, Malformed};
+use crate::malformed::Malformed;
+use crate::types::Format;
 
 /// A message of a client; it borrows from the bytes that were received.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Reading the body of one message.
 
-use super::Malformed;
+use crate::malformed::Malformed;
 
 const SHORT: Malformed = Malformed("it ends too early");
 

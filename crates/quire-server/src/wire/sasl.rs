@@ -1,7 +1,7 @@
 //! The first answer of a client that is to prove who it is.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::malformed::Malformed;
 
 /// `p`, when it is the first one.
 #[derive(Debug, PartialEq, Eq)]

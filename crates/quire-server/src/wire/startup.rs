@@ -1,7 +1,7 @@
 //! The first packet of a connection, which has a length but no type.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::malformed::Malformed;
 
 const CANCEL_REQUEST: u32 = 80_877_102;
 const SSL_REQUEST: u32 = 80_877_103;

@@ -52,7 +52,7 @@ pub(crate) enum Step {
 }
 
 impl Login {
-    pub(super) fn new(
+    pub(crate) fn new(
         user: &str,
         verifier: ScramVerifier,
         is_known: bool,

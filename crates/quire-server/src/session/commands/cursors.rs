@@ -10,7 +10,7 @@ use crate::session::portal::{Portal, State};
 use crate::session::rows::{Columns, Source};
 use crate::session::statement::Statement;
 use crate::session::{Session, Stop};
-use crate::wire::Format;
+use crate::types::Format;
 
 impl Session {
     /// `DECLARE` of a query that came as text.

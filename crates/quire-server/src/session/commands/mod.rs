@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `parse` | which statement a text is |
 //! | `lexer` | words, names and numbers of a text |
+//! | `run` | what each of them does |
 //! | `cursors` | `DECLARE`, `FETCH`, `MOVE`, `CLOSE` |
 //! | `prepared` | `PREPARE`, `EXECUTE`, `DEALLOCATE` |
 //! | `portals` | such a statement in the extended protocol |
@@ -15,16 +16,13 @@ mod lexer;
 mod parse;
 mod portals;
 mod prepared;
+mod run;
 
 use std::sync::Arc;
 
-use quire::TransactionStatus;
-
 use super::rows::{Columns, Source};
-use super::{Session, Stop};
 use crate::failure::Failure;
-use crate::net::Sender;
-use crate::wire::Format;
+use crate::types::Format;
 
 /// A statement about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +70,7 @@ pub(super) struct CommandRows {
     pub(super) columns: Arc<Columns>,
     pub(super) command: &'static str,
     /// Those that the cursor has, if any.
-    formats: Vec<Format>,
+    pub(super) formats: Vec<Format>,
 }
 
 /// What came of a command.
@@ -97,112 +95,5 @@ impl SessionCommand {
             Self::Declare { sql, .. } => Some(sql),
             _ => None,
         }
-    }
-}
-
-impl Session {
-    /// Runs a command that came as text, all of it; the columns of its rows are told before them.
-    pub(super) fn run_command(
-        &mut self,
-        command: &SessionCommand,
-        sender: &mut Sender,
-    ) -> Result<(), Stop> {
-        if let SessionCommand::Declare {
-            name,
-            is_binary,
-            sql,
-        } = command
-        {
-            self.declare(name, *is_binary, sql)?;
-            sender.output.command_complete("DECLARE CURSOR");
-            return Ok(());
-        }
-        match self.start_command(command)? {
-            Commanded::Done(tag) => sender.output.command_complete(&tag),
-            Commanded::Completed(completion) => Self::complete(completion, sender),
-            Commanded::Rows(rows) => {
-                rows.columns.describe(&rows.formats, &mut sender.output);
-                self.send_command_rows(rows, command, &[], sender)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Begins a command other than `DECLARE`.
-    pub(super) fn start_command(&mut self, command: &SessionCommand) -> Result<Commanded, Stop> {
-        self.check_transaction()?;
-        match command {
-            SessionCommand::DiscardAll => self.discard_all(),
-            SessionCommand::Nothing(tag) => Ok(Commanded::Done((*tag).to_owned())),
-            SessionCommand::Prepare { name, types, sql } => self.prepare_named(name, types, sql),
-            SessionCommand::Execute { name, arguments } => self.execute_named(name, arguments),
-            SessionCommand::Deallocate(name) => self.deallocate(name.as_deref()),
-            SessionCommand::Fetch(fetch) => self.fetch(fetch),
-            SessionCommand::Close(name) => self.close_cursor(name.as_deref()),
-            SessionCommand::Declare { .. } => {
-                Err(Failure::error("XX000", "internal error: DECLARE is a portal").into())
-            }
-        }
-    }
-
-    /// Sends rows of a command, and its tag; what a cursor has left goes back to it.
-    pub(super) fn send_command_rows(
-        &mut self,
-        rows: CommandRows,
-        command: &SessionCommand,
-        formats: &[Format],
-        sender: &mut Sender,
-    ) -> Result<(), Stop> {
-        let CommandRows {
-            mut source,
-            columns,
-            command: tag,
-            formats: of_cursor,
-        } = rows;
-        let formats = if of_cursor.is_empty() {
-            formats
-        } else {
-            &of_cursor
-        };
-        let most = match command {
-            SessionCommand::Fetch(fetch) => fetch.count,
-            _ => u64::MAX,
-        };
-        let count = source.send(&columns, formats, most, sender)?;
-        sender
-            .output
-            .command_complete(&super::rows::tag_of(tag, count));
-        if let SessionCommand::Fetch(fetch) = command {
-            self.give_back(&fetch.cursor, source);
-        }
-        Ok(())
-    }
-
-    pub(super) fn complete(completion: quire::Completion, sender: &mut Sender) {
-        for notice in completion.notices {
-            sender.output.notice(&Failure::notice(notice));
-        }
-        sender.output.command_complete(&completion.tag);
-    }
-
-    /// After a failure only the end of the transaction is accepted.
-    fn check_transaction(&self) -> Result<(), Failure> {
-        if self.connection.transaction_status() == TransactionStatus::Failed {
-            let text =
-                "current transaction is aborted, commands ignored until end of transaction block";
-            return Err(Failure::error("25P02", text));
-        }
-        Ok(())
-    }
-
-    fn discard_all(&mut self) -> Result<Commanded, Stop> {
-        if self.connection.transaction_status() != TransactionStatus::Idle {
-            let text = "DISCARD ALL cannot run inside a transaction block";
-            return Err(Failure::error("25001", text).into());
-        }
-        self.portals.clear();
-        self.statements.clear();
-        self.connection.execute("RESET ALL")?;
-        Ok(Commanded::Done("DISCARD ALL".to_owned()))
     }
 }

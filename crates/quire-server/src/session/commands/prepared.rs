@@ -11,8 +11,8 @@ use crate::session::portal::{Portal, State};
 use crate::session::rows::Columns;
 use crate::session::statement::{SharedStatement, Statement, unknown_statement};
 use crate::session::{Session, Stop};
+use crate::types::Format;
 use crate::types::{Column, PgType, write_text};
-use crate::wire::Format;
 
 impl Session {
     pub(super) fn prepare_named(

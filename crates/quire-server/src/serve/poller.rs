@@ -15,11 +15,9 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::conversation::{After, Conversation};
-use super::log::Who;
-use super::origin::origin_of;
-use super::registry::Place;
 use super::workers::Workers;
-use crate::server::Shared;
+use crate::net::{Place, Who, origin_of};
+use crate::server_state::ServerState;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
@@ -73,7 +71,7 @@ impl Doorbell {
 pub(crate) struct Poller {
     poll: Poll,
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     doorbell: Arc<Doorbell>,
     returned: Receiver<Box<Conversation>>,
     silent: HashMap<Token, Silent>,
@@ -84,7 +82,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    pub(crate) fn new(listener: TcpListener, shared: Shared) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, shared: ServerState) -> io::Result<Self> {
         let poll = Poll::new()?;
         listener.set_nonblocking(true)?;
         let mut source = SourceFd(&listener.as_raw_fd());

@@ -15,10 +15,10 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that come when there is work and go when there is none for a while.
 pub(super) struct Workers {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
-struct Shared {
+struct ServerState {
     queue: Mutex<Queue>,
     has_work: Condvar,
 }
@@ -33,7 +33,7 @@ struct Queue {
 impl Workers {
     pub(super) fn new() -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ServerState {
                 queue: Mutex::default(),
                 has_work: Condvar::new(),
             }),
@@ -64,7 +64,7 @@ impl Workers {
     }
 }
 
-impl Shared {
+impl ServerState {
     fn work(&self) {
         while let Some(job) = self.next() {
             job();

@@ -6,15 +6,11 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::channel::Channel;
-use super::client::{Filled, Input, Sender};
-use super::log::Who;
-use super::origin::{Newcomer, origin_of};
-use super::registry::Place;
 use super::startup::{self, Begun, Circumstances};
 use crate::auth::{Login, Step};
 use crate::failure::Failure;
-use crate::server::Shared;
+use crate::net::{Channel, Filled, Input, Newcomer, Place, Sender, Who, origin_of};
+use crate::server_state::ServerState;
 use crate::session::{Session, Stop};
 use crate::wire::Frontend;
 
@@ -41,7 +37,7 @@ pub(super) enum After {
 /// See the module.
 pub(super) struct Conversation {
     channel: Arc<Channel>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     input: Input,
     sender: Sender,
     phase: Phase,
@@ -77,7 +73,7 @@ impl Conversation {
     pub(super) fn new(
         stream: TcpStream,
         address: SocketAddr,
-        shared: Arc<Shared>,
+        shared: Arc<ServerState>,
         place: Place,
     ) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
@@ -92,7 +88,7 @@ impl Conversation {
             ..Who::default()
         };
         Ok(Self {
-            input: Input::new(Arc::clone(&channel)),
+            input: Input::default(),
             sender: Sender::new(Arc::clone(&channel)),
             channel,
             shared,
@@ -131,7 +127,7 @@ impl Conversation {
                 }
                 Err(Stop::Broken) => return After::End,
             }
-            match self.input.fill() {
+            match self.channel.receive(&mut self.input) {
                 Ok(Filled::More) => {}
                 Ok(Filled::Nothing) => return After::Silence,
                 Ok(Filled::Closed) | Err(_) => {
@@ -214,7 +210,7 @@ impl Conversation {
         let connection = tls.accept()?;
         self.channel.encrypt(connection, began)?;
         if began {
-            self.input.decrypt_waiting()?;
+            self.channel.decrypt_waiting(&mut self.input)?;
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::client::Sender;
-use crate::auth::{self, Login};
+use crate::auth::Login;
 use crate::failure::Failure;
-use crate::server::Shared;
+use crate::net::Sender;
+use crate::server_state::ServerState;
 use crate::session::{Session, Stop};
 use crate::wire::{Opening, StartupPacket};
 
@@ -62,7 +62,7 @@ pub(super) struct Circumstances {
 pub(super) fn begin(
     packet: &[u8],
     circumstances: &Circumstances,
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
     let opening = Opening::read(packet)
@@ -103,7 +103,7 @@ pub(super) fn begin(
 fn introduce(
     packet: &StartupPacket<'_>,
     is_encrypted: bool,
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
     check_packet(packet)?;
@@ -111,13 +111,13 @@ fn introduce(
         let failure = Failure::fatal("28000", "connections without TLS are refused");
         return Err(Stop::Failed(failure.with_hint("Set sslmode=require.")));
     }
-    if !auth::is_wanted(shared) {
+    if !shared.requires_login() {
         return start(packet, false, shared, sender);
     }
     let tls = shared.tls.as_ref().filter(|_| is_encrypted);
     let certificate_hash = tls.and_then(|tls| tls.certificate_hash.clone());
     let user = packet.parameter("user").unwrap_or_default();
-    let login = auth::begin_login(shared, user, certificate_hash);
+    let login = shared.begin_login(user, certificate_hash);
     negotiate(packet, sender);
     sender.output.authentication_sasl(login.mechanisms());
     Ok(Begun::Proving(Box::new(login)))
@@ -127,7 +127,7 @@ fn introduce(
 pub(super) fn proved(
     packet: &[u8],
     login: &Login,
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
     let user = login.user();
@@ -183,7 +183,7 @@ fn negotiate(packet: &StartupPacket<'_>, sender: &mut Sender) {
 fn start(
     packet: &StartupPacket<'_>,
     is_proved: bool,
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     sender: &mut Sender,
 ) -> Result<Begun, Stop> {
     let mut connection = shared.database.connect();
