@@ -8,11 +8,9 @@ use std::process::ExitCode;
 
 use quire::{Database, Finding};
 
+use crate::exit_code;
 use crate::render::escape_controls;
 use crate::shell::{Diagnostic, bytes_text, count_text, describe, describe_plain};
-
-/// The file could not be examined.
-const TROUBLE_EXIT_CODE: u8 = 2;
 
 /// Prints each finding, then one line that sums up.
 pub fn run(file: &Path) -> ExitCode {
@@ -96,5 +94,5 @@ fn print(text: &str) {
 
 fn trouble(text: &str) -> ExitCode {
     let _ = io::stderr().write_all(text.as_bytes());
-    ExitCode::from(TROUBLE_EXIT_CODE)
+    ExitCode::from(exit_code::TROUBLE)
 }

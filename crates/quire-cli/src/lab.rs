@@ -10,11 +10,8 @@ use clap::{Args, ValueEnum};
 use quire_experiments::tpcd::{Device, Setup};
 use quire_lab::{Effort, Experiment, Figure, Lab, render};
 
-use crate::NOBODY_READS_EXIT_CODE;
+use crate::exit_code;
 use crate::shell::describe_plain;
-
-/// A file could not be read or written, or a figure not be measured.
-const TROUBLE_EXIT_CODE: u8 = 2;
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -164,7 +161,7 @@ pub fn run(
     match io::stdout().write_all(written.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::from(NOBODY_READS_EXIT_CODE)
+            ExitCode::from(exit_code::NOBODY_READS)
         }
         Err(error) => trouble(&format!("cannot write: {error}")),
     }
@@ -188,5 +185,5 @@ fn write_files(figures: &[Figure], folder: &Path) -> Result<String, String> {
 
 fn trouble(message: &str) -> ExitCode {
     let _ = io::stderr().write_all(describe_plain(message, None, false).as_bytes());
-    ExitCode::from(TROUBLE_EXIT_CODE)
+    ExitCode::from(exit_code::TROUBLE)
 }

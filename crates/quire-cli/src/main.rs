@@ -10,13 +10,16 @@ mod bare_words;
 mod check;
 mod commands;
 mod editor;
+mod exit_code;
 mod inspect;
 mod interactive;
+mod interrupt;
 mod keywords;
 mod lab;
 mod lexer;
 mod render;
 mod rows_behind;
+mod run_script;
 mod script;
 mod serve;
 mod shell;
@@ -29,13 +32,7 @@ use std::time::Duration;
 use quire_server::ServerOptions;
 
 use arguments::{Action, Arguments, Source};
-use shell::{Diagnostic, Flow, INTERRUPTED_EXIT_CODE, Shell, describe};
-
-/// A statement or command failed.
-const FAILURE_EXIT_CODE: u8 = 1;
-
-/// What a shell reports for a program that SIGPIPE ended.
-const NOBODY_READS_EXIT_CODE: u8 = 141;
+use shell::{Diagnostic, Flow, Shell, describe};
 
 fn main() -> ExitCode {
     let (arguments, sources) = Arguments::read();
@@ -87,7 +84,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let text = describe(&Diagnostic::from(&error), "", None, false);
             let _ = io::stderr().write_all(text.as_bytes());
-            return ExitCode::from(FAILURE_EXIT_CODE);
+            return ExitCode::from(exit_code::FAILURE);
         }
     };
     let result = if is_interactive {
@@ -128,13 +125,13 @@ fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
 
 fn exit_code(shell: &Shell, result: io::Result<()>) -> u8 {
     match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => NOBODY_READS_EXIT_CODE,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit_code::NOBODY_READS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "ERROR:  cannot write: {error}");
-            FAILURE_EXIT_CODE
+            exit_code::FAILURE
         }
-        Ok(()) if shell.was_stopped() => INTERRUPTED_EXIT_CODE,
-        Ok(()) if shell.had_error && !shell.is_interactive() => FAILURE_EXIT_CODE,
+        Ok(()) if shell.was_stopped() => exit_code::INTERRUPTED,
+        Ok(()) if shell.had_error && !shell.is_interactive() => exit_code::FAILURE,
         Ok(()) => 0,
     }
 }

@@ -2,11 +2,8 @@
 
 use std::io::{self, BufRead, Cursor, Write};
 
-use crate::script::Script;
-use crate::shell::Interrupts;
-
-/// What ends the rows: a line of its own.
-const END_MARK: &[u8] = b"\\.";
+use crate::interrupt::Interrupts;
+use crate::script::{Script, is_end};
 
 /// Where such lines come from.
 pub trait RowLines {
@@ -153,18 +150,12 @@ impl RowLines for TypedLines<'_> {
     }
 }
 
-/// Whether the line ends the rows.
-pub fn is_end(line: &[u8]) -> bool {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line) == END_MARK
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{RowLines, is_end};
-    use crate::script::{Item, Script};
+    use super::RowLines;
+    use crate::script::{Item, Script, is_end};
 
     #[test]
     fn the_end_is_a_line_of_its_own() {

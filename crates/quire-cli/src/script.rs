@@ -8,7 +8,6 @@ use std::io::{self, BufRead};
 
 use crate::bare_words::reads_rows;
 use crate::lexer::{Scanned, Scanner, Waiting};
-use crate::rows_behind::is_end;
 
 /// Some editors put it at the start of a file; it is no part of the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -231,6 +230,15 @@ pub fn behind_end(rows: &str) -> Option<&str> {
 /// Whether it is a `\copy` of the rows below.
 fn command_reads_rows(command: &str) -> bool {
     command.starts_with('\\') && reads_rows(command)
+}
+
+/// What ends the rows: a line of its own.
+const END_MARK: &[u8] = b"\\.";
+
+/// Whether the line ends the rows.
+pub fn is_end(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line) == END_MARK
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
 
 use crate::allocator;
 use crate::arguments::{AuthenticationMode, LogTarget, Security, TlsMode};
-
-const FAILURE_EXIT_CODE: u8 = 1;
+use crate::exit_code;
 
 /// Options that let in whom they should.
 pub fn secured(security: &Security) -> ServerOptions {
@@ -51,7 +50,7 @@ pub fn run(
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "quire: {error}");
-            ExitCode::from(FAILURE_EXIT_CODE)
+            ExitCode::from(exit_code::FAILURE)
         }
     }
 }

@@ -2,13 +2,12 @@
 
 mod copying;
 mod diagnostics;
-mod interrupt;
 mod output;
 mod progress;
 mod quantities;
 mod settings;
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -17,14 +16,11 @@ use quire::{Completion, Connection, Database, DatabaseOptions, Outcome, Rows};
 use quire_server::copy::CopyFailure;
 
 use crate::allocator;
-use crate::commands;
+use crate::interrupt::Interrupts;
 use crate::render::{Format, escape_controls, in_zone, renderer};
-use crate::rows_behind::{ProcessInput, RowLines, RowTypist, TypedLines, TypedScript};
-use crate::script::{Item, Script};
 
 pub use copying::{RowSource, RowTarget};
 pub use diagnostics::{Diagnostic, Place, describe, describe_plain};
-pub use interrupt::{INTERRUPTED_EXIT_CODE, Interrupts};
 pub use output::Output;
 pub use quantities::{bytes_text, count_text, duration_text, parse_bytes};
 pub use settings::{Limit, Settings};
@@ -115,17 +111,17 @@ pub struct Shell {
     resources: Resources,
     pub settings: Settings,
     pub output: Output,
-    interrupts: Interrupts,
+    pub(crate) interrupts: Interrupts,
     progress: progress::ProgressDisplay,
     uses_color: bool,
-    is_interactive: bool,
+    pub(crate) is_interactive: bool,
     /// Whether anything failed so far.
     pub had_error: bool,
     /// Whether Ctrl-C ended a script.
-    was_stopped: bool,
-    script_depth: usize,
+    pub(crate) was_stopped: bool,
+    pub(crate) script_depth: usize,
     /// How deep the script is read that is the standard input.
-    standard_input_depth: Option<usize>,
+    pub(crate) standard_input_depth: Option<usize>,
     /// Time of a statement, until it is shown.
     elapsed: Option<Duration>,
 }
@@ -189,105 +185,8 @@ impl Shell {
         Ok(())
     }
 
-    /// Runs a script to its end or to where it stops.
-    ///
-    /// # Errors
-    /// When results can no longer be written.
-    pub fn run_script(&mut self, script: impl BufRead, name: Option<&str>) -> io::Result<Flow> {
-        self.script_depth += 1;
-        let script = Script::new(script);
-        let result = self.run_items(script, name, |shell, item, script| match name {
-            Some(_) => shell.run_item(item, name, script),
-            None => shell.run_item(item, name, &mut ProcessInput),
-        });
-        self.script_depth -= 1;
-        result
-    }
-
-    /// Runs what was typed at the prompt, by somebody who can be asked for rows.
-    ///
-    /// # Errors
-    /// As [`Shell::run_script`].
-    pub fn run_typed(&mut self, text: &str, typist: &mut dyn RowTypist) -> io::Result<Flow> {
-        self.script_depth += 1;
-        let script = TypedScript::new(io::Cursor::new(text.as_bytes().to_vec()));
-        let result = self.run_items(script, None, |shell, item, script| {
-            let mut lines = TypedLines::new(script, typist, shell.interrupts.clone());
-            shell.run_item(item, None, &mut lines)
-        });
-        self.script_depth -= 1;
-        result
-    }
-
-    /// Runs the standard input as a script.
-    ///
-    /// # Errors
-    /// As [`Shell::run_script`].
-    pub fn run_standard_input(&mut self) -> io::Result<Flow> {
-        self.standard_input_depth = Some(self.script_depth + 1);
-        let result = self.run_script(io::stdin().lock(), Some("<stdin>"));
-        self.standard_input_depth = None;
-        result
-    }
-
-    fn run_items<R: BufRead>(
-        &mut self,
-        mut script: Script<R>,
-        name: Option<&str>,
-        mut run: impl FnMut(&mut Self, &Item, &mut Script<R>) -> io::Result<Flow>,
-    ) -> io::Result<Flow> {
-        loop {
-            let item = match script.next_item() {
-                Ok(Some(item)) => item,
-                Ok(None) => return Ok(Flow::Continue),
-                Err(error) => {
-                    let line = script.line();
-                    let place = name.map(|script| Place { script, line });
-                    return Ok(self.fail(&format!("cannot read on: {error}"), place));
-                }
-            };
-            let flow = run(self, &item, &mut script)?;
-            if flow != Flow::Continue {
-                return Ok(flow);
-            }
-        }
-    }
-
-    fn run_item(
-        &mut self,
-        item: &Item,
-        name: Option<&str>,
-        lines: &mut dyn RowLines,
-    ) -> io::Result<Flow> {
-        let (result, line) = match item {
-            Item::Command { text, line } => (commands::run(self, text, lines), *line),
-            Item::Statement { text, line } => {
-                let executed = self.execute_or_copy(text, lines);
-                (executed.map(|()| Flow::Continue), *line)
-            }
-        };
-        let was_interrupted = self.interrupts.take_interrupted();
-        self.was_stopped |= was_interrupted && !self.is_interactive;
-        let flow = match result {
-            Err(Failure::Output(error)) if !self.output.is_redirected() => return Err(error),
-            Ok(Flow::Continue) if was_interrupted => Flow::Stop,
-            Ok(flow) => flow,
-            Err(failure) => {
-                self.had_error = true;
-                self.report(&failure, name.map(|script| Place { script, line }));
-                if self.settings.bail || was_interrupted {
-                    Flow::Stop
-                } else {
-                    Flow::Continue
-                }
-            }
-        };
-        self.show_time();
-        Ok(flow)
-    }
-
     /// The time of the statement that just ran, on the standard error: results stay free of it.
-    fn show_time(&mut self) {
+    pub(crate) fn show_time(&mut self) {
         if let Some(elapsed) = self.elapsed.take().filter(|_| self.settings.timer) {
             let text = format!("Time: {}\n", duration_text(elapsed));
             let _ = io::stderr().write_all(text.as_bytes());
@@ -301,7 +200,7 @@ impl Shell {
         Flow::Stop
     }
 
-    fn report(&self, failure: &Failure, place: Option<Place>) {
+    pub(crate) fn report(&self, failure: &Failure, place: Option<Place>) {
         let color = self.uses_color && io::stderr().is_terminal();
         let text = match failure {
             Failure::Statement { error, sql } => {

@@ -323,6 +323,8 @@ const LAYERS: [(&str, &[&str]); 20] = [
     (
         "quire-cli",
         &[
+            "exit_code",
+            "interrupt",
             "bare_words",
             "keywords",
             "render",
@@ -332,6 +334,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "rows_behind",
             "shell",
             "commands",
+            "run_script",
             "editor",
             "lab",
             "arguments",

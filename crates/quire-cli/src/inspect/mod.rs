@@ -12,10 +12,8 @@ use std::process::ExitCode;
 
 use quire::{Database, DatabaseOptions, Error};
 
+use crate::exit_code;
 use crate::shell::{Diagnostic, describe, describe_plain};
-
-/// The file could not be examined.
-const TROUBLE_EXIT_CODE: u8 = 2;
 
 /// Prints what the file is made of, or writes it as a page.
 pub fn run(file: &Path, html: Option<&Path>) -> ExitCode {
@@ -54,5 +52,5 @@ fn examined(file: &Path) -> Result<part::Part, Error> {
 
 fn trouble(text: &str) -> ExitCode {
     let _ = io::stderr().write_all(text.as_bytes());
-    ExitCode::from(TROUBLE_EXIT_CODE)
+    ExitCode::from(exit_code::TROUBLE)
 }

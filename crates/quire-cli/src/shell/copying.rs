@@ -7,7 +7,8 @@ use quire_server::copy::{CopyFailure, CopyReceiver, CopySender};
 
 use super::{Failure, Shell};
 use crate::bare_words::reads_rows;
-use crate::rows_behind::{RowLines, is_end};
+use crate::rows_behind::RowLines;
+use crate::script::is_end;
 
 /// Rows are handed on in pieces of about so many bytes.
 const PIECE_BYTES: usize = 256 << 10;

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quire::CancelHandle;
 
-/// What a shell reports for a program ended by SIGINT.
-pub const INTERRUPTED_EXIT_CODE: u8 = 130;
+use crate::exit_code::INTERRUPTED;
 
 #[derive(Debug, Default)]
 struct State {
@@ -40,7 +39,7 @@ impl Interrupts {
         let handler = interrupts.clone();
         let _ = ctrlc::set_handler(move || {
             if handler.press() == Reaction::Exit {
-                process::exit(i32::from(INTERRUPTED_EXIT_CODE));
+                process::exit(i32::from(INTERRUPTED));
             }
         });
         interrupts
