@@ -9,6 +9,7 @@ use quire_kv::{progress::Progress, progress::Work};
 use tokio::sync::Notify;
 
 use crate::activity::{Activity, micros_of};
+use crate::chore;
 use crate::error::Error;
 use crate::time_limit::TimeLimit;
 
@@ -123,7 +124,7 @@ impl Default for TokenState {
         let (flag, asked) = (Arc::clone(&is_cancelled), Arc::clone(&limit));
         Self {
             question: Arc::new(move || {
-                crate::wait::look();
+                chore::look();
                 flag.load(Ordering::Relaxed) || asked.is_over()
             }),
             work: Arc::new(Work::stopped_by(Arc::clone(&is_cancelled))),

@@ -7,6 +7,7 @@
 
 pub mod activity;
 pub mod cancel;
+pub mod chore;
 mod error;
 pub mod interruption;
 pub mod progress;

@@ -128,6 +128,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "error",
             "activity",
             "time_limit",
+            "chore",
             "cancel",
             "interruption",
             "progress",
