@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::parser::{IsOptional, Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::names::folded;
-use super::parse::word;
+use super::tokens::word;
 
 /// What is copied.
 #[derive(Debug)]

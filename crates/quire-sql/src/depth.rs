@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Visit, Visitor};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use quire_error::Error;
 
-use super::parse::word;
+use super::tokens::word;
 use super::walk::walk;
 
 /// Levels of an expression.

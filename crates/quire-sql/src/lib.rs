@@ -36,6 +36,7 @@ mod similar;
 pub mod split;
 pub mod table_clauses;
 mod time_series;
+mod tokens;
 pub mod typed_neighbours;
 pub mod types;
 pub mod walk;

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::names::folded;
-use super::parse::word;
+use super::tokens::word;
 
 /// What to look after.
 #[derive(Debug, PartialEq)]

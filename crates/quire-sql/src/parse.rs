@@ -8,8 +8,8 @@
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
-use quire_error::{Error, Position, RECURSION_LIMIT};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use quire_error::{Error, RECURSION_LIMIT};
 
 use super::chains;
 use super::copy_statement::{self, CopyStatement};
@@ -20,6 +20,7 @@ use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::set_members;
 use super::table_clauses::{self, TableClauses};
+use super::tokens::{position, word};
 
 /// One statement, parsed.
 #[derive(Debug)]
@@ -225,25 +226,11 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, 
     }
 }
 
-/// The lower-case text of an unquoted word, else nothing.
-pub(super) fn word(token: &Token) -> String {
-    match token {
-        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_lowercase(),
-        _ => String::new(),
-    }
-}
-
-/// Where a token stands; the tokenizer says line 0 when it does not know.
-pub(super) fn position(location: Location) -> Option<Position> {
-    (location.line > 0).then_some(Position {
-        line: location.line,
-        column: location.column,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use quire_error::Position;
+
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::names::folded;
-use super::parse::word;
+use super::tokens::word;
 
 /// One of the statements.
 #[derive(Debug, PartialEq)]

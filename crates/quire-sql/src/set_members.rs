@@ -5,7 +5,7 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::parse::word;
+use super::tokens::word;
 
 /// Puts the parentheses around members that need them.
 pub(super) fn close(tokens: &mut Vec<TokenWithSpan>) {

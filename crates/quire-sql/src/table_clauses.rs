@@ -8,7 +8,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use quire_error::{Error, Position};
 
-use super::parse::{position, word};
+use super::tokens::{position, word};
 
 /// What stood in the clauses.
 #[derive(Debug, Default, PartialEq, Eq)]

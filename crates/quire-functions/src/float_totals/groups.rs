@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
-use super::{Float, FloatResult, Total};
+use super::total::{Float, FloatResult, Total};
 
 #[derive(Debug)]
 pub(super) struct GroupedTotals<T: ArrowPrimitiveType> {

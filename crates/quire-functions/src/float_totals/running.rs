@@ -11,7 +11,7 @@ use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::{Float, FloatResult, Total};
+use super::total::{Float, FloatResult, Total};
 
 #[derive(Debug)]
 pub(super) struct RunningTotal<T: ArrowPrimitiveType> {

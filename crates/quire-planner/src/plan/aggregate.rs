@@ -5,8 +5,8 @@ use datafusion::logical_expr::expr::AggregateFunction as Planned;
 use datafusion::logical_expr::{Aggregate as PlannedAggregate, Expr, ExprSchemable};
 use quire_exec::plan::{Aggregate, AggregateCall, AggregateFunction, AverageKind, Plan, SumKind};
 
-use super::Untranslated;
 use super::relation::{Relations, Seen};
+use super::untranslated::Untranslated;
 
 impl Relations<'_> {
     pub(super) fn aggregate(&mut self, planned: &PlannedAggregate) -> Result<Plan, Untranslated> {

@@ -4,8 +4,8 @@ use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::{Expr, ExprSchemable, Join as Planned, LogicalPlan};
 use quire_exec::plan::{Join, JoinKey, JoinKind, Plan};
 
-use super::Untranslated;
 use super::relation::{Relations, Seen, untranslated};
+use super::untranslated::Untranslated;
 use crate::scalar::is_same;
 
 /// A join with its inputs in the order of the algebra.

@@ -7,33 +7,18 @@ mod aggregate;
 mod join;
 mod relation;
 mod scan;
+mod untranslated;
 
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use quire_exec::plan::{PlanError, Query};
+use quire_exec::plan::Query;
 
 use crate::expression::parameter_number;
 use relation::Relations;
-
-/// Why a statement has no counterpart in the algebra.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Untranslated {
-    /// A node of the plan.
-    #[error("{0}")]
-    Node(String),
-    /// An aggregate function.
-    #[error("aggregate {0}")]
-    Aggregate(String),
-    /// An expression, or a part of one.
-    #[error("expression {0}")]
-    Expression(String),
-    /// What came out is wrong: a fault of the translation.
-    #[error("internal error: {0}")]
-    Wrong(#[from] PlanError),
-}
+pub use untranslated::Untranslated;
 
 /// The query of an optimized plan, checked.
 pub fn translate(plan: &LogicalPlan, options: &Arc<ConfigOptions>) -> Result<Query, Untranslated> {

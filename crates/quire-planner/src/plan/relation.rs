@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
 use quire_functions::FloatKey;
 
-use super::Untranslated;
+use super::untranslated::Untranslated;
 use crate::expression::{Beyond, Slots, Translator};
 
 /// Translates the nodes of one statement.

@@ -8,8 +8,8 @@ use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::TableScan;
 use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Scan};
 
-use super::Untranslated;
 use super::relation::Relations;
+use super::untranslated::Untranslated;
 use crate::expression::Slots;
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 

@@ -10,25 +10,11 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::logical_expr::Expr;
 use quire_tables::{ColumnTable, distinct_drawn};
 
+use super::column_profile::ColumnProfile;
 use super::selectivity::{narrowed, selectivity};
 
 /// Bytes of the key of a row as an element of an Arrow array.
 const ROW_KEY_BYTES: f64 = 16.0;
-
-/// One column's values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnProfile {
-    pub(crate) distinct_count: f64,
-    /// Share of rows that are NULL, 0 to 1.
-    pub(crate) null_fraction: f64,
-    pub(crate) null_count: u64,
-    pub(crate) min: Option<ScalarValue>,
-    pub(crate) max: Option<ScalarValue>,
-    /// Whether some row holds `min`, and some row `max`.
-    pub(crate) bounds_are_exact: bool,
-    /// Average bytes of a value as an Arrow array.
-    pub(crate) value_bytes: f64,
-}
 
 /// Rows and columns, by position and by name.
 #[derive(Debug, Clone)]

@@ -5,7 +5,8 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use quire_tables::{ColumnSample, RowColumnStatistics, RowTable};
 
-use super::profile::{ColumnProfile, TableProfile, value_bytes};
+use super::column_profile::ColumnProfile;
+use super::profile::{TableProfile, value_bytes};
 
 /// Distinct values of a column of which nothing is known.
 const UNKNOWN_DISTINCT: f64 = 200.0;

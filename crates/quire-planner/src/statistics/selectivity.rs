@@ -12,7 +12,7 @@ use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, Operator};
 use quire_functions::FloatKey;
 
-use super::profile::ColumnProfile;
+use super::column_profile::ColumnProfile;
 
 /// Share kept by a filter of which nothing is known.
 const UNKNOWN: f64 = 0.25;

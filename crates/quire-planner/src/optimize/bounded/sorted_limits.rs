@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-use super::Holding;
+use super::holding::Holding;
 use super::row_sizes::RowSizes;
 
 /// From how many rows on sorting all costs less.

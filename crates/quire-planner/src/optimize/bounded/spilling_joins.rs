@@ -17,7 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use super::Holding;
+use super::holding::Holding;
 use super::row_sizes::RowSizes;
 
 /// What finds a row in a hash table.

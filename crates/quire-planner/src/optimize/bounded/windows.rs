@@ -19,7 +19,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
-use super::Holding;
+use super::holding::Holding;
 use super::row_sizes::RowSizes;
 use super::window_rows::WindowRows;
 

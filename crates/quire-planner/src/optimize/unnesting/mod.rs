@@ -25,6 +25,7 @@ mod membership;
 mod places;
 mod pull;
 mod quantified;
+mod row_counts;
 mod rows;
 mod scalar;
 

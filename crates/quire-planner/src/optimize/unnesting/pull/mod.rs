@@ -19,7 +19,7 @@ use datafusion::logical_expr::{
 };
 
 use super::columns::{self, Known, Names, columns_of};
-use super::scalar::always_has_a_row;
+use super::row_counts::always_has_a_row;
 
 /// A subquery's rows for an outer row: those of `plan` that meet the conditions.
 #[derive(Debug)]
