@@ -3,7 +3,7 @@
 //! Nothing here knows SQL, tables or DataFusion. A reader streams batches in the Arrow types of
 //! Quire's SQL types (`Boolean`, `Int16/32/64`, `Float32/64`, `Decimal128`, `Date32`,
 //! `Timestamp(µs)` with or without `+00:00`, `Utf8View`, `BinaryView`) with bounded memory, in
-//! file order, on several threads; a writer takes such batches. See the README beside this file.
+//! file order, on several threads; a writer takes such batches. See the README of the crate.
 #![forbid(unsafe_code)]
 
 pub mod atomic_file;

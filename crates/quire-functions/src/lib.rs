@@ -22,6 +22,7 @@ mod float_domains;
 mod float_key;
 mod float_totals;
 mod frames;
+mod group_states;
 mod joined_bytes;
 mod large_text;
 mod lossy_cast;

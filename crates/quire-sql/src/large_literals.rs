@@ -9,7 +9,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{Expr, Statement, Value, VisitorMut};
 use quire_functions::LargeText;
 
-use super::rewrite::call;
+use super::calls::call;
 use super::walk::walk_mut;
 
 /// Bytes of a literal that is long.

@@ -7,7 +7,7 @@
 
 mod alias_scopes;
 pub mod arrays;
-mod calls;
+pub mod calls;
 mod chains;
 pub mod copy_statement;
 mod depth;

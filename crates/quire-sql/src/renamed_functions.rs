@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::ast::{
     OrderByExpr, TimezoneInfo, Value,
 };
 
+use super::calls::call;
 use super::names::last_part;
-use super::rewrite::call;
 
 /// PostgreSQL's name, and the planner's.
 const OTHER_NAMES: [(&str, &str); 6] = [

@@ -28,7 +28,7 @@ use datafusion::sql::sqlparser::ast::{
     TableAliasColumnDef, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 
-pub use super::calls::call;
+use super::calls::call;
 use super::walk::walk_mut;
 use super::{
     alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,

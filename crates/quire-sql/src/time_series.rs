@@ -5,8 +5,8 @@ use datafusion::sql::sqlparser::ast::{
     TableAliasColumnDef, TableFactor, Value,
 };
 
+use super::calls::call;
 use super::names::last_part;
-use super::rewrite::call;
 
 const NAME: &str = "generate_series";
 

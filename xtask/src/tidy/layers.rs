@@ -138,6 +138,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
     (
         "quire-functions",
         &[
+            "group_states",
             "float_totals",
             "frames",
             "sum",

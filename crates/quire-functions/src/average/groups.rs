@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal256Array, Int64Array,
-};
+use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, Decimal256Array, Int64Array};
 use datafusion::arrow::datatypes::{Decimal256Type, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 use super::mean::{Mean, Total};
+use crate::group_states::{passes, states_of_rows};
 use crate::sum::Inputs;
 
 #[derive(Debug)]
@@ -35,7 +34,7 @@ impl GroupsAccumulator for GroupedMeans {
     ) -> Result<()> {
         self.totals.resize(total_num_groups, Total::default());
         Inputs::of(&values[0])?.for_each_value(|row, value| {
-            if opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row)) {
+            if passes(opt_filter, row) {
                 self.totals[group_indices[row]].add(value);
             }
             Ok(())
@@ -78,11 +77,8 @@ impl GroupsAccumulator for GroupedMeans {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let mut alone = Self::new(self.mean);
-        let rows = values[0].len();
-        let group_indices: Vec<usize> = (0..rows).collect();
-        alone.update_batch(values, &group_indices, opt_filter, rows)?;
-        alone.state(EmitTo::All)
+        let empty = Self::new(self.mean);
+        states_of_rows(empty, values, opt_filter)
     }
 
     fn size(&self) -> usize {

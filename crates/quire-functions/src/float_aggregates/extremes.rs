@@ -4,10 +4,12 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray,
+    ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray,
 };
 use datafusion::arrow::datatypes::{Float32Type, Float64Type};
 use datafusion::common::Result;
+
+use crate::group_states::{passes, states_of_rows};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 /// Which value of a group is kept.
@@ -62,8 +64,7 @@ impl<T: ArrowPrimitiveType + Debug> GroupsAccumulator for GroupedExtremes<T> {
         self.kept.resize(total_num_groups, None);
         let values = values[0].as_primitive::<T>();
         for (row, value) in values.iter().enumerate() {
-            let passes = opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row));
-            if let (Some(value), true) = (value, passes) {
+            if let (Some(value), true) = (value, passes(opt_filter, row)) {
                 self.keep(group_indices[row], value);
             }
         }
@@ -93,14 +94,11 @@ impl<T: ArrowPrimitiveType + Debug> GroupsAccumulator for GroupedExtremes<T> {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let mut alone = Self {
+        let empty = Self {
             extreme: self.extreme,
             kept: Vec::new(),
         };
-        let rows = values[0].len();
-        let group_indices: Vec<usize> = (0..rows).collect();
-        alone.update_batch(values, &group_indices, opt_filter, rows)?;
-        alone.state(EmitTo::All)
+        states_of_rows(empty, values, opt_filter)
     }
 
     fn size(&self) -> usize {

@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 
 use super::moments::Moments;
 use super::statistic::Statistic;
+use crate::group_states::{passes, states_of_rows};
 
 /// How moments travel.
 pub(super) fn state_fields(name: &str) -> Vec<FieldRef> {
@@ -132,7 +133,7 @@ impl GroupsAccumulator for GroupedMoments {
     ) -> Result<()> {
         self.moments.resize(total_num_groups, Moments::default());
         for_each_row(values, |row, values| {
-            if opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row)) {
+            if passes(opt_filter, row) {
                 self.moments[group_indices[row]].add_row(values)
             } else {
                 Ok(())
@@ -173,11 +174,8 @@ impl GroupsAccumulator for GroupedMoments {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let mut alone = Self::new(self.statistic);
-        let rows = values[0].len();
-        let group_indices: Vec<usize> = (0..rows).collect();
-        alone.update_batch(values, &group_indices, opt_filter, rows)?;
-        alone.state(EmitTo::All)
+        let empty = Self::new(self.statistic);
+        states_of_rows(empty, values, opt_filter)
     }
 
     fn size(&self) -> usize {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Int64Array, PrimitiveArray,
+    ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Int64Array, PrimitiveArray,
 };
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 use super::total::{Float, FloatResult, Total};
+use crate::group_states::{passes, states_of_rows};
 
 #[derive(Debug)]
 pub(super) struct GroupedTotals<T: ArrowPrimitiveType> {
@@ -35,8 +36,7 @@ impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
         self.totals.resize(total_num_groups, Total::none());
         let values = values[0].as_primitive::<T>();
         for (row, value) in values.iter().enumerate() {
-            let passes = opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row));
-            if let (Some(value), true) = (value, passes) {
+            if let (Some(value), true) = (value, passes(opt_filter, row)) {
                 self.totals[group_indices[row]].add::<T>(value, 1)?;
             }
         }
@@ -84,11 +84,8 @@ impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let mut alone = Self::new(self.result);
-        let rows = values[0].len();
-        let group_indices: Vec<usize> = (0..rows).collect();
-        alone.update_batch(values, &group_indices, opt_filter, rows)?;
-        alone.state(EmitTo::All)
+        let empty = Self::new(self.result);
+        states_of_rows(empty, values, opt_filter)
     }
 
     fn size(&self) -> usize {

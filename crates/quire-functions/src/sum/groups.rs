@@ -1,11 +1,12 @@
 //! One sum per group, for hash aggregation.
 
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
+use datafusion::arrow::array::{ArrayRef, BooleanArray};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 use super::{Inputs, Total};
+use crate::group_states::{passes, states_of_rows};
 
 #[derive(Debug)]
 pub(super) struct GroupedSums {
@@ -32,7 +33,7 @@ impl GroupedSums {
     ) -> Result<()> {
         let (total, sums, seen) = (self.total, &mut self.sums, &mut self.seen);
         inputs.for_each_value(|row, value| {
-            if filter.is_none_or(|f| f.is_valid(row) && f.value(row)) {
+            if passes(filter, row) {
                 let group = group_indices[row];
                 sums[group] = total.add(sums[group], value)?;
                 seen[group] = true;
@@ -86,11 +87,8 @@ impl GroupsAccumulator for GroupedSums {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let mut alone = GroupedSums::new(self.total);
-        let rows = values[0].len();
-        let group_indices: Vec<usize> = (0..rows).collect();
-        alone.update_batch(values, &group_indices, opt_filter, rows)?;
-        alone.state(EmitTo::All)
+        let empty = Self::new(self.total);
+        states_of_rows(empty, values, opt_filter)
     }
 
     fn size(&self) -> usize {

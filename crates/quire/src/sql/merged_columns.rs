@@ -15,9 +15,9 @@ use datafusion::sql::sqlparser::ast::{
     VisitorMut, With,
 };
 use quire_error::Error;
+use quire_sql::calls::call;
 use quire_sql::names::{folded, last_part, quoted};
 use quire_sql::parse::parse_query;
-use quire_sql::rewrite::call;
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
 use super::merged_in_subqueries;

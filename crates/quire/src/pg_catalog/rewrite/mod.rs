@@ -19,11 +19,11 @@ use datafusion::sql::sqlparser::ast::{
     ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visitor,
     VisitorMut,
 };
+use quire_sql::calls::call;
 use quire_sql::names;
 use quire_sql::names::folded;
 use quire_sql::names::last_part;
 use quire_sql::reject;
-use quire_sql::rewrite::call;
 use quire_sql::walk::{walk, walk_mut};
 
 use super::{SCHEMAS, functions, specification};
