@@ -36,75 +36,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod commit;
 mod crowd;
 mod error;
 mod group;
+mod inner;
 mod large;
 mod later;
 mod live;
 mod open;
 mod replay;
+mod sequence;
 mod truncate;
 
-use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 pub use error::{LogError, ReplayError};
+pub use inner::LogOptions;
 pub use large::LargeCommit;
 pub use quire_format::log::RECORDS_BYTES_MAX;
+pub use sequence::LogSequence;
 
 use crate::error::CommitError;
-use crate::volume::{Durability, Volume, WriteBatch};
-use group::Filling;
-use live::LivePages;
-
-/// The position of a commit among all commits of row transactions, from 1 on, without gaps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LogSequence(u64);
-
-impl LogSequence {
-    /// The commit with that number; 0 stands for the moment before the first.
-    #[must_use]
-    pub fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// The number.
-    #[must_use]
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Display for LogSequence {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-/// How commits are grouped.
-#[derive(Clone, Debug, Default)]
-pub struct LogOptions {
-    /// The first of a group waits this long for others before it asks for its turn to write. Without it, a group is
-    /// what came while the one before was being synced, and those of that one who come again within an eighth of the time of a sync.
-    pub commit_delay_us: u32,
-}
+use crate::volume::{Durability, WriteBatch};
+use inner::LogInner;
 
 /// The log of one volume. A cheap handle: clones are the same log. There must be one log for a volume.
 #[derive(Clone)]
 pub struct Log {
     inner: Arc<LogInner>,
-}
-
-struct LogInner {
-    volume: Volume,
-    options: LogOptions,
-    /// What is not in the volume. Locked before `live`.
-    filling: Mutex<Filling>,
-    /// As many have joined as a group that pauses waits for.
-    gathered: Condvar,
-    /// Changed only by who has the volume's turn.
-    live: Mutex<LivePages>,
 }
 
 impl Log {
@@ -176,15 +136,5 @@ impl Log {
     #[must_use]
     pub fn live_bytes(&self) -> u64 {
         self.inner.lock_live().bytes()
-    }
-}
-
-impl LogInner {
-    fn lock_filling(&self) -> MutexGuard<'_, Filling> {
-        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_live(&self) -> MutexGuard<'_, LivePages> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

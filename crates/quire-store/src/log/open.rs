@@ -6,9 +6,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use quire_format::log::{LogContent, LogEntries, LogPage, LogRoot};
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 
+use super::Log;
 use super::error::{LogError, corrupt, corrupt_in};
+use super::inner::{LogInner, LogOptions};
 use super::live::{LivePage, LivePages};
-use super::{Log, LogInner, LogOptions};
 use crate::volume::{Pin, Volume};
 
 impl Log {
