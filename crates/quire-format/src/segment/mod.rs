@@ -43,14 +43,16 @@ mod encode_map;
 mod entries;
 mod fill;
 mod map;
+mod plain;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod validity;
 
 pub use encode_map::{EncodedMap, MapError, encode_map};
+pub use plain::SegmentSizes;
 pub use quire_codec::choose::{Beneath, Choice, ChooseOptions, Effort, Sketch};
-pub use reader::{SegmentReader, SegmentSizes};
+pub use reader::SegmentReader;
 
 use fill::Filled;
 use quire_codec::choose::{choose, encode};
