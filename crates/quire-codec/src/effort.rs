@@ -14,7 +14,7 @@ pub enum Effort {
 
 impl Effort {
     /// Vectors of a payload of `vector_count` vectors to look at.
-    pub fn sample_vectors(self, vector_count: usize) -> usize {
+    pub(crate) fn sample_vectors(self, vector_count: usize) -> usize {
         match self {
             Self::Fast => vector_count.min(4),
             Self::Normal => vector_count.min(12),

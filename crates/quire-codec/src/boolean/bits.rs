@@ -3,7 +3,7 @@
 use crate::{VECTOR_VALUES, vector_count, vector_rows};
 
 /// 64-bit words in a vector of bits.
-pub const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
+pub(crate) const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
 
 /// Packs booleans into words, least significant bit first.
 pub fn to_words(values: &[bool]) -> Vec<u64> {

@@ -21,7 +21,8 @@ mod bits;
 mod containers;
 mod stored;
 
-pub use bits::{VECTOR_WORDS, to_words};
+pub(crate) use bits::VECTOR_WORDS;
+pub use bits::to_words;
 use bits::{clear_beyond, vectors};
 
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};

@@ -2,10 +2,10 @@
 //!
 //! Every codec gives back every bit: NaN payloads, −0.0, infinities and subnormals included. Plain, constant,
 //! RLE and dictionary hold the numbers as the integers with the same bits ([`crate::fixed`]); ALP holds them as
-//! decimals ([`alp`]), and ALP-RD cuts them in two ([`alp_rd`]). PDICT and sparse are as for integers.
+//! decimals (`alp`), and ALP-RD cuts them in two (`alp_rd`). PDICT and sparse are as for integers.
 
-pub mod alp;
-pub mod alp_rd;
+mod alp;
+mod alp_rd;
 mod floating;
 
 pub use floating::Floating;

@@ -217,11 +217,6 @@ impl Header {
         Ok(())
     }
 
-    pub(super) fn write_layout(page: &mut [u8], layout: u32) -> Result<(), Corrupt> {
-        put(header_of(page)?, LAYOUT, layout.to_le_bytes());
-        Ok(())
-    }
-
     /// First byte behind the slots.
     pub(super) fn slots_end(&self) -> usize {
         slot_offset(usize::from(self.slot_count))

@@ -194,17 +194,6 @@ impl PlainSegment {
         }
     }
 
-    pub(super) fn decode_bool_words(
-        &mut self,
-        vector: usize,
-        out: &mut [u64; 16],
-    ) -> Result<usize, Corrupt> {
-        match &mut self.values {
-            ValueDecoder::Bool(decoder) => decoder.decode_words(vector, out),
-            _ => Err(self.wrong_type(PhysicalType::Bool)),
-        }
-    }
-
     pub(super) fn decode_bytes(
         &mut self,
         vector: usize,

@@ -242,27 +242,6 @@ impl SegmentReader {
         Ok(rows)
     }
 
-    /// Decodes a vector of booleans as bits, those beyond the rows clear; otherwise as `decode_bool`.
-    pub fn decode_bool_words(
-        &mut self,
-        vector: usize,
-        out: &mut [u64; 16],
-    ) -> Result<usize, Corrupt> {
-        let mapped = match &mut self.source {
-            Source::Plain(plain) | Source::Residuals(plain, _) => {
-                return plain.decode_bool_words(vector, out);
-            }
-            Source::Mapped(mapped) => mapped,
-        };
-        let mut values = [false; 1024];
-        let rows = decode_mapped!(mapped, Bool, vector, &mut values)?;
-        out.fill(0);
-        for (row, &value) in values[..rows].iter().enumerate() {
-            out[row / 64] |= u64::from(value) << (row % 64);
-        }
-        Ok(rows)
-    }
-
     /// Appends a vector of strings to `out` and returns its rows. NULL rows are arbitrary strings.
     ///
     /// # Errors

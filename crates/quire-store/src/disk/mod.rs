@@ -11,7 +11,7 @@ mod throttled;
 
 pub use file::FileDisk;
 pub use memory::MemDisk;
-pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk};
+pub use simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::Operation};
 pub use throttled::{Clock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
 
 /// May what is on a disk be changed?

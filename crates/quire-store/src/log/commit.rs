@@ -98,8 +98,8 @@ impl LogInner {
 
     fn lead(&self, outcome: Arc<Outcome>) {
         let leading = Leading { outcome };
-        if self.options.commit_delay_us > 0 {
-            std::thread::sleep(Duration::from_micros(self.options.commit_delay_us.into()));
+        if self.commit_delay_us > 0 {
+            std::thread::sleep(Duration::from_micros(self.commit_delay_us.into()));
         }
         let batch = self.volume.begin();
         if batch.is_ok() {

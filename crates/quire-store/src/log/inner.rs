@@ -6,17 +6,10 @@ use super::group::Filling;
 use super::live::LivePages;
 use crate::volume::Volume;
 
-/// How commits are grouped.
-#[derive(Clone, Debug, Default)]
-pub struct LogOptions {
-    /// The first of a group waits this long for others before it asks for its turn to write. Without it, a group is
-    /// what came while the one before was being synced, and those of that one who come again within an eighth of the time of a sync.
-    pub commit_delay_us: u32,
-}
-
 pub(super) struct LogInner {
     pub(super) volume: Volume,
-    pub(super) options: LogOptions,
+    /// As [`super::LogOptions`] has it.
+    pub(super) commit_delay_us: u32,
     /// What is not in the volume. Locked before `live`.
     pub(super) filling: Mutex<Filling>,
     /// As many have joined as a group that pauses waits for.

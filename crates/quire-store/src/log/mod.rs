@@ -2,7 +2,7 @@
 //!
 //! There is no second file and no second format. A batch of the volume already is a log: checksummed, chained, synced
 //! once, recovered as a whole or not at all. A commit of row transactions is a batch with one more page, a *log page*
-//! with the redo records of every transaction that waited at the time (`group`). A checkpoint of the row tables is
+//! with the redo records of every transaction that waited at the time (`commit`). A checkpoint of the row tables is
 //! a batch that writes their changed pages and frees the log pages that these make superfluous (`truncate`).
 //! After a crash the pages of the volume are those of one commit, so the row tables are as of their newest checkpoint,
 //! every log page since then is there, and `replay` hands their records to the engine in order.
@@ -52,7 +52,6 @@ mod truncate;
 use std::sync::Arc;
 
 pub use error::{LogError, ReplayError};
-pub use inner::LogOptions;
 pub use large::LargeCommit;
 pub use quire_format::log::RECORDS_BYTES_MAX;
 pub use sequence::LogSequence;
@@ -60,6 +59,14 @@ pub use sequence::LogSequence;
 use crate::error::CommitError;
 use crate::volume::{Durability, WriteBatch};
 use inner::LogInner;
+
+/// How commits are grouped.
+#[derive(Clone, Debug, Default)]
+pub struct LogOptions {
+    /// The first of a group waits this long for others before it asks for its turn to write. Without it, a group is
+    /// what came while the one before was being synced, and those of that one who come again within an eighth of the time of a sync.
+    pub commit_delay_us: u32,
+}
 
 /// The log of one volume. A cheap handle: clones are the same log. There must be one log for a volume.
 #[derive(Clone)]

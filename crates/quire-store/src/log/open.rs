@@ -6,10 +6,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use quire_format::log::{LogContent, LogEntries, LogPage, LogRoot};
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 
-use super::Log;
 use super::error::{LogError, corrupt, corrupt_in};
-use super::inner::{LogInner, LogOptions};
+use super::inner::LogInner;
 use super::live::{LivePage, LivePages};
+use super::{Log, LogOptions};
 use crate::volume::{Pin, Volume};
 
 impl Log {
@@ -23,7 +23,7 @@ impl Log {
         Ok(Self {
             inner: Arc::new(LogInner {
                 volume: volume.clone(),
-                options,
+                commit_delay_us: options.commit_delay_us,
                 filling: Mutex::default(),
                 gathered: Condvar::new(),
                 live: Mutex::new(live),

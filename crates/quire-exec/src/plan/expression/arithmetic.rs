@@ -29,13 +29,13 @@ impl IntegerOperation {
 
     /// The operator.
     #[must_use]
-    pub const fn operator(&self) -> Operator {
+    pub(crate) const fn operator(&self) -> Operator {
         self.operator
     }
 
     /// The width of the result.
     #[must_use]
-    pub const fn width(&self) -> IntegerWidth {
+    pub(crate) const fn width(&self) -> IntegerWidth {
         self.width
     }
 
@@ -149,7 +149,7 @@ impl DecimalOperation {
 
     /// The operator.
     #[must_use]
-    pub const fn operator(&self) -> Operator {
+    pub(crate) const fn operator(&self) -> Operator {
         self.operator
     }
 

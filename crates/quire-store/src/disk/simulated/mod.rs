@@ -5,7 +5,7 @@
 //! kept. Every operation is recorded, so one run of a program yields a crash at every one of them.
 
 mod crash;
-mod operation;
+pub(super) mod operation;
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use super::memory::read_range;
 
 pub use crash::CrashImages;
 use crash::crash_image;
-pub use operation::Operation;
+use operation::Operation;
 
 /// The kinds of calls that can be made to fail. Each is counted by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
