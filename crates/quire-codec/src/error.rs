@@ -1,6 +1,6 @@
 //! What can go wrong: bytes that no encoder wrote, and values a codec cannot hold.
 
-use crate::{CodecId, PhysicalType};
+use crate::{CodecId, PhysicalType, ROWS_MAX};
 use std::borrow::Cow;
 
 /// Bytes that no encoder of this format wrote: what is wrong, and where.
@@ -52,4 +52,18 @@ pub enum EncodeError {
     },
     #[error("string offsets are not ascending or leave the data; this is a defect of the caller")]
     BadOffsets,
+}
+
+impl EncodeError {
+    /// Refuses more rows than a payload can hold.
+    pub(crate) fn check_rows(row_count: usize) -> Result<(), Self> {
+        if row_count <= ROWS_MAX {
+            Ok(())
+        } else {
+            Err(Self::TooManyRows {
+                row_count,
+                limit: ROWS_MAX,
+            })
+        }
+    }
 }

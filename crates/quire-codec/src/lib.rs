@@ -46,6 +46,8 @@ pub mod choose;
 mod codec_id;
 pub mod correlated;
 mod cursor;
+mod distinct;
+mod effort;
 mod error;
 pub mod field;
 pub mod fixed;

@@ -1,9 +1,8 @@
 //! How a column of a row group is told by others of its columns.
 
-use quire_codec::correlated::{self, Combination, DIVISOR_DIGITS_MAX};
-use quire_codec::{CodecId, Corrupt};
+use quire_codec::Corrupt;
+use quire_codec::correlated::{Combination, DIVISOR_DIGITS_MAX};
 
-use crate::row_group::ColumnChunk;
 use crate::wire::{Reader, Writer};
 
 /// What the values of a column follow from, besides what its own pages hold. The columns, its *references*, are indices
@@ -126,40 +125,4 @@ impl Relation {
             _ => return Err(reader.corrupt(format!("unknown relation {kind}"))),
         })
     }
-
-    /// Whether column `index` of a row group can have the relation: its references are others, which have none.
-    fn is_possible(self, index: usize, columns: &[ColumnChunk]) -> bool {
-        let (first, second) = self.references();
-        let leads = |reference: usize| {
-            let other = columns.get(reference).filter(|_| reference != index);
-            other.filter(|other| other.relation.is_none())
-        };
-        let Some(other) = leads(first) else {
-            return false;
-        };
-        let supports = |chunk: &ColumnChunk| correlated::is_supported(chunk.physical_type);
-        match self {
-            Relation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
-            Relation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => {
-                false
-            }
-            _ => {
-                supports(&columns[index])
-                    && supports(other)
-                    && second.is_none_or(|second| leads(second).is_some_and(supports))
-            }
-        }
-    }
-}
-
-/// What [`Relation`] promises, so that following references ends.
-pub(crate) fn check_relations(columns: &[ColumnChunk]) -> Result<(), String> {
-    for (index, column) in columns.iter().enumerate() {
-        if let Some(relation) = column.relation
-            && !relation.is_possible(index, columns)
-        {
-            return Err(format!("column {index} cannot follow {relation:?}"));
-        }
-    }
-    Ok(())
 }

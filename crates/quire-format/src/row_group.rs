@@ -4,11 +4,12 @@
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
 //! pages, joined in order, are the segment ([`crate::segment`]).
 
+use quire_codec::correlated::{self, DIVISOR_DIGITS_MAX};
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
 use crate::catalog::{read_codec, read_pages, write_pages};
 use crate::document::{Field, Structure};
-use crate::relation::{Relation, check_relations};
+use crate::relation::Relation;
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 use crate::zone::Zone;
@@ -294,6 +295,40 @@ impl ColumnChunk {
             zone,
             group_zones,
         })
+    }
+}
+
+/// What [`Relation`] promises, so that following references ends.
+fn check_relations(columns: &[ColumnChunk]) -> Result<(), String> {
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(relation) = column.relation
+            && !is_possible(relation, index, columns)
+        {
+            return Err(format!("column {index} cannot follow {relation:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether column `index` of a row group can have `relation`: its references are others, which have none.
+fn is_possible(relation: Relation, index: usize, columns: &[ColumnChunk]) -> bool {
+    let (first, second) = relation.references();
+    let leads = |reference: usize| {
+        let other = columns.get(reference).filter(|_| reference != index);
+        other.filter(|other| other.relation.is_none())
+    };
+    let Some(other) = leads(first) else {
+        return false;
+    };
+    let supports = |chunk: &ColumnChunk| correlated::is_supported(chunk.physical_type);
+    match relation {
+        Relation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
+        Relation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => false,
+        _ => {
+            supports(&columns[index])
+                && supports(other)
+                && second.is_none_or(|second| leads(second).is_some_and(supports))
+        }
     }
 }
 

@@ -167,6 +167,11 @@ impl<'a> Reader<'a> {
         Ok((value >> 1) as i128 ^ -((value & 1) as i128))
     }
 
+    pub(crate) fn signed_i64(&mut self) -> Result<i64, Corrupt> {
+        let value = self.signed()?;
+        i64::try_from(value).map_err(|_| self.corrupt("integer of more than 64 bits"))
+    }
+
     /// Number of items that follow, each of at least `item_bytes_min` bytes (not 0).
     pub(crate) fn count(&mut self, item_bytes_min: usize) -> Result<usize, Corrupt> {
         let count = self.varint()?;
@@ -175,6 +180,20 @@ impl<'a> Reader<'a> {
             Ok(count) if count <= most => Ok(count),
             _ => Err(self.corrupt(format!("count of {count} items, where {most} could follow"))),
         }
+    }
+
+    /// Reads a count and that many items of at least `item_bytes_min` bytes.
+    pub(crate) fn list<T>(
+        &mut self,
+        item_bytes_min: usize,
+        item: impl Fn(&mut Self) -> Result<T, Corrupt>,
+    ) -> Result<Vec<T>, Corrupt> {
+        let count = self.count(item_bytes_min)?;
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Ok(items)
     }
 
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Corrupt> {

@@ -6,6 +6,7 @@ mod emit;
 mod machine;
 mod operation;
 mod outline;
+mod span;
 
 use std::fmt;
 

@@ -11,20 +11,10 @@ use quire_exec::avm::{Banks, NativeCode, NativeExit, NativeFrame, RegisterSet};
 
 use crate::emit::{REJECTED, TAKEN, emit, signature};
 use crate::outline::{Outline, TUPLES_MAX};
+use crate::span::Span;
 
 /// Bytes that code may read behind the end of a tuple.
 const SLACK_BYTES: usize = 16;
-
-/// Where a tuple is.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Span {
-    start: *const u8,
-    bytes: u64,
-}
-
-/// Bytes of a span.
-pub(crate) const SPAN_BYTES: usize = size_of::<Span>();
 
 // SAFETY: of those who call one: as `MachineCode::run` says.
 /// A compiled program: registers, slots, spans, number of an entry; the instruction at which it stopped, or `TAKEN` or `REJECTED`.

@@ -23,7 +23,7 @@ pub mod patience;
 pub mod pool;
 mod volume;
 
-pub use disk::{Disk, FileDisk, MemDisk, SimDisk};
+pub use disk::{Disk, FileDisk, MemDisk, OpenMode, SimDisk};
 pub use error::{
     CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
 };
@@ -32,6 +32,6 @@ pub use quire_format::volume::{
     STAGING_PAGE,
 };
 pub use volume::{
-    CheckReport, CleanReport, Durability, Finding, OpenMode, Pin, RebuildReport, Volume,
-    VolumeOptions, VolumeStats, WriteBatch,
+    CheckReport, CleanReport, Durability, Finding, Pin, RebuildReport, Volume, VolumeOptions,
+    VolumeStats, WriteBatch,
 };

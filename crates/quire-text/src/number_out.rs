@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::calendar::civil_from_days;
+use crate::gregorian::civil_from_days;
 
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 

@@ -3,7 +3,6 @@
 //! Every value of the type has a text, also years beyond what calendar libraries cover; years
 //! before 1 end in ` BC`.
 
-mod abbreviations;
 mod civil;
 mod fields;
 mod free_text;
@@ -11,11 +10,9 @@ mod free_text_fields;
 mod interval;
 mod interval_fields;
 mod interval_text;
-mod meanings;
 mod pattern;
 mod pattern_reading;
 mod truncate;
-mod zone;
 
 pub use fields::{Field, Part};
 pub use free_text::{DateOrder, FreeText, read_free_text};
@@ -25,13 +22,13 @@ pub use interval_text::{parse_interval, parse_interval_in};
 pub use pattern::{PatternError, Written, write_by_pattern};
 pub use pattern_reading::read_by_pattern;
 pub use truncate::{bin, truncate, truncate_instant, truncate_interval};
-pub use zone::Zone;
-pub use zone::{DAY, SECOND};
 
 use std::fmt::Write as _;
 
-use crate::calendar::civil_from_days;
+use crate::gregorian::civil_from_days;
 pub use crate::number_in::Reason;
+use crate::zone::write_offset;
+pub use crate::zone::{DAY, SECOND, Zone};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
@@ -71,19 +68,6 @@ fn write_moment(ticks: i64, ticks_per_second: i64, offset: Option<i32>, out: &mu
         write_offset(seconds, out);
     }
     push_era(is_before_christ, out);
-}
-
-/// Appends `+02`, `-04:56:02`: seconds east of Greenwich.
-fn write_offset(seconds: i32, out: &mut String) {
-    let sign = if seconds < 0 { '-' } else { '+' };
-    let seconds = seconds.unsigned_abs();
-    let _ = write!(out, "{sign}{:02}", seconds / 3600);
-    if !seconds.is_multiple_of(3600) {
-        let _ = write!(out, ":{:02}", seconds / 60 % 60);
-    }
-    if !seconds.is_multiple_of(60) {
-        let _ = write!(out, ":{:02}", seconds % 60);
-    }
 }
 
 /// Appends a time of day, `ticks` after midnight.

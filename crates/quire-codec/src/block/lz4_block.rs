@@ -1,6 +1,5 @@
-//! The LZ4 block format, through the crate `lz4` (the C library). LZ4HC writes the same format.
+//! The LZ4 block format, through the crate `lz4` (the C library). LZ4HC ([`super::lz4_hc`]) writes the same format.
 
-use super::probe::{self, Probe};
 use super::{BLOCK_BYTES_MAX, BlockCodec, BlockCodecId, block_bounds};
 use crate::Corrupt;
 use lz4::block::{CompressionMode, compress_to_buffer, decompress_to_buffer};
@@ -8,20 +7,6 @@ use lz4::block::{CompressionMode, compress_to_buffer, decompress_to_buffer};
 /// The greedy search of LZ4.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lz4;
-
-/// The long search of LZ4HC, after a greedy one has shown that it is worth it.
-#[derive(Clone, Debug)]
-pub(super) struct Lz4Hc {
-    level: i32,
-    probe: Probe,
-}
-
-impl Lz4Hc {
-    pub(super) fn new(level: i32) -> Self {
-        let probe = Probe::default();
-        Self { level, probe }
-    }
-}
 
 /// Compresses into `output`, of which every byte may be used.
 pub(super) fn compress_into(
@@ -35,7 +20,7 @@ pub(super) fn compress_into(
     compress_to_buffer(input, Some(mode), false, output).ok()
 }
 
-fn decompress_block(input: &[u8], output: &mut [u8]) -> Result<(), Corrupt> {
+pub(super) fn decompress_block(input: &[u8], output: &mut [u8]) -> Result<(), Corrupt> {
     let raw_bytes = output.len();
     let refused = |what: &'static str| Err(Corrupt::new(what, 0));
     if raw_bytes > BLOCK_BYTES_MAX || input.len() > i32::MAX as usize {
@@ -57,27 +42,6 @@ impl BlockCodec for Lz4 {
     fn compress(&mut self, input: &[u8], output: &mut [u8], limit: usize) -> Option<usize> {
         let output = block_bounds(input, output, limit)?;
         compress_into(input, output, CompressionMode::DEFAULT)
-    }
-
-    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), Corrupt> {
-        decompress_block(input, output)
-    }
-}
-
-impl BlockCodec for Lz4Hc {
-    fn id(&self) -> BlockCodecId {
-        BlockCodecId::Lz4Hc
-    }
-
-    fn compress(&mut self, input: &[u8], output: &mut [u8], limit: usize) -> Option<usize> {
-        let output = block_bounds(input, output, limit)?;
-        if !self
-            .probe
-            .finds_matches(input, probe::slack(input.len(), output.len()))
-        {
-            return None;
-        }
-        compress_into(input, output, CompressionMode::HIGHCOMPRESSION(self.level))
     }
 
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), Corrupt> {

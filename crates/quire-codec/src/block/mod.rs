@@ -20,10 +20,12 @@
 //! ```
 
 mod dictionary;
+mod dictionary_training;
 mod estimate;
 mod gain;
 mod id;
 mod lz4_block;
+mod lz4_hc;
 mod lzjb;
 mod probe;
 mod stored;
@@ -111,7 +113,7 @@ pub fn open(id: BlockCodecId, options: &BlockOptions) -> Result<Box<dyn BlockCod
         BlockCodecId::Zle => Box::new(zle::Zle),
         BlockCodecId::Lzjb => Box::new(lzjb::Lzjb::default()),
         BlockCodecId::Lz4 => Box::new(lz4_block::Lz4),
-        BlockCodecId::Lz4Hc => Box::new(lz4_block::Lz4Hc::new(level)),
+        BlockCodecId::Lz4Hc => Box::new(lz4_hc::Lz4Hc::new(level)),
         BlockCodecId::Zlib => {
             let level = libdeflater::CompressionLvl::new(level).map_err(|_| wrong_level)?;
             Box::new(zlib::Zlib::new(level))

@@ -1,6 +1,6 @@
 //! The bits of one vector in the smallest of a few forms.
 
-use super::VECTOR_WORDS;
+use super::bits::{VECTOR_WORDS, clear_beyond};
 use crate::int::bitstream::{self, stream_bytes};
 use crate::int::frame::POSITION_BITS;
 use crate::{Corrupt, Cursor, VECTOR_VALUES};
@@ -151,7 +151,7 @@ impl Container {
                 running_parity(out);
             }
         }
-        super::clear_beyond(out, rows);
+        clear_beyond(out, rows);
         Ok(())
     }
 
@@ -243,7 +243,7 @@ fn changes(bits: &[u64; VECTOR_WORDS], rows: usize) -> [u64; VECTOR_WORDS] {
         before = word >> 63;
         word ^ shifted
     });
-    super::clear_beyond(&mut out, rows);
+    clear_beyond(&mut out, rows);
     out
 }
 
@@ -261,7 +261,7 @@ fn running_parity(words: &mut [u64; VECTOR_WORDS]) {
 
 fn inverted(bits: &[u64; VECTOR_WORDS], rows: usize) -> [u64; VECTOR_WORDS] {
     let mut out = bits.map(|word| !word);
-    super::clear_beyond(&mut out, rows);
+    clear_beyond(&mut out, rows);
     out
 }
 

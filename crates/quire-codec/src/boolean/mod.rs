@@ -17,54 +17,19 @@
 //!
 //! Each vector gets the smallest, so scattered NULLs, runs of NULLs and half NULLs all cost what they must.
 
+mod bits;
 mod containers;
 mod stored;
 
-use crate::fixed::check_rows;
+pub(crate) use bits::VECTOR_WORDS;
+pub use bits::to_words;
+use bits::{clear_beyond, vectors};
+
 use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 use crate::{vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 pub(crate) use stored::{RowSet, append_rows, rows_bytes};
-
-/// 64-bit words in a vector of bits.
-pub const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
-
-/// Packs booleans into words, least significant bit first.
-pub fn to_words(values: &[bool]) -> Vec<u64> {
-    let word = |chunk: &[bool]| {
-        chunk
-            .iter()
-            .enumerate()
-            .fold(0, |word, (bit, &value)| word | u64::from(value) << bit)
-    };
-    values.chunks(64).map(word).collect()
-}
-
-/// The words of vector `vector`, bits beyond the rows cleared.
-fn vector_words(words: &[u64], row_count: usize, vector: usize) -> [u64; VECTOR_WORDS] {
-    let mut out = [0; VECTOR_WORDS];
-    let source = words.get(vector * VECTOR_WORDS..).unwrap_or_default();
-    let count = source.len().min(VECTOR_WORDS);
-    out[..count].copy_from_slice(&source[..count]);
-    clear_beyond(&mut out, vector_rows(row_count, vector));
-    out
-}
-
-/// Clears the bits from `rows` on.
-fn clear_beyond(words: &mut [u64; VECTOR_WORDS], rows: usize) {
-    for (index, word) in words.iter_mut().enumerate() {
-        match rows.saturating_sub(index * 64) {
-            0 => *word = 0,
-            kept @ 1..64 => *word &= (1 << kept) - 1,
-            _ => {}
-        }
-    }
-}
-
-fn vectors(words: &[u64], row_count: usize) -> impl Iterator<Item = [u64; VECTOR_WORDS]> {
-    (0..vector_count(row_count)).map(move |vector| vector_words(words, row_count, vector))
-}
 
 /// Encodes the first `row_count` bits of `words`, least significant first.
 ///
@@ -113,7 +78,7 @@ fn unsupported(codec: CodecId) -> EncodeError {
 }
 
 fn check(words: &[u64], row_count: usize) -> Result<(), EncodeError> {
-    check_rows(row_count)?;
+    EncodeError::check_rows(row_count)?;
     if words.len() >= row_count.div_ceil(64) {
         Ok(())
     } else {

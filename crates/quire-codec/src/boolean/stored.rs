@@ -2,8 +2,8 @@
 //!
 //! Also used for the rows that a codec of numbers keeps aside.
 
+use super::bits::{VECTOR_WORDS, vectors};
 use super::containers::Container;
-use super::{VECTOR_WORDS, vectors};
 use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,8 +4,9 @@
 //! may end smaller. So where storage compresses, candidates are encoded, cut into blocks as storage cuts them, and
 //! ranked by what the block codec leaves.
 
-use super::{Candidate, ChooseOptions, Effort, cost};
+use super::{Candidate, ChooseOptions, cost};
 use crate::block::{self, BlockCodec, BlockCodecId, BlockOptions, MinimumGain};
+use crate::effort::Effort;
 use crate::{CodecId, EncodeError, Values, boolean, fixed, float, text};
 
 /// What the chosen bytes are stored on.

@@ -1,6 +1,8 @@
 //! Candidates for integers and floating point numbers.
 
-use super::{Candidate, ChooseOptions, Effort, cost, distinct};
+use super::{Candidate, ChooseOptions, cost};
+use crate::distinct;
+use crate::effort::Effort;
 use crate::fixed;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};

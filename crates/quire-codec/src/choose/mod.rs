@@ -11,38 +11,14 @@
 
 mod beneath;
 mod cost;
-mod distinct;
 mod fixed_width;
 mod sketch;
 
+pub use crate::effort::Effort;
 pub use beneath::{Beneath, encode};
-pub(crate) use distinct::Frequencies;
 pub use sketch::Sketch;
 
 use crate::{CodecId, Values, boolean, text};
-
-/// How hard to look for the best codec.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Effort {
-    /// Small samples.
-    Fast,
-    /// Samples large enough that the estimate is usually within a few per cent.
-    #[default]
-    Normal,
-    /// Every vector.
-    Thorough,
-}
-
-impl Effort {
-    /// Vectors of a payload of `vector_count` vectors to look at.
-    pub fn sample_vectors(self, vector_count: usize) -> usize {
-        match self {
-            Self::Fast => vector_count.min(4),
-            Self::Normal => vector_count.min(12),
-            Self::Thorough => vector_count,
-        }
-    }
-}
 
 /// What the caller wants of the chooser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! What a column looks like, in a few figures of a small sample: whether the analysis of some rows still holds for
 //! others.
 
+use super::ChooseOptions;
 use super::fixed_width::Sample;
-use super::{ChooseOptions, Effort};
 use crate::block::{self, BlockCodecId, BlockOptions, MinimumGain};
+use crate::effort::Effort;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};
 use crate::{BytesSlice, BytesVector, CodecId, PhysicalType, Values, fixed};

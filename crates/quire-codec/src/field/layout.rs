@@ -1,18 +1,9 @@
 //! Which byte packs the length code of which field, and where a field is (paper 1 §3.3.2 and figure 4).
 
 use super::Field;
-use super::tables::{DecodingTable, Ends, decoding_table};
+use super::tables::{DecodingTable, Ends, Place, decoding_table};
 use crate::Corrupt;
 use std::ops::Range;
-
-/// Where the value of a field is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Bytes before it.
-    pub offset: usize,
-    /// Its bytes; 0 means NULL.
-    pub length: u8,
-}
 
 /// A field and where its length code is.
 #[derive(Clone, Copy, Debug)]

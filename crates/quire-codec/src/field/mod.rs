@@ -9,8 +9,9 @@ mod suppress;
 mod tables;
 mod universal;
 
-pub use layout::{FieldLayout, Place, order_of_fewest_bytes};
+pub use layout::{FieldLayout, order_of_fewest_bytes};
 pub use steps::FieldSteps;
+pub use tables::Place;
 pub use universal::{UNIVERSAL_BITS_MAX, UniversalTable};
 
 /// What a compressed field holds, and so how its value is shortened and how its length is coded.

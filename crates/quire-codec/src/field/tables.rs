@@ -4,7 +4,16 @@
 //! ends of the fields in one word, which says the same: a field starts where the one before it ends, and the last
 //! end is the total.
 
-use super::{Field, Place};
+use super::Field;
+
+/// Where the value of a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its bytes; 0 means NULL.
+    pub length: u8,
+}
 
 /// An entry: byte `k` is where field `k` of the length byte ends, counted from the start of the byte's first
 /// field. Bytes beyond the last field repeat the total. No end passes 64, so the highest bit of each byte is 0.

@@ -32,23 +32,12 @@ fn unsupported<E: Element>(codec: CodecId) -> EncodeError {
     }
 }
 
-pub(crate) fn check_rows(row_count: usize) -> Result<(), EncodeError> {
-    if row_count <= ROWS_MAX {
-        Ok(())
-    } else {
-        Err(EncodeError::TooManyRows {
-            row_count,
-            limit: ROWS_MAX,
-        })
-    }
-}
-
 /// Encodes `values`, at most [`ROWS_MAX`] of them.
 ///
 /// # Errors
 /// Too many rows, a codec that integers do not have, or [`CodecId::Constant`] for values that differ.
 pub fn encode<E: Element>(codec: CodecId, values: &[E]) -> Result<Vec<u8>, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     let mut out = Vec::new();
     match codec {
         CodecId::Plain => {
@@ -69,7 +58,7 @@ pub fn encode<E: Element>(codec: CodecId, values: &[E]) -> Result<Vec<u8>, Encod
 
 /// Size of [`encode`]'s result, which is not written. Fails when `encode` would.
 pub fn encoded_bytes<E: Element>(codec: CodecId, values: &[E]) -> Result<usize, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     match codec {
         CodecId::Plain => Ok(values.len() * E::BYTES),
         CodecId::Constant => constant_value(values).map(|_| E::BYTES),

@@ -24,8 +24,7 @@
 //! | … | digits of each row, 64-bit integers or, for 32-bit columns, 32-bit ones ([`sequence`]); an exception repeats a neighbour |
 //! | … | per vector: exception positions of 10 bits, then their bits, 8 or 4 bytes each |
 
-use super::{Floating, as_bits};
-use crate::fixed::check_rows;
+use super::floating::{Floating, as_bits};
 use crate::int::bitstream::{self, stream_bytes};
 use crate::int::element::Element;
 use crate::int::frame::{POSITION_BITS, bit_length};
@@ -189,7 +188,7 @@ fn exception_bytes<F: Floating>(count: usize) -> usize {
 
 /// Size of what [`encode`] writes.
 pub(super) fn encoded_bytes<F: Floating>(values: &[F]) -> Result<usize, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     let planned = plan(values);
     let exceptions = planned
         .vectors
@@ -200,7 +199,7 @@ pub(super) fn encoded_bytes<F: Floating>(values: &[F]) -> Result<usize, EncodeEr
 }
 
 pub(super) fn encode<F: Floating>(values: &[F]) -> Result<Vec<u8>, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     let planned = plan(values);
     let mut digits = Vec::new();
     sequence::append(&planned.digits, &mut digits);

@@ -15,6 +15,7 @@ pub(crate) mod pfor;
 pub(crate) mod references;
 pub(crate) mod scaled;
 pub mod sequence;
+mod signed;
 mod unsigned;
 pub(crate) mod wide;
 

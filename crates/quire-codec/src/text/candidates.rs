@@ -5,7 +5,8 @@ use super::{
     DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, phrases, shape, words,
     zstd_blocks,
 };
-use crate::choose::{Effort, Frequencies};
+use crate::distinct::Frequencies;
+use crate::effort::Effort;
 use crate::{BytesSlice, BytesVector, CodecId, VECTOR_VALUES, vector_count};
 
 /// A codec, and what it would cost.

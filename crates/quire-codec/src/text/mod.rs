@@ -84,12 +84,7 @@ fn check(values: &BytesSlice) -> Result<(), EncodeError> {
     if !values.is_valid() {
         return Err(EncodeError::BadOffsets);
     }
-    if values.len() > ROWS_MAX {
-        return Err(EncodeError::TooManyRows {
-            row_count: values.len(),
-            limit: ROWS_MAX,
-        });
-    }
+    EncodeError::check_rows(values.len())?;
     if values.data_bytes() > DATA_BYTES_MAX {
         return Err(EncodeError::TooManyBytes {
             bytes: values.data_bytes(),

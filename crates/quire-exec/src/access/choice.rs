@@ -8,8 +8,10 @@ use quire_tables::SqlType;
 use quire_tables::row_table::KeyRange;
 use quire_tables::{RowScanError, RowSource, RowTable};
 
-use super::column_test::Reading;
-use super::{ColumnTest, KeyRanges, Prices, ValueSet, ranges_of};
+use super::column_test::{ColumnTest, Reading};
+use super::price::Prices;
+use super::ranges::{KeyRanges, ranges_of};
+use super::value_set::ValueSet;
 use crate::costs::Costs;
 use crate::plan::{Environment, Expression};
 

@@ -6,7 +6,7 @@ use quire_codec::PhysicalType;
 use quire_tables::SqlType;
 use quire_tables::row_table::Value;
 
-use super::{Interval, ValueSet};
+use super::value_set::{Interval, ValueSet};
 use crate::plan::{Comparison, Environment, Expression, Scalar};
 
 /// What a condition says of a column.

@@ -20,7 +20,3 @@ pub(crate) use lookup::{Lookup, fits, lookup};
 pub use price::path_ns;
 pub(crate) use price::{Prices, decoding_ns};
 pub(crate) use share::{rule, share};
-
-use column_test::ColumnTest;
-use ranges::{KeyRanges, ranges_of};
-use value_set::{Interval, ValueSet};

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use quire_tables::RowTable;
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value};
 
-use super::{Interval, ValueSet};
+use super::value_set::{Interval, ValueSet};
 
 /// Ranges of one key, at most.
 const MOST_RANGES: usize = 4096;

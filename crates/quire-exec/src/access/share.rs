@@ -11,7 +11,7 @@ use quire_tables::row_table::Value;
 use quire_tables::{RowColumnStatistics, RowStatistics, RowTable};
 
 use super::choice::{Column, columns_of};
-use super::{Interval, ValueSet};
+use super::value_set::{Interval, ValueSet};
 use crate::plan::{Comparison, Environment, Expression};
 
 /// Of conditions of which nothing is known.

@@ -8,7 +8,7 @@ use quire_tables::SqlType;
 use quire_tables::row_table::Value;
 
 use super::column_test::{ColumnTest, Reading};
-use super::{Interval, ValueSet};
+use super::value_set::{Interval, ValueSet};
 use crate::plan::{Comparison, Environment, Expression, LikePattern, Scalar, ValueKind};
 
 fn bound() -> impl Strategy<Value = Bound<Value>> {

@@ -4,6 +4,7 @@
 //! column is decoded once in a query, and a join puts no tuples together. Iterators know nothing of compression; programs do not
 //! either, but for the layouts that their attributes are read by.
 
+mod build_error;
 mod counted;
 mod distinct;
 mod explain;
@@ -15,6 +16,7 @@ mod kept_rows;
 mod keys;
 mod lower;
 mod merge_join;
+mod options;
 mod pipe;
 mod query;
 mod row_image;
@@ -25,15 +27,16 @@ mod spill;
 mod temporary;
 mod write;
 
+pub use build_error::BuildError;
 pub use distinct::DistinctProgram;
 pub use explain::Explanation;
 pub use group::{GroupPrograms, HashGroup};
 pub(crate) use index_join::{IndexJoin, IndexJoinSides, LookupKind};
 pub use join::{HashJoin, JoinKind, JoinSides};
-pub use lower::BuildError;
 pub(crate) use merge_join::{MergeJoin, MergeSides};
+pub use options::QueryOptions;
 pub use pipe::{Filter, Limit, Union};
-pub use query::{QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
+pub use query::{QueryCosts, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
 pub use sort::{Sort, SortKey};
 pub use spill::{SpillCosts, SpillCounts, Workspace};

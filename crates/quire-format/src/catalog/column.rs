@@ -2,7 +2,6 @@
 
 use quire_codec::{CodecId, Corrupt};
 
-use super::table::list;
 use crate::wire::{Reader, Writer};
 
 const NULLABLE: u64 = 1;
@@ -206,7 +205,7 @@ impl DictionaryRecord {
         let entry = |reader: &mut Reader<'_>| reader.bytes().map(<[u8]>::to_vec);
         Ok(DictionaryRecord {
             code_bits,
-            entries: list(reader, 1, entry)?,
+            entries: reader.list(1, entry)?,
         })
     }
 }

@@ -5,6 +5,7 @@
 //! the ids mean is the engine's business (its `SqlType`), so is the meaning of the two parameters, and of the table options.
 
 mod column;
+mod references;
 mod relation;
 mod role;
 mod table;
@@ -29,7 +30,7 @@ pub use table::{
 pub use tree::{TreeRecord, TreeRole};
 
 pub(crate) use column::read_codec;
-pub(crate) use table::{read_pages, write_pages};
+pub(crate) use references::{read_pages, write_pages};
 
 /// Layout version this program writes.
 pub const CATALOG_VERSION: u8 = 4;
@@ -230,17 +231,15 @@ impl CatalogRecord {
         if version > 1 {
             catalog.next_tree_id = reader.varint()?;
         }
-        catalog.tables = table::list(&mut reader, 4, |reader| {
-            TableRecord::decode(reader, version)
-        })?;
+        catalog.tables = reader.list(4, |reader| TableRecord::decode(reader, version))?;
         if version > 1 {
-            catalog.views = table::list(&mut reader, 5, ViewRecord::decode)?;
-            catalog.sequences = table::list(&mut reader, 11, SequenceRecord::decode)?;
+            catalog.views = reader.list(5, ViewRecord::decode)?;
+            catalog.sequences = reader.list(11, SequenceRecord::decode)?;
             catalog.trees = tree::read_trees(&mut reader)?;
             catalog.dropped_trees = tree::read_trees(&mut reader)?;
         }
         if version > 3 {
-            catalog.roles = table::list(&mut reader, 3, RoleRecord::decode)?;
+            catalog.roles = reader.list(3, RoleRecord::decode)?;
         }
         if let Err(what) = catalog.check() {
             return Err(reader.corrupt(what));

@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 
 use super::column::TypeRecord;
-use super::table::{list, read_i64, read_index};
+use super::references::read_index;
 use crate::wire::{Reader, Writer};
 
 const CYCLE: u8 = 1;
@@ -77,9 +77,9 @@ impl ViewRecord {
         let view = ViewRecord {
             id: reader.varint()?,
             name: reader.text()?,
-            columns: list(reader, 1, Reader::text)?,
+            columns: reader.list(1, Reader::text)?,
             query: reader.text()?,
-            depends_on: list(reader, 1, Reader::varint)?,
+            depends_on: reader.list(1, Reader::varint)?,
         };
         if !view.depends_on.is_sorted_by(|left, right| left < right) {
             return Err(reader.corrupt("what a view depends on is out of order"));
@@ -110,10 +110,10 @@ impl SequenceRecord {
             id: reader.varint()?,
             name: reader.text()?,
             value_type: TypeRecord::decode(reader)?,
-            start: read_i64(reader)?,
-            increment: read_i64(reader)?,
-            min: read_i64(reader)?,
-            max: read_i64(reader)?,
+            start: reader.signed_i64()?,
+            increment: reader.signed_i64()?,
+            min: reader.signed_i64()?,
+            max: reader.signed_i64()?,
             cache: reader.varint()?,
             cycles: false,
             owner: None,

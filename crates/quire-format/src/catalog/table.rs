@@ -3,6 +3,7 @@
 use quire_codec::Corrupt;
 
 use super::column::ColumnRecord;
+use super::references::{read_index, read_pages, write_indexes, write_pages};
 use super::tree::{TreeRecord, read_trees, write_trees};
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
@@ -205,7 +206,7 @@ impl TableRecord {
             id: reader.varint()?,
             name: reader.text()?,
             root_pages: read_pages(reader)?,
-            columns: list(reader, 5, |reader| ColumnRecord::decode(reader, version))?,
+            columns: reader.list(5, |reader| ColumnRecord::decode(reader, version))?,
             ..TableRecord::default()
         };
         if version > 1 {
@@ -219,15 +220,15 @@ impl TableRecord {
         let storage = reader.byte()?;
         self.storage = Storage::from_u8(storage)
             .ok_or_else(|| reader.corrupt(format!("unknown storage {storage}")))?;
-        let mut primary_keys = list(reader, 2, KeyRecord::decode)?;
+        let mut primary_keys = reader.list(2, KeyRecord::decode)?;
         self.primary_key = primary_keys.pop();
         if !primary_keys.is_empty() {
             return Err(reader.corrupt("a table has two primary keys"));
         }
-        self.indexes = list(reader, 4, IndexRecord::decode)?;
-        self.checks = list(reader, 2, CheckRecord::decode)?;
-        self.foreign_keys = list(reader, 6, ForeignKeyRecord::decode)?;
-        self.options = list(reader, 2, read_option)?;
+        self.indexes = reader.list(4, IndexRecord::decode)?;
+        self.checks = reader.list(2, CheckRecord::decode)?;
+        self.foreign_keys = reader.list(6, ForeignKeyRecord::decode)?;
+        self.options = reader.list(2, read_option)?;
         if !self.options.is_sorted_by(|left, right| left.0 < right.0) {
             return Err(reader.corrupt("table options are out of order"));
         }
@@ -249,7 +250,7 @@ impl KeyRecord {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
         Ok(KeyRecord {
             name: reader.text()?,
-            columns: list(reader, 2, KeyPart::decode)?,
+            columns: reader.list(2, KeyPart::decode)?,
         })
     }
 }
@@ -313,62 +314,15 @@ impl ForeignKeyRecord {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
         Ok(ForeignKeyRecord {
             name: reader.text()?,
-            columns: list(reader, 1, read_index)?,
+            columns: reader.list(1, read_index)?,
             referenced_table: reader.text()?,
-            referenced_columns: list(reader, 1, read_index)?,
+            referenced_columns: reader.list(1, read_index)?,
             on_delete: ReferentialAction::decode(reader)?,
             on_update: ReferentialAction::decode(reader)?,
         })
     }
 }
 
-/// Reads a count and that many items of at least `item_bytes_min` bytes.
-pub(super) fn list<'b, T>(
-    reader: &mut Reader<'b>,
-    item_bytes_min: usize,
-    item: impl Fn(&mut Reader<'b>) -> Result<T, Corrupt>,
-) -> Result<Vec<T>, Corrupt> {
-    let count = reader.count(item_bytes_min)?;
-    let mut items = Vec::with_capacity(count);
-    for _ in 0..count {
-        items.push(item(reader)?);
-    }
-    Ok(items)
-}
-
 fn read_option(reader: &mut Reader<'_>) -> Result<(u8, i64), Corrupt> {
-    Ok((reader.byte()?, read_i64(reader)?))
-}
-
-pub(super) fn read_i64(reader: &mut Reader<'_>) -> Result<i64, Corrupt> {
-    let value = reader.signed()?;
-    i64::try_from(value).map_err(|_| reader.corrupt("integer of more than 64 bits"))
-}
-
-pub(super) fn read_index(reader: &mut Reader<'_>) -> Result<usize, Corrupt> {
-    let index = usize::try_from(reader.varint()?);
-    index.map_err(|_| reader.corrupt("index of a column out of range"))
-}
-
-fn write_indexes(writer: &mut Writer, indexes: &[usize]) {
-    writer.varint(indexes.len() as u64);
-    for &index in indexes {
-        writer.varint(index as u64);
-    }
-}
-
-pub(crate) fn write_pages(writer: &mut Writer, pages: &[PageId]) {
-    writer.varint(pages.len() as u64);
-    for &page in pages {
-        writer.varint(page.get());
-    }
-}
-
-pub(super) fn read_page(reader: &mut Reader<'_>) -> Result<PageId, Corrupt> {
-    let page = reader.varint()?;
-    PageId::new(page).ok_or_else(|| reader.corrupt(format!("there cannot be a page {page}")))
-}
-
-pub(crate) fn read_pages(reader: &mut Reader<'_>) -> Result<Vec<PageId>, Corrupt> {
-    list(reader, 1, read_page)
+    Ok((reader.byte()?, reader.signed_i64()?))
 }

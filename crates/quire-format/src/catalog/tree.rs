@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 
-use super::table::{list, read_page};
+use super::references::read_page;
 use crate::volume::PageId;
 use crate::wire::{Reader, Writer};
 
@@ -89,5 +89,5 @@ pub(super) fn write_trees(writer: &mut Writer, trees: &[TreeRecord]) {
 }
 
 pub(super) fn read_trees(reader: &mut Reader<'_>) -> Result<Vec<TreeRecord>, Corrupt> {
-    list(reader, 3, TreeRecord::decode)
+    reader.list(3, TreeRecord::decode)
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::child::ChildPointer;
 use super::create::{PageSetup, SetupError};
-use super::layout::{ROW_PAGE_HEADER_BYTES, SLOT_BYTES};
+use super::layout::{ROW_PAGE_HEADER_BYTES, SLOT_BYTES, is_page_bytes};
 use super::space::{self, shared_bytes};
 use super::write::{ApplyError, RowPageMut, push};
 
@@ -76,7 +76,7 @@ impl LevelBuilder {
     /// # Errors
     /// A length no page has.
     pub fn new(options: BuildOptions) -> Result<Self, SetupError> {
-        if !space::is_page_bytes(options.page_bytes) {
+        if !is_page_bytes(options.page_bytes) {
             return Err(SetupError::PageBytes {
                 bytes: options.page_bytes,
             });

@@ -10,19 +10,17 @@ use quire_codec::block::BlockCodecId;
 use quire_codec::transform::{self, Transform};
 
 use super::expand::{Expanded, Values, string_lengths};
-use super::packing::{Packing, read_packed};
+use super::packing::{Columns, Packing, read_packed};
 use super::page_transform::PageTransform;
+use super::planes::{Keys, push_planes, read_keys, take_planes, whole};
 use super::raw_base::{Parts, Restored, gather_head};
 use super::read::RowPage;
-use super::shape::{ColumnPlace, PageShape};
+use super::shape::PageShape;
 use super::text::TextMode;
 use crate::document::{Field, Structure};
 
 /// The raw base of columns may be longer than the page: fields are expanded.
 const RAW_PAGES_MAX: usize = 4;
-
-/// Longest numbers that can be packed, in bytes.
-pub(super) const PACKED_BYTES_MAX: usize = 8;
 
 pub(crate) const STRUCTURE: Structure = Structure {
     name: "Raw base of an image by columns",
@@ -91,79 +89,6 @@ pub(super) struct Columnar {
     pub(super) raw: Vec<u8>,
     /// Stored as it is.
     pub(super) packed: Vec<u8>,
-}
-
-/// The first byte of all items of `width` bytes, then the second …, appended to `raw`.
-pub(super) fn push_planes(items: &[u8], item_bytes: usize, place: ColumnPlace, raw: &mut Vec<u8>) {
-    for byte in place.offset..place.offset + place.width {
-        let items = items.chunks_exact(item_bytes.max(1));
-        raw.extend(items.filter_map(|item| item.get(byte)));
-    }
-}
-
-/// Puts planes back where they were.
-pub(super) fn take_planes(
-    parts: &mut Parts<'_>,
-    items: &mut [u8],
-    item_bytes: usize,
-    place: ColumnPlace,
-) -> Result<(), Corrupt> {
-    let count = items.len() / item_bytes.max(1);
-    for byte in place.offset..place.offset + place.width {
-        let plane = parts.take(count)?;
-        for (item, value) in items.chunks_exact_mut(item_bytes.max(1)).zip(plane) {
-            if let Some(target) = item.get_mut(byte) {
-                *target = *value;
-            }
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn whole(width: usize) -> ColumnPlace {
-    ColumnPlace {
-        offset: 0,
-        width,
-        is_number: true,
-    }
-}
-
-/// The keys of a page behind its prefix.
-pub(super) struct Keys {
-    pub(super) bytes: Vec<u8>,
-    lengths: Vec<u8>,
-    /// The length of all of them, if there is one.
-    width: Option<usize>,
-}
-
-impl Keys {
-    fn of(page: &RowPage<'_>) -> Result<Self, Corrupt> {
-        let (mut bytes, mut lengths, mut width) = (Vec::new(), Vec::new(), None);
-        let mut same = true;
-        for entry in page.entries() {
-            let suffix = entry?.suffix;
-            same &= *width.get_or_insert(suffix.len()) == suffix.len();
-            bytes.extend_from_slice(suffix);
-            lengths.extend_from_slice(&(suffix.len() as u16).to_le_bytes());
-        }
-        Ok(Self {
-            bytes,
-            lengths,
-            width: width.filter(|width| same && *width > 0),
-        })
-    }
-
-    /// The width of keys that can be packed.
-    pub(super) fn number_width(&self) -> Option<usize> {
-        self.width.filter(|width| *width <= PACKED_BYTES_MAX)
-    }
-}
-
-/// Reverses the bytes of each number, so that keys are little endian.
-pub(super) fn reverse(bytes: &mut [u8], width: usize) {
-    for number in bytes.chunks_exact_mut(width.max(1)) {
-        number.reverse();
-    }
 }
 
 /// The raw base of a page by columns; `None` when it cannot be stored so.
@@ -298,35 +223,6 @@ pub(super) fn restore(
             raw.len(),
         ))
     }
-}
-
-/// Keys and expanded rows of an image.
-pub(super) struct Columns {
-    pub(super) keys: Vec<u8>,
-    pub(super) rows: Vec<u8>,
-    /// The strings of each column that was packed.
-    pub(super) texts: Vec<Option<Vec<u8>>>,
-}
-
-/// What all keys take, and the length of each if it is the same.
-pub(super) fn key_bytes(lengths: &[[u8; 2]]) -> (usize, Option<usize>) {
-    let length = |length: &[u8; 2]| usize::from(u16::from_le_bytes(*length));
-    let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
-    let width = lengths
-        .first()
-        .map(length)
-        .filter(|width| same && *width > 0);
-    (lengths.iter().map(length).sum(), width)
-}
-
-pub(super) fn read_keys(lengths: &[[u8; 2]], parts: &mut Parts<'_>) -> Result<Vec<u8>, Corrupt> {
-    let (bytes, width) = key_bytes(lengths);
-    let stored = parts.take(bytes)?;
-    let mut keys = stored.to_vec();
-    if let Some(width) = width {
-        take_planes(&mut Parts(stored), &mut keys, width, whole(width))?;
-    }
-    Ok(keys)
 }
 
 fn read_columns(

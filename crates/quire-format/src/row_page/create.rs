@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 use thiserror::Error;
 
-use super::layout::Header;
+use super::layout::{Header, is_page_bytes};
 use super::read::RowPage;
 use super::space::{self, shared_bytes};
 use super::verify::fences_are_legal;
@@ -54,7 +54,7 @@ impl<'a> RowPageMut<'a> {
     /// A length no page has, or fences no page can have.
     pub fn create(bytes: &'a mut [u8], setup: &PageSetup<'_>) -> Result<Self, SetupError> {
         let page_bytes = bytes.len();
-        if !space::is_page_bytes(page_bytes) {
+        if !is_page_bytes(page_bytes) {
             return Err(SetupError::PageBytes { bytes: page_bytes });
         }
         let (lower, upper) = (setup.lower, setup.upper);

@@ -12,6 +12,7 @@ use quire_codec::block::{BlockCodec, BlockCodecId};
 use thiserror::Error;
 
 use super::columnar;
+use super::layout::is_page_bytes;
 use super::op::{PageOp, apply};
 use super::page_transform::PageTransform;
 use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
@@ -161,8 +162,7 @@ impl<'a> PageImage<'a> {
             .ok_or_else(|| Corrupt::new("unknown transform of a row page", TRANSFORM))?;
         let page_bytes = 1_usize.checked_shl(header[PAGE_BITS].into()).unwrap_or(0);
         let raw_bytes = u32_at(header, RAW_BYTES)?;
-        if !space::is_page_bytes(page_bytes)
-            || raw_bytes > columnar::raw_bytes_max(transform, page_bytes)
+        if !is_page_bytes(page_bytes) || raw_bytes > columnar::raw_bytes_max(transform, page_bytes)
         {
             return Err(Corrupt::new("length of a row page", PAGE_BITS));
         }

@@ -7,6 +7,12 @@ use crate::document::{Field, Structure};
 /// Lengths a row page may have, in bytes.
 pub const PAGE_BYTES_ALLOWED: [usize; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
 
+/// Whether a row page may have this length.
+pub(super) const fn is_page_bytes(bytes: usize) -> bool {
+    let [least, .., most] = PAGE_BYTES_ALLOWED;
+    bytes.is_power_of_two() && least <= bytes && bytes <= most
+}
+
 /// Length of a row page when the table does not say.
 pub const PAGE_BYTES_DEFAULT: usize = 16 << 10;
 
@@ -208,11 +214,6 @@ impl Header {
 
     pub(super) fn write_lsn(page: &mut [u8], lsn: u64) -> Result<(), Corrupt> {
         put(header_of(page)?, LSN, lsn.to_le_bytes());
-        Ok(())
-    }
-
-    pub(super) fn write_layout(page: &mut [u8], layout: u32) -> Result<(), Corrupt> {
-        put(header_of(page)?, LAYOUT, layout.to_le_bytes());
         Ok(())
     }
 

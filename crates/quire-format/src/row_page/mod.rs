@@ -57,6 +57,7 @@ mod op;
 mod packed;
 mod packing;
 mod page_transform;
+mod planes;
 mod raw_base;
 mod read;
 mod repeats;

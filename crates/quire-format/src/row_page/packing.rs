@@ -3,12 +3,10 @@
 use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 
-use super::columnar::{
-    Columns, Keys, PACKED_BYTES_MAX, key_bytes, read_keys, reverse, take_planes, whole,
-};
 use super::expand::{Expanded, string_lengths};
 use super::packed::{BitReader, BitWriter, Mode};
 use super::page_transform::PageTransform;
+use super::planes::{Keys, PACKED_BYTES_MAX, key_bytes, read_keys, reverse, take_planes, whole};
 use super::raw_base::Parts;
 use super::shape::{ColumnPlace, PageShape};
 use super::text::TextMode;
@@ -145,6 +143,14 @@ impl Modes {
             texts,
         })
     }
+}
+
+/// Keys and expanded rows of an image.
+pub(super) struct Columns {
+    pub(super) keys: Vec<u8>,
+    pub(super) rows: Vec<u8>,
+    /// The strings of each column that was packed.
+    pub(super) texts: Vec<Option<Vec<u8>>>,
 }
 
 pub(super) fn read_packed(

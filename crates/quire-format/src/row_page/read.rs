@@ -8,9 +8,8 @@ use quire_codec::Corrupt;
 use super::child::ChildPointer;
 use super::layout::{
     Header, HeaderBytes, ROW_PAGE_HEADER_BYTES, SLOT_BYTES, Slot, SlotBytes, TreePageKind, head_at,
-    head_of, slot_offset,
+    head_of, is_page_bytes, slot_offset,
 };
-use super::{space, verify};
 use crate::volume::PageId;
 
 /// A row page, to read.
@@ -69,17 +68,6 @@ impl Entry<'_> {
 }
 
 impl<'a> RowPage<'a> {
-    /// A page from bytes that nobody vouches for. Everything that must hold is checked, in time proportional to
-    /// the number of slots and the length of the keys.
-    ///
-    /// # Errors
-    /// The first thing found that is wrong.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Corrupt> {
-        let page = Self::trusted(bytes)?;
-        verify::every_invariant(&page)?;
-        Ok(page)
-    }
-
     /// A page from bytes that were opened before and have been changed by this module only. The header alone is
     /// checked. If the bytes are not what the caller believes, the answers are wrong or errors, and nothing worse.
     ///
@@ -87,7 +75,7 @@ impl<'a> RowPage<'a> {
     /// A header that contradicts itself or the length of the page.
     #[inline]
     pub fn trusted(bytes: &'a [u8]) -> Result<Self, Corrupt> {
-        if !space::is_page_bytes(bytes.len()) {
+        if !is_page_bytes(bytes.len()) {
             return Err(wrong_length(bytes.len()));
         }
         let head = Header::check(bytes)?;

@@ -10,7 +10,7 @@
 
 use quire_codec::Corrupt;
 
-use super::layout::{PAGE_BYTES_ALLOWED, ROW_PAGE_HEADER_BYTES, SLOT_BYTES};
+use super::layout::{ROW_PAGE_HEADER_BYTES, SLOT_BYTES};
 use super::read::RowPage;
 
 /// Insertions at the end, one after the other, after which a page counts as appended to.
@@ -118,11 +118,6 @@ pub(super) fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
         .zip(other)
         .take_while(|(one, other)| one == other)
         .count()
-}
-
-pub(super) const fn is_page_bytes(bytes: usize) -> bool {
-    let [least, .., most] = PAGE_BYTES_ALLOWED;
-    bytes.is_power_of_two() && least <= bytes && bytes <= most
 }
 
 /// Where the bytes of a new record can come from.

@@ -12,7 +12,20 @@ use super::layout::{TreePageKind, head_of, slot_offset};
 use super::read::RowPage;
 use super::space::{self, shared_bytes};
 
-pub(super) fn every_invariant(page: &RowPage<'_>) -> Result<(), Corrupt> {
+impl<'a> RowPage<'a> {
+    /// A page from bytes that nobody vouches for. Everything that must hold is checked, in time proportional to
+    /// the number of slots and the length of the keys.
+    ///
+    /// # Errors
+    /// The first thing found that is wrong.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Corrupt> {
+        let page = Self::trusted(bytes)?;
+        every_invariant(&page)?;
+        Ok(page)
+    }
+}
+
+fn every_invariant(page: &RowPage<'_>) -> Result<(), Corrupt> {
     fences_are_short_and_ascend(page)?;
     prefix_is_what_the_fences_share(page)?;
     lengths_are_within_limits(page)?;

@@ -91,14 +91,6 @@ impl<'a> RowPageMut<'a> {
         Header::write_lsn(self.bytes, lsn)
     }
 
-    /// Notes the layout of the tuples.
-    ///
-    /// # Errors
-    /// Never: a page has a header.
-    pub fn set_layout(&mut self, layout: u32) -> Result<(), Corrupt> {
-        Header::write_layout(self.bytes, layout)
-    }
-
     /// Adds an entry whose key is not there yet; returns its index.
     ///
     /// # Errors

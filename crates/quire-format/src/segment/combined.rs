@@ -3,36 +3,37 @@
 use quire_codec::correlated::{self, Combination, Residual, is_supported};
 use quire_codec::{Corrupt, PhysicalType, Scalar};
 
-use super::SegmentReader;
+use super::plain::PlainSegment;
 
 /// The references of a column and what they say together.
 #[derive(Debug)]
 pub(super) struct Combined {
     combination: Combination,
-    first: SegmentReader,
-    second: Option<SegmentReader>,
+    first: PlainSegment,
+    second: Option<PlainSegment>,
 }
 
 impl Combined {
+    /// What is wrong with references that cannot be.
+    pub(super) const WRONG_REFERENCES: &'static str =
+        "segment of residuals has references of other rows or types";
+
     /// Checks that the references belong to a column of `row_count` rows.
     pub(super) fn new(
         combination: Combination,
-        first: SegmentReader,
-        second: Option<SegmentReader>,
+        first: PlainSegment,
+        second: Option<PlainSegment>,
         row_count: usize,
     ) -> Result<Self, Corrupt> {
-        let leads = |reference: &SegmentReader| {
-            is_supported(reference.physical_type())
-                && reference.row_count() == row_count
-                && !reference.has_relation()
+        let leads = |reference: &PlainSegment| {
+            is_supported(reference.physical_type()) && reference.row_count() == row_count
         };
         let found = 1 + usize::from(second.is_some());
         if combination.reference_count() != found
             || !leads(&first)
             || second.as_ref().is_some_and(|second| !leads(second))
         {
-            let what = "segment of residuals has references of other rows or types";
-            return Err(Corrupt::new(what, 0));
+            return Err(Corrupt::new(Self::WRONG_REFERENCES, 0));
         }
         Ok(Self {
             combination,
@@ -88,17 +89,17 @@ impl Combined {
 
 /// Adds a vector of a reference to what is left, or subtracts it; in its own type, not widened.
 fn apply_one<T: Residual>(
-    reference: &mut SegmentReader,
+    reference: &mut PlainSegment,
     vector: usize,
     values: &mut [T; 1024],
     is_sum: bool,
 ) -> Result<(), Corrupt> {
     fn of<T: Residual, E: Copy + Default + Into<i64>>(
-        reference: &mut SegmentReader,
+        reference: &mut PlainSegment,
         vector: usize,
         values: &mut [T; 1024],
         is_sum: bool,
-        decode: impl Fn(&mut SegmentReader, usize, &mut [E; 1024]) -> Result<usize, Corrupt>,
+        decode: impl Fn(&mut PlainSegment, usize, &mut [E; 1024]) -> Result<usize, Corrupt>,
     ) -> Result<(), Corrupt> {
         let mut expected = [E::default(); 1024];
         decode(reference, vector, &mut expected)?;
@@ -111,15 +112,15 @@ fn apply_one<T: Residual>(
         Ok(())
     }
     match reference.physical_type() {
-        PhysicalType::Int16 => of(reference, vector, values, is_sum, SegmentReader::decode_i16),
-        PhysicalType::Int32 => of(reference, vector, values, is_sum, SegmentReader::decode_i32),
-        _ => of(reference, vector, values, is_sum, SegmentReader::decode_i64),
+        PhysicalType::Int16 => of(reference, vector, values, is_sum, PlainSegment::decode_i16),
+        PhysicalType::Int32 => of(reference, vector, values, is_sum, PlainSegment::decode_i32),
+        _ => of(reference, vector, values, is_sum, PlainSegment::decode_i64),
     }
 }
 
 /// A vector of a reference; NULLs count as 0.
 fn wide_or_zero(
-    reference: &mut SegmentReader,
+    reference: &mut PlainSegment,
     vector: usize,
     out: &mut [i64; 1024],
 ) -> Result<(), Corrupt> {
@@ -128,7 +129,7 @@ fn wide_or_zero(
 }
 
 fn clear_nulls<E: Default>(
-    reference: &mut SegmentReader,
+    reference: &mut PlainSegment,
     vector: usize,
     values: &mut [E; 1024],
 ) -> Result<(), Corrupt> {
@@ -144,7 +145,7 @@ fn clear_nulls<E: Default>(
     Ok(())
 }
 
-fn one_or_zero(reference: &mut SegmentReader, row: usize) -> Result<i64, Corrupt> {
+fn one_or_zero(reference: &mut PlainSegment, row: usize) -> Result<i64, Corrupt> {
     match reference.value(row)? {
         None => Ok(0),
         Some(Scalar::Int16(value)) => Ok(value.into()),

@@ -8,6 +8,7 @@ use super::map::{
     IntegerKeys, KEY_SPAN_MAX, KEYS_ARE_CODES, KEYS_ARE_INTEGERS, Keys, MAP_HEADER_BYTES,
     MAP_VERSION,
 };
+use super::plain::PlainSegment;
 use super::validity::is_valid;
 use super::{ChooseOptions, SegmentInput, SegmentReader, choose_and_encode};
 
@@ -50,7 +51,10 @@ pub fn encode_map(
     reference: &mut SegmentReader,
 ) -> Result<Option<EncodedMap>, MapError> {
     let rows = input.values.len();
-    if reference.row_count() != rows || reference.has_relation() || rows == 0 {
+    let Some(reference) = reference.as_plain() else {
+        return Ok(None);
+    };
+    if reference.row_count() != rows || rows == 0 {
         return Ok(None);
     }
     let Some(keys) = keys_of(reference)? else {
@@ -126,7 +130,7 @@ fn assemble(
 }
 
 /// The keys of a reference; `None` if it has neither a dictionary nor integers close enough.
-fn keys_of(reference: &mut SegmentReader) -> Result<Option<Keys>, Corrupt> {
+fn keys_of(reference: &mut PlainSegment) -> Result<Option<Keys>, Corrupt> {
     if let Some(count) = reference.dictionary_len() {
         return Ok(Some(Keys::Codes(count)));
     }
@@ -139,7 +143,7 @@ fn keys_of(reference: &mut SegmentReader) -> Result<Option<Keys>, Corrupt> {
 }
 
 /// The distinct values that are not NULL, ascending; `None` if they lie too far apart, or there are none.
-fn distinct(reference: &mut SegmentReader) -> Result<Option<Vec<i64>>, Corrupt> {
+fn distinct(reference: &mut PlainSegment) -> Result<Option<Vec<i64>>, Corrupt> {
     let mut values = Vec::with_capacity(reference.row_count());
     let mut vector_values = [0; VECTOR_VALUES];
     let mut valid = [u64::MAX; VECTOR_VALUES / 64];
@@ -167,7 +171,7 @@ fn distinct(reference: &mut SegmentReader) -> Result<Option<Vec<i64>>, Corrupt> 
     Ok(Some(keys.map(|(key, _)| key).collect()))
 }
 
-fn numbers_of(keys: &Keys, reference: &mut SegmentReader) -> Result<Vec<u32>, Corrupt> {
+fn numbers_of(keys: &Keys, reference: &mut PlainSegment) -> Result<Vec<u32>, Corrupt> {
     let mut numbers = Vec::with_capacity(reference.row_count());
     let mut out = [0; VECTOR_VALUES];
     for vector in 0..reference.vector_count() {

@@ -2,7 +2,7 @@
 
 use quire_codec::{BytesVector, Corrupt, PhysicalType, Scalar, Values};
 
-use super::SegmentReader;
+use super::plain::PlainSegment;
 
 /// Bytes of the strings of a map, in memory. Encoders make none that has more, decoders call more corrupt.
 pub(super) const ENTRY_BYTES_MAX: usize = 16 << 20;
@@ -69,11 +69,11 @@ impl Entries {
     }
 
     /// Appends all values of a segment, which has the type.
-    pub(super) fn append(&mut self, segment: &mut SegmentReader) -> Result<(), Corrupt> {
+    pub(super) fn append(&mut self, segment: &mut PlainSegment) -> Result<(), Corrupt> {
         fn of<T: Copy + Default>(
             entries: &mut Vec<T>,
-            segment: &mut SegmentReader,
-            decode: fn(&mut SegmentReader, usize, &mut [T; 1024]) -> Result<usize, Corrupt>,
+            segment: &mut PlainSegment,
+            decode: fn(&mut PlainSegment, usize, &mut [T; 1024]) -> Result<usize, Corrupt>,
         ) -> Result<(), Corrupt> {
             let mut values = [T::default(); 1024];
             for vector in 0..segment.vector_count() {
@@ -83,13 +83,13 @@ impl Entries {
             Ok(())
         }
         match self {
-            Self::Bool(entries) => of(entries, segment, SegmentReader::decode_bool),
-            Self::Int16(entries) => of(entries, segment, SegmentReader::decode_i16),
-            Self::Int32(entries) => of(entries, segment, SegmentReader::decode_i32),
-            Self::Int64(entries) => of(entries, segment, SegmentReader::decode_i64),
-            Self::Int128(entries) => of(entries, segment, SegmentReader::decode_i128),
-            Self::Float32(entries) => of(entries, segment, SegmentReader::decode_f32),
-            Self::Float64(entries) => of(entries, segment, SegmentReader::decode_f64),
+            Self::Bool(entries) => of(entries, segment, PlainSegment::decode_bool),
+            Self::Int16(entries) => of(entries, segment, PlainSegment::decode_i16),
+            Self::Int32(entries) => of(entries, segment, PlainSegment::decode_i32),
+            Self::Int64(entries) => of(entries, segment, PlainSegment::decode_i64),
+            Self::Int128(entries) => of(entries, segment, PlainSegment::decode_i128),
+            Self::Float32(entries) => of(entries, segment, PlainSegment::decode_f32),
+            Self::Float64(entries) => of(entries, segment, PlainSegment::decode_f64),
             Self::Bytes(entries) => {
                 for vector in 0..segment.vector_count() {
                     segment.decode_bytes(vector, entries)?;

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use quire_codec::{BytesVector, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar, VECTOR_VALUES};
 
 use super::entries::Entries;
-use super::{SegmentReader, SegmentSizes};
+use super::plain::{PlainSegment, SegmentHeader, SegmentSizes};
 
 /// The version this code writes, and the only one it reads.
 pub(super) const MAP_VERSION: u8 = 1;
@@ -124,7 +124,7 @@ impl Keys {
     /// The number of the key that each row of a vector of the reference has, and `null` for NULL.
     pub(super) fn numbers(
         &self,
-        reference: &mut SegmentReader,
+        reference: &mut PlainSegment,
         vector: usize,
         null: u32,
         out: &mut [u32; VECTOR_VALUES],
@@ -156,7 +156,7 @@ impl Keys {
 /// A map segment that is being read, with its reference.
 #[derive(Debug)]
 pub(super) struct Mapped {
-    reference: SegmentReader,
+    reference: PlainSegment,
     keys: Keys,
     /// Of the keys, of NULL if the reference has any, and of the exceptions, most that repeat left out.
     entries: Entries,
@@ -171,15 +171,25 @@ pub(super) struct Mapped {
 
 /// The parts of a map segment's image.
 pub(super) struct MapImage {
-    pub(super) row_count: usize,
-    pub(super) null_count: usize,
-    pub(super) sizes: SegmentSizes,
-    keys: Option<SegmentReader>,
-    pub(super) values: SegmentReader,
-    exceptions: Option<(SegmentReader, SegmentReader)>,
+    row_count: usize,
+    null_count: usize,
+    sizes: SegmentSizes,
+    keys: Option<PlainSegment>,
+    values: PlainSegment,
+    exceptions: Option<(PlainSegment, PlainSegment)>,
 }
 
 impl MapImage {
+    /// What the column says of itself.
+    pub(super) fn header(&self) -> SegmentHeader {
+        SegmentHeader {
+            row_count: self.row_count,
+            null_count: self.null_count,
+            sizes: self.sizes,
+            ..*self.values.header()
+        }
+    }
+
     pub(super) fn open(image: &Arc<[u8]>) -> Result<Self, Corrupt> {
         let mut cursor = Cursor::new(image, 0..image.len())?;
         let version = cursor.u8("map version")?;
@@ -203,7 +213,7 @@ impl MapImage {
         let mut part = |length| {
             let range: Range<usize> = cursor.take(length, "part of a map")?;
             let bytes = image.get(range).unwrap_or_default();
-            SegmentReader::open(bytes.into())
+            PlainSegment::open(bytes.into())
         };
         let [keys, values, positions, others] = lengths;
         let is_shaped =
@@ -234,11 +244,14 @@ impl MapImage {
 }
 
 impl Mapped {
+    /// What is wrong with a reference that cannot be.
+    pub(super) const WRONG_REFERENCE: &'static str = "map has a reference of other rows";
+
     /// Decodes the map, checks it, and joins it with its reference.
-    pub(super) fn new(image: MapImage, reference: SegmentReader) -> Result<Self, Corrupt> {
+    pub(super) fn new(image: MapImage, reference: PlainSegment) -> Result<Self, Corrupt> {
         let wrong = |what: &'static str| Err(Corrupt::new(what, 0));
-        if reference.row_count() != image.row_count || reference.has_relation() {
-            return wrong("map has a reference of other rows");
+        if reference.row_count() != image.row_count {
+            return wrong(Self::WRONG_REFERENCE);
         }
         let mut keys = match (image.keys, reference.dictionary_len()) {
             (Some(mut keys), _) => {
@@ -396,7 +409,7 @@ impl Mapped {
 }
 
 /// All values of a segment of integers, which has no NULLs.
-fn integers(segment: &mut SegmentReader, expected: PhysicalType) -> Result<Vec<i64>, Corrupt> {
+fn integers(segment: &mut PlainSegment, expected: PhysicalType) -> Result<Vec<i64>, Corrupt> {
     if segment.physical_type() != expected || segment.null_count() > 0 {
         return Err(Corrupt::new(
             "part of a map is of another type, or has NULLs",
@@ -412,7 +425,7 @@ fn integers(segment: &mut SegmentReader, expected: PhysicalType) -> Result<Vec<i
     Ok(integers)
 }
 
-fn positions_below(row_count: usize, segment: &mut SegmentReader) -> Result<Vec<u32>, Corrupt> {
+fn positions_below(row_count: usize, segment: &mut PlainSegment) -> Result<Vec<u32>, Corrupt> {
     let positions = integers(segment, PhysicalType::Int32)?;
     let mut next = 0;
     let mut rows = Vec::with_capacity(positions.len());
@@ -427,7 +440,7 @@ fn positions_below(row_count: usize, segment: &mut SegmentReader) -> Result<Vec<
     Ok(rows)
 }
 
-fn append_validity(segment: &mut SegmentReader, validity: &mut Vec<bool>) -> Result<(), Corrupt> {
+fn append_validity(segment: &mut PlainSegment, validity: &mut Vec<bool>) -> Result<(), Corrupt> {
     let mut words = [0; VECTOR_VALUES / 64];
     for vector in 0..segment.vector_count() {
         segment.validity(vector, &mut words)?;

@@ -43,14 +43,16 @@ mod encode_map;
 mod entries;
 mod fill;
 mod map;
+mod plain;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod validity;
 
 pub use encode_map::{EncodedMap, MapError, encode_map};
+pub use plain::SegmentSizes;
 pub use quire_codec::choose::{Beneath, Choice, ChooseOptions, Effort, Sketch};
-pub use reader::{SegmentReader, SegmentSizes};
+pub use reader::SegmentReader;
 
 use fill::Filled;
 use quire_codec::choose::{choose, encode};
@@ -79,7 +81,7 @@ pub struct SegmentInput<'a> {
 /// A codec that cannot hold the type or, for [`CodecId::Constant`], the values; more than [`ROWS_MAX`] rows;
 /// a validity of another length than the values.
 pub fn encode_segment(input: &SegmentInput<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
-    let validity = Validity::of(input)?;
+    let validity = Validity::of(input.values.len(), input.validity)?;
     let filled = Filled::new(&input.values, &validity, fill::repeats(codec));
     assemble(&filled.values(), &validity, codec)
 }
@@ -87,7 +89,7 @@ pub fn encode_segment(input: &SegmentInput<'_>, codec: CodecId) -> Result<Vec<u8
 /// Chooses the codec. The sizes are those of the whole segment; the one of the choice is exact when the whole
 /// column was looked at, and otherwise extrapolated from a sample.
 pub fn choose_codec(input: &SegmentInput<'_>, options: &ChooseOptions) -> Choice {
-    match Validity::of(input) {
+    match Validity::of(input.values.len(), input.validity) {
         Ok(validity) => {
             let filled = Filled::for_choice(&input.values, &validity);
             whole_segment(choose(&filled.values(), options), &validity)
@@ -124,7 +126,7 @@ impl<'a> SegmentValues<'a> {
     /// # Errors
     /// More than [`ROWS_MAX`] rows, or a validity of another length than the values.
     pub fn new(input: &SegmentInput<'a>) -> Result<Self, EncodeError> {
-        let validity = Validity::of(input)?;
+        let validity = Validity::of(input.values.len(), input.validity)?;
         let filled = Filled::for_choice(&input.values, &validity);
         Ok(Self {
             input: *input,

@@ -1,6 +1,5 @@
 //! Which rows are NULL, and the section of the segment that says so.
 
-use super::SegmentInput;
 use quire_codec::boolean::{self, BooleanDecoder};
 use quire_codec::{CodecId, Corrupt, Cursor, EncodeError, ROWS_MAX, vector_count, vector_rows};
 use std::ops::Range;
@@ -21,15 +20,15 @@ pub(super) struct Validity<'a> {
 }
 
 impl<'a> Validity<'a> {
-    pub(super) fn of(input: &SegmentInput<'a>) -> Result<Self, EncodeError> {
-        let row_count = input.values.len();
+    /// `words`: one bit a row, 1 for those that are not NULL; `None` when no row is NULL.
+    pub(super) fn of(row_count: usize, words: Option<&'a [u64]>) -> Result<Self, EncodeError> {
         if row_count > ROWS_MAX {
             return Err(EncodeError::TooManyRows {
                 row_count,
                 limit: ROWS_MAX,
             });
         }
-        let Some(words) = input.validity else {
+        let Some(words) = words else {
             return Ok(Self {
                 words: None,
                 row_count,

@@ -42,6 +42,7 @@
 //! A column that is dropped stays in the layout until the table is rewritten.
 
 mod access;
+mod column;
 mod decode;
 mod dictionary;
 mod encode;
@@ -50,6 +51,7 @@ mod section;
 mod value;
 
 pub use access::{ColumnAccess, SuppressedPlace, ValuePlace};
+pub use column::{LayoutError, TupleColumn, TupleCompression};
 pub use dictionary::{CODE_BITS_MAX, DictionaryError, TupleDictionary};
-pub use layout::{LayoutError, TupleColumn, TupleCompression, TupleLayout};
+pub use layout::TupleLayout;
 pub use value::{TupleType, TupleValue, ValueError};

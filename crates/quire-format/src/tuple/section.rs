@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quire_codec::field::{Field, FieldLayout, FieldType, order_of_fewest_bytes};
 use quire_codec::transform::Column;
 
+use super::column::{LayoutError, OPEN_MAX, TupleColumn, TupleCompression};
 use super::dictionary::TupleDictionary;
-use super::layout::{LayoutError, TupleColumn, TupleCompression};
 use super::value::TupleType;
 use crate::row_page::{PageShape, ShapeError};
 
@@ -112,9 +112,6 @@ pub(super) struct SmallField {
     pub(super) column: usize,
     pub(super) kind: SmallKind,
 }
-
-/// Most columns of a section with open dictionaries: encoders note which values have a code in one word.
-pub(super) const OPEN_MAX: usize = 64;
 
 /// The code of a column in part 1 that says that the value is in part 4, if it is 0.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 
 use super::bit_pack::{UNROLLED_CODES, code_mask};
 use super::layout::{GroupExceptions, group_exceptions};
-use super::segment::Parts;
+use super::parts::Parts;
 use super::word::{Integer, Word};
 use super::{GROUP_VALUES, Marking, Scheme};
 use quire_codec::Corrupt;

@@ -2,7 +2,7 @@
 
 use super::bit_pack::{code_at, code_mask};
 use super::layout::group_exceptions;
-use super::segment::Parts;
+use super::parts::Parts;
 use super::word::{Integer, Word};
 use super::{GROUP_VALUES, Marking, Scheme};
 use quire_codec::Corrupt;

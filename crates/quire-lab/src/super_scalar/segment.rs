@@ -3,23 +3,12 @@
 use super::decompress::{self, Rows};
 use super::dictionary::Dictionary;
 use super::fine_grained;
-use super::layout::{DictionaryKind, Header, Sections};
+use super::layout::{DictionaryKind, Header};
+use super::parts::Parts;
 use super::word::{Integer, Word};
 use super::{GROUP_VALUES, Scheme};
 use quire_codec::{Corrupt, VECTOR_VALUES, vector_rows};
 use std::sync::Arc;
-
-/// The sections of a segment whose header was checked. What they contain is not trusted.
-#[derive(Clone, Debug)]
-pub(super) struct Parts<'a, T: Integer> {
-    pub(super) header: Header,
-    pub(super) sections: Sections,
-    pub(super) entries: &'a [u8],
-    pub(super) totals: &'a [u8],
-    pub(super) codes: &'a [u8],
-    pub(super) exceptions: &'a [u8],
-    pub(super) dictionary: Option<Arc<Dictionary<T>>>,
-}
 
 /// A segment of values, to be decoded by vectors or groups, or one value at a time.
 #[derive(Clone, Debug)]

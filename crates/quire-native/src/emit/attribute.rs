@@ -10,8 +10,8 @@ use quire_exec::avm::{Operand, Tuple};
 use quire_format::tuple::{SuppressedPlace, TupleType, ValuePlace};
 
 use super::{CHECKED, Emitter, FIXED, Read};
-use crate::machine::SPAN_BYTES;
 use crate::outline::{Column, attribute_of};
+use crate::span::SPAN_BYTES;
 
 /// A null-suppressed value: how many bytes it has, and 8 bytes from its first on.
 struct Suppressed {

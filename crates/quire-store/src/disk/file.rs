@@ -6,9 +6,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::Disk;
+use super::{Disk, OpenMode};
 use crate::error::OpenError;
-use crate::volume::OpenMode;
 
 /// A file, locked for as long as the value lives: exclusively when it is open for writing, shared
 /// when it is open read-only.

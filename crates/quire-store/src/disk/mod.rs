@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::error::OpenError;
+
 mod file;
 mod memory;
 mod simulated;
@@ -9,8 +11,17 @@ mod throttled;
 
 pub use file::FileDisk;
 pub use memory::MemDisk;
-pub use simulated::{CrashImages, Fault, FaultKind, Operation, SimDisk};
+pub use simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::Operation};
 pub use throttled::{Clock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
+
+/// May what is on a disk be changed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Yes.
+    ReadWrite,
+    /// No: not a byte of the file is written.
+    ReadOnly,
+}
 
 /// A growable array of bytes that outlives the process.
 ///
@@ -60,6 +71,19 @@ pub trait Disk: Send + Sync {
 
     /// What to call this disk in messages: the path of the file.
     fn name(&self) -> String;
+}
+
+/// A volume on the disk cannot be opened.
+pub(crate) fn open_failed(
+    disk: &dyn Disk,
+    operation: &'static str,
+    source: io::Error,
+) -> OpenError {
+    OpenError::Io {
+        file: disk.name(),
+        operation,
+        source,
+    }
 }
 
 /// True for the errors that mean "no space left", which a volume survives.

@@ -3,8 +3,9 @@
 use quire_format::log::{LogContent, LogPage};
 use quire_format::volume::PageKind;
 
-use super::group::check_length;
-use super::{Log, LogSequence};
+use super::Log;
+use super::commit::check_length;
+use super::sequence::LogSequence;
 use crate::error::CommitError;
 use crate::volume::{Durability, WriteBatch};
 

@@ -6,8 +6,11 @@
 
 use std::mem;
 
-use super::group::{Filling, Group, check_length};
-use super::{Log, LogInner, LogSequence};
+use super::Log;
+use super::commit::check_length;
+use super::group::{Filling, Group};
+use super::inner::LogInner;
+use super::sequence::LogSequence;
 use crate::error::CommitError;
 use crate::volume::Durability;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use quire_format::log::LogRoot;
 use quire_format::volume::PageId;
 
-use super::LogSequence;
+use super::sequence::LogSequence;
 
 /// A page of commits that is not truncated.
 pub(super) struct LivePage {

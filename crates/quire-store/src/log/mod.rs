@@ -2,7 +2,7 @@
 //!
 //! There is no second file and no second format. A batch of the volume already is a log: checksummed, chained, synced
 //! once, recovered as a whole or not at all. A commit of row transactions is a batch with one more page, a *log page*
-//! with the redo records of every transaction that waited at the time (`group`). A checkpoint of the row tables is
+//! with the redo records of every transaction that waited at the time (`commit`). A checkpoint of the row tables is
 //! a batch that writes their changed pages and frees the log pages that these make superfluous (`truncate`).
 //! After a crash the pages of the volume are those of one commit, so the row tables are as of their newest checkpoint,
 //! every log page since then is there, and `replay` hands their records to the engine in order.
@@ -36,51 +36,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod commit;
 mod crowd;
 mod error;
 mod group;
+mod inner;
 mod large;
 mod later;
 mod live;
 mod open;
 mod replay;
+mod sequence;
 mod truncate;
 
-use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 pub use error::{LogError, ReplayError};
 pub use large::LargeCommit;
 pub use quire_format::log::RECORDS_BYTES_MAX;
+pub use sequence::LogSequence;
 
 use crate::error::CommitError;
-use crate::volume::{Durability, Volume, WriteBatch};
-use group::Filling;
-use live::LivePages;
-
-/// The position of a commit among all commits of row transactions, from 1 on, without gaps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LogSequence(u64);
-
-impl LogSequence {
-    /// The commit with that number; 0 stands for the moment before the first.
-    #[must_use]
-    pub fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// The number.
-    #[must_use]
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Display for LogSequence {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+use crate::volume::{Durability, WriteBatch};
+use inner::LogInner;
 
 /// How commits are grouped.
 #[derive(Clone, Debug, Default)]
@@ -94,17 +72,6 @@ pub struct LogOptions {
 #[derive(Clone)]
 pub struct Log {
     inner: Arc<LogInner>,
-}
-
-struct LogInner {
-    volume: Volume,
-    options: LogOptions,
-    /// What is not in the volume. Locked before `live`.
-    filling: Mutex<Filling>,
-    /// As many have joined as a group that pauses waits for.
-    gathered: Condvar,
-    /// Changed only by who has the volume's turn.
-    live: Mutex<LivePages>,
 }
 
 impl Log {
@@ -176,15 +143,5 @@ impl Log {
     #[must_use]
     pub fn live_bytes(&self) -> u64 {
         self.inner.lock_live().bytes()
-    }
-}
-
-impl LogInner {
-    fn lock_filling(&self) -> MutexGuard<'_, Filling> {
-        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_live(&self) -> MutexGuard<'_, LivePages> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,8 +7,9 @@ use quire_format::log::{LogContent, LogEntries, LogPage, LogRoot};
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 
 use super::error::{LogError, corrupt, corrupt_in};
+use super::inner::LogInner;
 use super::live::{LivePage, LivePages};
-use super::{Log, LogInner, LogOptions};
+use super::{Log, LogOptions};
 use crate::volume::{Pin, Volume};
 
 impl Log {
@@ -22,7 +23,7 @@ impl Log {
         Ok(Self {
             inner: Arc::new(LogInner {
                 volume: volume.clone(),
-                options,
+                commit_delay_us: options.commit_delay_us,
                 filling: Mutex::default(),
                 gathered: Condvar::new(),
                 live: Mutex::new(live),

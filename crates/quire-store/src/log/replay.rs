@@ -5,8 +5,9 @@ use std::error::Error;
 use quire_format::log::{LogContent, LogEntries, LogPage};
 use quire_format::volume::PageId;
 
+use super::Log;
 use super::error::{LogError, ReplayError, corrupt_in};
-use super::{Log, LogSequence};
+use super::sequence::LogSequence;
 use crate::volume::Pin;
 
 impl Log {

@@ -2,7 +2,8 @@
 
 use quire_format::volume::{LOG_ROOT_PAGE, PageKind};
 
-use super::{Log, LogSequence};
+use super::Log;
+use super::sequence::LogSequence;
 use crate::error::WriteError;
 use crate::volume::WriteBatch;
 

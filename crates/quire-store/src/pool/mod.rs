@@ -328,6 +328,22 @@ impl Pool {
         self.inner.upkeep.changes.wait_for_room(timeout)
     }
 
+    /// From now on leaves that should be split wait for [`next_split`](Self::next_split).
+    pub fn begin_splits(&self) {
+        self.inner.upkeep.splits.set_served(true);
+    }
+
+    /// Nobody calls [`next_split`](Self::next_split) any more; who waits in it gets nothing.
+    pub fn end_splits(&self) {
+        self.inner.upkeep.splits.set_served(false);
+    }
+
+    /// Waits for a leaf that should be split; nothing when splits have ended.
+    #[must_use]
+    pub fn next_split(&self) -> Option<Arc<Frame>> {
+        self.inner.upkeep.splits.next()
+    }
+
     /// What the pool has done, and how large it is.
     #[must_use]
     pub fn stats(&self) -> PoolStats {

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Pool;
 use super::frame::Frame;
 
 /// Leaves that may wait. When more would, whoever changes a leaf splits it.
@@ -36,7 +35,8 @@ impl Splits {
         true
     }
 
-    fn set_served(&self, is_served: bool) {
+    /// Whether somebody takes leaves from now on. If nobody does, those that wait go.
+    pub(super) fn set_served(&self, is_served: bool) {
         let mut queue = self.lock();
         queue.is_served = is_served;
         let leaves = if is_served {
@@ -54,30 +54,16 @@ impl Splits {
         self.set_served(false);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Pool {
-    /// From now on leaves that should be split wait for [`next_split`](Self::next_split).
-    pub fn begin_splits(&self) {
-        self.inner.upkeep.splits.set_served(true);
-    }
-
-    /// Nobody calls [`next_split`](Self::next_split) any more; who waits in it gets nothing.
-    pub fn end_splits(&self) {
-        self.inner.upkeep.splits.set_served(false);
-    }
-
-    /// Waits for a leaf that should be split; nothing when splits have ended.
-    #[must_use]
-    pub fn next_split(&self) -> Option<Arc<Frame>> {
-        let splits = &self.inner.upkeep.splits;
-        let waited = splits.changed.wait_while(splits.lock(), |queue| {
+    /// Waits for a leaf; nothing when nobody takes any.
+    pub(super) fn next(&self) -> Option<Arc<Frame>> {
+        let waited = self.changed.wait_while(self.lock(), |queue| {
             queue.is_served && queue.leaves.is_empty()
         });
         let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
         queue.leaves.pop_front()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

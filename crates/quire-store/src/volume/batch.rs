@@ -9,15 +9,14 @@ use quire_format::volume::{
     checksum,
 };
 
+use super::batch_runs::{BatchRuns, Place};
 use super::checkpoint::Ending;
 use super::floors::{CHECKPOINT_BLOCKS, cleaning_run_bytes};
-use super::flush::{BatchRuns, Place};
+use super::inner::{Inner, Turn, Volume};
 use super::map_changes::SHORT_CHUNK_ITEMS;
 use super::page_map::image_bytes;
-use super::pin::Version;
 use super::placement::Space;
-use super::writer::Turn;
-use super::{Inner, Volume};
+use super::version::Version;
 use crate::error::{ReadError, WriteError};
 
 /// A batch of writes. Dropping it without [`WriteBatch::commit`] leaves nothing of it.

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use quire_format::volume::{BLOCK_BYTES, FIRST_RUN_OFFSET, PageEntry};
 
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
+use super::inner::{Inner, Turn, Volume};
 use super::log::{LogPosition, read_batch};
 use super::map_chain::{self, MapError};
 use super::page_map::image_bytes;
 use super::report::{CheckReport, Finding, VolumeStats};
 use super::run_images::RunImages;
 use super::superblocks::Superblocks;
-use super::writer::{Turn, Writer};
-use super::{Inner, Volume};
+use super::writer::Writer;
 
 const RESTORE: &str = "restore the page from a backup";
 const REBUILD: &str = "copy the file, then run `quire check --rebuild` on it";

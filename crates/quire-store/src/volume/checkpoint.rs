@@ -18,9 +18,8 @@ use quire_format::volume::{
 
 use std::sync::Arc;
 
-use super::Inner;
-use super::clean::used_end;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
+use super::inner::Inner;
 use super::placement::Need;
 use super::writer::Writer;
 use crate::disk::is_full;
@@ -51,7 +50,7 @@ impl Inner {
         if writer.space.tail.is_some() {
             return Ok(());
         }
-        writer.end_at_begin = used_end(writer);
+        writer.end_at_begin = writer.used_end();
         self.checkpoint(writer, Ending::GoesOn)
     }
 

@@ -12,11 +12,11 @@ use quire_format::volume::BLOCK_BYTES;
 use super::checkpoint::Ending;
 use super::copies::copy;
 use super::free_space::{Extent, FIRST_RUN_BLOCK, USEFUL_HOLE};
+use super::inner::{Inner, Turn, Volume};
 use super::placement::Seat;
 use super::report::CleanReport;
-use super::stretch::Way;
-use super::writer::{Turn, Writer};
-use super::{Inner, Volume, stretch};
+use super::stretch::{self, Way};
+use super::writer::Writer;
 use crate::error::{CleanError, CommitError, WriteError};
 
 /// Bytes copied between two checkpoints: what cleaning needs in addition at any moment.
@@ -88,7 +88,7 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
     }
     let (file_bytes, live_bytes, grown_bytes) = {
         let writer = inner.lock_writer();
-        let end = used_end(&writer);
+        let end = writer.used_end();
         let grown = match writer.space.tail {
             Some(_) => end.saturating_sub(writer.end_at_begin),
             None => 0,
@@ -112,13 +112,6 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
     };
     let report = clean(inner, budget_bytes, None);
     report.map_or(0, |report| report.moved_bytes)
-}
-
-/// Where the file ends but for what is cut off without copying anything.
-pub(super) fn used_end(writer: &Writer) -> u64 {
-    let runs_end = writer.contents.runs.iter().map(|(run, _)| run.end()).last();
-    let chunks_end = writer.chunks.iter().map(|(chunk, _)| chunk.end()).max();
-    runs_end.max(chunks_end).unwrap_or(FIRST_RUN_BLOCK)
 }
 
 /// Is called with the bytes that were moved, and with about how many will still be. Says whether to go on.

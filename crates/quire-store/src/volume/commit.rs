@@ -8,13 +8,14 @@ use quire_format::volume::{
 };
 
 use super::batch::WriteBatch;
+use super::batch_runs::{BatchRuns, Place};
 use super::checkpoint::Ending;
+use super::clean;
 use super::contents::BatchEffect;
-use super::flush::{BatchRuns, Place};
+use super::inner::Inner;
 use super::options::Durability;
-use super::pin::Version;
+use super::version::Version;
 use super::writer::Writer;
-use super::{Inner, clean};
 use crate::error::{CommitError, WriteError};
 
 /// A commit record is no longer than this.

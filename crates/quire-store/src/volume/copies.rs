@@ -7,14 +7,14 @@ use quire_format::volume::{
     BLOCK_BYTES, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageId, PageKind, checksum,
 };
 
-use super::Inner;
 use super::batch::WriteBatch;
 use super::free_space::Extent;
+use super::inner::{Inner, Turn};
 use super::options::Durability;
 use super::page_map::image_bytes;
 use super::run_images::RunImages;
 use super::stretch::{Progress, Way};
-use super::writer::{Turn, Writer};
+use super::writer::Writer;
 use crate::error::{CleanError, WriteError};
 
 /// Holes shorter than this are not filled on purpose.

@@ -7,9 +7,10 @@ use quire_format::volume::{
     FIRST_FREE_PAGE, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageKind,
 };
 
+use super::inner::{Inner, Volume};
+use super::options::VolumeOptions;
 use super::page_map::image_bytes;
 use super::pin::Pin;
-use super::{Volume, VolumeOptions};
 use crate::disk::Disk;
 use crate::error::{DuplicateError, ReadError};
 
@@ -69,7 +70,7 @@ impl Pin {
     }
 }
 
-impl super::Inner {
+impl Inner {
     /// Kind and payload of a page, past the cache.
     fn read_image(&self, entry: &PageEntry) -> Result<(PageKind, Vec<u8>), ReadError> {
         let mut head = [0; IMAGE_HEADER_BYTES];

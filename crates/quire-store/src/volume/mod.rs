@@ -5,6 +5,7 @@
 //! time, whose turn is passed through a gate. See the crate's README for the protocols.
 
 mod batch;
+mod batch_runs;
 mod cache;
 mod check;
 mod checkpoint;
@@ -16,6 +17,8 @@ mod duplicate;
 mod floors;
 mod flush;
 mod free_space;
+mod gate;
+mod inner;
 mod log;
 mod map_chain;
 mod map_changes;
@@ -32,57 +35,29 @@ mod runs;
 mod scan;
 mod stretch;
 mod superblocks;
+mod version;
 mod writer;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use quire_format::volume::{LAST_PAGE, PageId};
+use quire_format::volume::PageId;
 
 pub use batch::WriteBatch;
-pub use options::{Durability, OpenMode, VolumeOptions};
+pub use inner::Volume;
+pub use options::{Durability, VolumeOptions};
 pub use pin::Pin;
 pub(crate) use pin::ReadFrom;
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
-use crate::disk::Disk;
+use crate::disk::{Disk, OpenMode};
 use crate::error::{CheckpointError, OpenError, ReadError, WriteError};
 use cache::Cache;
 use checkpoint::Ending;
-use page_map::PageMap;
-use pin::Version;
-use writer::{Gate, Turn, Writer};
-
-/// One file of pages. A cheap handle: clones are the same volume.
-#[derive(Clone)]
-pub struct Volume {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    disk: Arc<dyn Disk>,
-    /// Name of the disk, for messages.
-    file: Arc<str>,
-    mode: OpenMode,
-    options: VolumeOptions,
-    current: RwLock<Arc<Version>>,
-    gate: Gate,
-    writer: Mutex<Writer>,
-    /// The first failure, after which nothing is written.
-    poison: OnceLock<String>,
-    cache: Cache,
-    /// The next page to be named. Pages named since the newest commit are named again after a crash.
-    next_page: AtomicU64,
-    /// The disk could not make the file longer when that was last tried.
-    is_full: AtomicBool,
-    /// What is set aside for a flush of what has changed in memory.
-    flush_room_bytes: AtomicU64,
-    /// The same, or more.
-    flush_room_kept_bytes: AtomicU64,
-    /// What images of row pages take of their pages.
-    image_permille: AtomicU64,
-    notices: Vec<String>,
-}
+use gate::Gate;
+use inner::{Inner, Turn};
+use version::Version;
+use writer::Writer;
 
 impl Volume {
     /// Makes an empty volume on a disk that holds nothing.
@@ -303,18 +278,6 @@ impl Volume {
 }
 
 impl Inner {
-    fn allocate_page(&self) -> Option<PageId> {
-        PageId::new(self.next_page.fetch_add(1, Ordering::Relaxed))
-    }
-
-    fn next_page(&self) -> u64 {
-        self.next_page.load(Ordering::Relaxed).min(LAST_PAGE + 1)
-    }
-
-    fn version(&self) -> Arc<Version> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Checkpoints for the last time, unless the file is complete already.
     fn end_session(&self, writer: &mut Writer) -> Result<(), WriteError> {
         if writer.space.tail.is_none() && writer.is_checkpointed() {

@@ -8,15 +8,6 @@ const LOG_BYTES_MIN: u64 = 1 << 20;
 /// The same in a file that is as long: a start reads that much in a few hundredths of a second.
 const LOG_BYTES_MIN_LARGE: u64 = 16 << 20;
 
-/// May the volume be changed?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Yes.
-    ReadWrite,
-    /// No: not a byte of the file is written.
-    ReadOnly,
-}
-
 /// When a commit is on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Durability {

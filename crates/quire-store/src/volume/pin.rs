@@ -1,4 +1,4 @@
-//! Reading: versions of the page map, and pins that keep one readable.
+//! Reading, and pins that keep a version of the page map readable.
 
 use std::io;
 use std::sync::Arc;
@@ -9,24 +9,9 @@ use quire_format::volume::{
 };
 
 use super::cache::Found;
-use super::contents::Contents;
-use super::{Inner, PageMap, Volume};
+use super::inner::{Inner, Volume};
+use super::version::Version;
 use crate::error::ReadError;
-
-/// The page map as of one commit. As long as anybody holds it, no byte it refers to is reused.
-pub(super) struct Version {
-    pub(super) sequence: u64,
-    pub(super) pages: PageMap,
-}
-
-impl Version {
-    pub(super) fn of(contents: &Contents) -> Arc<Self> {
-        Arc::new(Self {
-            sequence: contents.commit_sequence,
-            pages: contents.pages.clone(),
-        })
-    }
-}
 
 /// Where a payload came from.
 #[derive(Clone, Copy, Debug)]

@@ -12,13 +12,12 @@ use super::map_chain::{StoredMap, used_extents};
 use super::options::VolumeOptions;
 use super::page_map::PageMap;
 use super::placement::Space;
-use super::recovery::failed;
 use super::report::{Finding, RebuildReport};
 use super::runs::Runs;
 use super::scan::{FoundRun, Scan};
 use super::superblocks::Superblocks;
 use super::writer::{OLDER_VERSIONS_MIN, Writer};
-use crate::disk::Disk;
+use crate::disk::{Disk, open_failed};
 use crate::error::OpenError;
 
 /// The map of the checkpoint that `superblock` describes, if a scan finds exactly it.
@@ -46,7 +45,7 @@ pub(super) fn rebuild(
     disk: &dyn Disk,
     options: &VolumeOptions,
 ) -> Result<(Writer, RebuildReport), OpenError> {
-    let io_failed = |source| failed(disk, "read", source);
+    let io_failed = |source| open_failed(disk, "read", source);
     let superblocks = Superblocks::read(disk).map_err(io_failed)?;
     let disk_bytes = disk.len().map_err(io_failed)?;
     let mut scan = Scan::read(disk).map_err(io_failed)?;

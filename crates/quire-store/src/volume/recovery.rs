@@ -1,7 +1,6 @@
 //! Starting: the newest superblock, the map it names, and the log since then.
 
 use std::collections::VecDeque;
-use std::io;
 
 use quire_format::volume::{
     BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, RunHeader, RunKind, SUPERBLOCK_BYTES,
@@ -19,7 +18,7 @@ use super::rebuild;
 use super::scan::BlockWindow;
 use super::superblocks::Superblocks;
 use super::writer::{OLDER_VERSIONS_MIN, Writer};
-use crate::disk::Disk;
+use crate::disk::{Disk, open_failed};
 use crate::error::OpenError;
 
 /// Writes the two superblocks of an empty volume.
@@ -50,13 +49,15 @@ pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), Ope
         start[offset as usize..][..SUPERBLOCK_BYTES].copy_from_slice(&superblock.encode());
     }
     disk.write_at(&start, 0)
-        .map_err(|source| failed(disk, "write to", source))?;
-    disk.sync().map_err(|source| failed(disk, "sync", source))
+        .map_err(|source| open_failed(disk, "write to", source))?;
+    disk.sync()
+        .map_err(|source| open_failed(disk, "sync", source))
 }
 
 /// True when the disk never held a volume.
 pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
-    let superblocks = Superblocks::read(disk).map_err(|source| failed(disk, "read", source))?;
+    let superblocks =
+        Superblocks::read(disk).map_err(|source| open_failed(disk, "read", source))?;
     let disk_bytes = length(disk)?;
     Ok(superblocks.is_blank(disk_bytes))
 }
@@ -64,7 +65,8 @@ pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
 /// Reads the volume into memory. Writes nothing. Also returns what the user should know.
 pub(super) fn recover(disk: &dyn Disk) -> Result<(Writer, Vec<String>), OpenError> {
     let mut notices = Vec::new();
-    let superblocks = Superblocks::read(disk).map_err(|source| failed(disk, "read", source))?;
+    let superblocks =
+        Superblocks::read(disk).map_err(|source| open_failed(disk, "read", source))?;
     let disk_bytes = length(disk)?;
     let superblock = superblocks.require(&disk.name(), disk_bytes)?;
     for (name, offset, what) in superblocks.damaged() {
@@ -113,11 +115,11 @@ fn load_map(
     });
     let (offset, detail) = match loaded {
         Ok(stored) => return Ok(stored),
-        Err(MapError::Io(source)) => return Err(failed(disk, "read", source)),
+        Err(MapError::Io(source)) => return Err(open_failed(disk, "read", source)),
         Err(MapError::Corrupt { offset, detail }) => (offset, detail),
     };
     let scanned = rebuild::same_map_from_scan(disk, superblock);
-    match scanned.map_err(|source| failed(disk, "read", source))? {
+    match scanned.map_err(|source| open_failed(disk, "read", source))? {
         Some(stored) => {
             notices.push(format!(
                 "the page map is damaged at byte {offset} ({detail}); \
@@ -188,7 +190,8 @@ impl<'a> Recovery<'a> {
                 sequence_min: self.contents.next_sequence,
             };
             let batch = read_batch(self.disk, position);
-            let Some(batch) = batch.map_err(|source| failed(self.disk, "read", source))? else {
+            let Some(batch) = batch.map_err(|source| open_failed(self.disk, "read", source))?
+            else {
                 return self.search_free_space(offset);
             };
             self.log_blocks += batch.runs.iter().map(|run| run.count).sum::<u64>();
@@ -224,7 +227,7 @@ impl<'a> Recovery<'a> {
         let mut window = BlockWindow::new(self.disk, disk_bytes);
         for block in free.extents().flat_map(|extent| extent.start..extent.end()) {
             let found = window.run_header(block * BLOCK_BYTES);
-            let Some(run) = found.map_err(|source| failed(self.disk, "read", source))? else {
+            let Some(run) = found.map_err(|source| open_failed(self.disk, "read", source))? else {
                 continue;
             };
             if run.kind == RunKind::Map {
@@ -292,13 +295,5 @@ impl<'a> Recovery<'a> {
 
 fn length(disk: &dyn Disk) -> Result<u64, OpenError> {
     disk.len()
-        .map_err(|source| failed(disk, "read the length of", source))
-}
-
-pub(super) fn failed(disk: &dyn Disk, operation: &'static str, source: io::Error) -> OpenError {
-    OpenError::Io {
-        file: disk.name(),
-        operation,
-        source,
-    }
+        .map_err(|source| open_failed(disk, "read the length of", source))
 }

@@ -6,9 +6,9 @@ use quire_format::volume::BLOCK_BYTES;
 
 use super::floors::{FloorBasis, Floors, closed_reserve_blocks};
 use super::free_space::{Extent, USEFUL_HOLE};
+use super::inner::{Inner, Turn, Volume};
 use super::placement::Seat;
-use super::writer::{Turn, Writer};
-use super::{Inner, Volume};
+use super::writer::Writer;
 use crate::disk::is_full;
 use crate::error::WriteError;
 

@@ -13,9 +13,8 @@ use super::model::State;
 use super::schema::{
     Added, INDEXES, TABLES, definition, first_columns, index_definition, random_options,
 };
-use super::workload::{Open, Workload, text};
-
-const SEQUENCE: &str = "numbers";
+use super::session::{SEQUENCE, next_value, text};
+use super::workload::{Open, Workload};
 
 /// Columns that are added to a table, dropped ones too.
 const ADDED_MAX: usize = 4;
@@ -193,15 +192,4 @@ impl Workload {
         Arc::make_mut(&mut self.state).given = given;
         Ok(())
     }
-}
-
-/// The next value of the sequence, which must be greater than those before.
-pub(super) fn next_value(engine: &Engine, given: i64) -> Result<i64, String> {
-    let snapshot = engine.snapshot();
-    let sequence = snapshot.sequence(SEQUENCE).ok_or("the sequence is gone")?;
-    let value = snapshot.next_value(&sequence).map_err(text)?;
-    if value <= given {
-        return Err(format!("the sequence gave {value} after {given}"));
-    }
-    Ok(value)
 }

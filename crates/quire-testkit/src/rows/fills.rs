@@ -14,8 +14,9 @@ use quire_tables::{
 
 use super::history::Activity;
 use super::schema::{Row, random_options};
+use super::session::text;
 use super::session::{Outcome, read_rows, tuple_values};
-use super::workload::{Open, Workload, text};
+use super::workload::{Open, Workload};
 
 /// Rows of a sample by which it is chosen how rows are stored.
 const SAMPLE_ROWS: usize = 300;

@@ -4,7 +4,8 @@ use quire_kv::mvcc::TransactionOptions;
 use quire_tables::{AppendOptions, Engine};
 
 use super::history::Activity;
-use super::workload::{Open, Workload, text};
+use super::session::text;
+use super::workload::{Open, Workload};
 use crate::engine::{batch, change_rows, load_definition, merge, random_rows};
 
 impl Workload {

@@ -5,7 +5,7 @@ use quire_kv::mvcc::{LockError, WriteError};
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{KeyRange, TupleValue, Value};
 use quire_tables::{
-    ColumnDefinition, Insertion, ReferenceChecks, RowScanOptions, RowSource, RowTable,
+    ColumnDefinition, Engine, Insertion, ReferenceChecks, RowScanOptions, RowSource, RowTable,
     RowWriteError, Snapshot, Transaction,
 };
 
@@ -15,6 +15,8 @@ use crate::engine::read_tables;
 
 /// A row's key in its table, and the row.
 pub type KeyedRow = (Box<[u8]>, Row);
+
+pub(super) const SEQUENCE: &str = "numbers";
 
 /// What became of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,4 +165,20 @@ fn try_perform(
 
 pub(super) fn tuple_values(row: &Row) -> Vec<TupleValue<'_>> {
     row.iter().map(Value::as_tuple_value).collect()
+}
+
+/// The next value of the sequence, which must be greater than those before.
+pub(super) fn next_value(engine: &Engine, given: i64) -> Result<i64, String> {
+    let snapshot = engine.snapshot();
+    let sequence = snapshot.sequence(SEQUENCE).ok_or("the sequence is gone")?;
+    let value = snapshot.next_value(&sequence).map_err(text)?;
+    if value <= given {
+        return Err(format!("the sequence gave {value} after {given}"));
+    }
+    Ok(value)
+}
+
+/// An error of any kind, in words.
+pub(super) fn text(error: impl ToString) -> String {
+    error.to_string()
 }

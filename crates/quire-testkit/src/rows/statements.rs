@@ -8,8 +8,9 @@ use quire_tables::{Engine, RowSource};
 
 use super::model::{Change, State};
 use super::schema::Row;
+use super::session::text;
 use super::session::{Outcome, perform, read_rows};
-use super::workload::{Open, Workload, text};
+use super::workload::{Open, Workload};
 
 /// With more rows a table is emptied at once soon: all of them are read again and again.
 const MANY_ROWS: usize = 400;

@@ -9,11 +9,10 @@ use quire_store::{
 use quire_tables::row_table::{KeyRange, Value};
 use quire_tables::{Engine, RowSource};
 
-use super::definitions::next_value;
 use super::model::{Change, State};
+use super::options::{engine_options, volume_options};
 use super::schema::{Row, Variant, definition, first_columns};
-use super::session::{Outcome, perform, read_rows, read_state};
-use super::workload::{engine_options, text, volume_options};
+use super::session::{Outcome, next_value, perform, read_rows, read_state, text};
 use crate::random::Random;
 use crate::recovery::{Recovered, open_volume};
 

@@ -2,48 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
-use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
-use quire_tables::{Engine, EngineOptions, Savepoint, Snapshot, Transaction};
+use quire_store::{OpenMode, SimDisk, Volume};
+use quire_tables::{Engine, Savepoint, Snapshot, Transaction};
 
 use super::history::{Activity, History};
 use super::model::State;
+use super::options::{engine_options, volume_options};
 use super::schema::Variant;
-use super::session::read_state;
+use super::session::{read_state, text};
 use super::verify::the_log_is_empty;
 use crate::random::Random;
-
-/// Options of the volumes, all repeatable from a seed.
-#[must_use]
-pub fn volume_options(seed: u64) -> VolumeOptions {
-    VolumeOptions {
-        cache_bytes: 1 << 20,
-        growth_bytes: [0, 16 << 10][(seed % 2) as usize],
-        salt_seed: Some(seed),
-        ..VolumeOptions::default()
-    }
-}
-
-/// A small pool, and small staged batches. Without threads, what happens depends on the seed alone.
-#[must_use]
-pub fn engine_options(seed: u64, has_threads: bool) -> EngineOptions {
-    let mut random = Random::new(seed);
-    let mut options = EngineOptions {
-        staging_bytes: [1, 600, 5_000, 4 << 20][random.below(4) as usize],
-        ..EngineOptions::default()
-    };
-    options.pool.budget_bytes = [32 << 10, 128 << 10, 1 << 20][random.below(3) as usize];
-    options.pool.compression_threads = usize::from(has_threads);
-    options.mvcc.has_background_thread = has_threads;
-    options.mvcc.checkpoint_log_bytes = [4 << 10, 64 << 10][random.below(2) as usize];
-    options.mvcc.row_locks_per_tree = [5, 20_000][random.below(2) as usize];
-    // With the first, changes of most transactions go into a file, and their redo into parts.
-    options.mvcc.write_set_bytes = [300, 8 << 10, 64 << 20, 64 << 20][random.below(4) as usize];
-    options.mvcc.sync_interval = Duration::from_millis(random.below(4));
-    options
-}
 
 /// Runs until it ends or the disk fails.
 pub(super) struct Workload {
@@ -353,8 +323,4 @@ fn beside_checkpoints(
         let checkpointed = checkpoints.join();
         committed.and(checkpointed.unwrap_or_else(|_| Err("a checkpoint has panicked".to_owned())))
     })
-}
-
-pub(super) fn text(error: impl ToString) -> String {
-    error.to_string()
 }

@@ -1,9 +1,9 @@
 //! A timestamp as a calendar and a clock show it, and the fields that are taken out of it.
 
-use super::zone::DAY;
-use crate::calendar::{civil_from_days, days_from_civil};
+use crate::gregorian::{civil_from_days, days_from_civil};
+use crate::zone::DAY;
 
-pub use crate::calendar::month_days;
+pub use crate::gregorian::month_days;
 
 /// Year, month, day, and microseconds since midnight. Years before 1 are 0 and below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

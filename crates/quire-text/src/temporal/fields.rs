@@ -2,7 +2,7 @@
 
 use super::civil::Civil;
 use super::interval::{Interval, MONTHS_PER_YEAR};
-use super::zone::{DAY, SECOND};
+use crate::zone::{DAY, SECOND};
 
 const HOUR: i64 = 3_600 * SECOND;
 const MINUTE: i64 = 60 * SECOND;

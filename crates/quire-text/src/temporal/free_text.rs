@@ -6,8 +6,8 @@
 
 use super::Reason;
 use super::free_text_fields::{Field, fields};
-use super::zone::{DAY, SECOND, Zone};
-use crate::calendar::{days_from_civil, month_days};
+use crate::gregorian::{days_from_civil, month_days};
+use crate::zone::{DAY, SECOND, Zone};
 
 /// Days of the Julian count at 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;

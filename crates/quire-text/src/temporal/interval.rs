@@ -3,11 +3,19 @@
 use std::cmp::Ordering;
 
 use super::civil::{Civil, month_days};
-use super::zone::{DAY, SECOND, Zone};
+use crate::zone::{DAY, SECOND, Zone};
 
 pub(super) const MONTHS_PER_YEAR: i32 = 12;
 const DAYS_PER_MONTH: i32 = 30;
 const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// A unit that texts name, as so many of what an interval keeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unit {
+    Months(i128),
+    Days(i128),
+    Micros(i128),
+}
 
 /// A span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,8 +1,7 @@
 //! Intervals of certain fields: `INTERVAL DAY TO MINUTE`, `INTERVAL SECOND(2)`.
 
-use super::interval::{Interval, MONTHS_PER_YEAR};
-use super::interval_text::Unit;
-use super::zone::SECOND;
+use super::interval::{Interval, MONTHS_PER_YEAR, Unit};
+use crate::zone::SECOND;
 
 /// Digits that seconds have behind the point.
 pub const DIGITS_MAX: u32 = 6;

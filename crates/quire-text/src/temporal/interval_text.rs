@@ -1,9 +1,9 @@
 //! Text to intervals, in the forms that PostgreSQL reads: `1 year 2 mons -3 days 04:05:06.7 ago`, `1-2 3 4:05`, `P1Y2M3DT4H5M6S`.
 
 use super::Reason;
-use super::interval::{Interval, in_i64};
+use super::interval::{Interval, Unit, in_i64};
 use super::interval_fields::IntervalFields;
-use super::zone::{DAY, SECOND};
+use crate::zone::{DAY, SECOND};
 
 /// The interval that a text names.
 pub fn parse_interval(text: &str) -> Result<Interval, Reason> {
@@ -92,13 +92,6 @@ impl Sum {
         self.days = -self.days;
         self.micros = -self.micros;
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Unit {
-    Months(i128),
-    Days(i128),
-    Micros(i128),
 }
 
 /// Bits of [`Sum::seen`]. A number of seconds with a fraction has milliseconds and microseconds, too.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::civil::Civil;
 use super::interval::{Interval, MONTHS_PER_YEAR};
-use super::zone::SECOND;
+use crate::zone::SECOND;
 
 /// What a pattern cannot be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::civil::Civil;
 use super::pattern::{DAYS, Field, MONTHS, Node, ROMAN, is_separator, nodes};
-use super::zone::{DAY, SECOND};
-use crate::calendar::{days_from_civil, month_days};
+use crate::gregorian::{days_from_civil, month_days};
+use crate::zone::{DAY, SECOND};
 
 /// Why a text cannot be read: a SQLSTATE and a message.
 pub type Unreadable = (&'static str, String);

@@ -3,7 +3,7 @@
 use super::civil::Civil;
 use super::fields::Field;
 use super::interval::Interval;
-use super::zone::{DAY, SECOND, Zone};
+use crate::zone::{DAY, SECOND, Zone};
 
 /// Microseconds of a unit of the clock.
 fn clock_unit(field: Field) -> Option<i64> {

@@ -72,7 +72,7 @@ fn read_counts<'a>(cursor: &mut Cursor<'a>, vectors: usize) -> Result<&'a [[u8; 
 }
 
 impl<F: Floating> AlpRdDecoder<F> {
-    pub(in super::super) fn open(
+    pub(crate) fn open(
         image: Arc<[u8]>,
         payload: Range<usize>,
         row_count: usize,
@@ -84,7 +84,7 @@ impl<F: Floating> AlpRdDecoder<F> {
         })
     }
 
-    pub(in super::super) fn decode_vector(
+    pub(crate) fn decode_vector(
         &mut self,
         vector: usize,
         out: &mut [F; VECTOR_VALUES],
@@ -106,7 +106,7 @@ impl<F: Floating> AlpRdDecoder<F> {
     }
 
     /// The value of row `row`, no other read.
-    pub(in super::super) fn value(&self, row: usize) -> Result<F, Corrupt> {
+    pub(crate) fn value(&self, row: usize) -> Result<F, Corrupt> {
         let stored = &self.stored;
         let (vector, index) = (row / VECTOR_VALUES, row % VECTOR_VALUES);
         let entry = stored.entry(vector)?;

@@ -24,8 +24,7 @@ mod decode;
 
 pub use decode::AlpRdDecoder;
 
-use super::{Floating, as_bits};
-use crate::fixed::check_rows;
+use super::floating::{Floating, as_bits};
 use crate::int::bitstream::{self, stream_bytes};
 use crate::int::element::Lane;
 use crate::int::frame::POSITION_BITS;
@@ -149,7 +148,7 @@ impl Cut {
 
 /// Size of what [`encode`] writes.
 pub(super) fn encoded_bytes<F: Floating>(values: &[F]) -> Result<usize, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     let values = as_bits(values);
     let cut = choose_cut(values);
     let mut codes = [0; VECTOR_VALUES];
@@ -163,7 +162,7 @@ pub(super) fn encoded_bytes<F: Floating>(values: &[F]) -> Result<usize, EncodeEr
 }
 
 pub(super) fn encode<F: Floating>(values: &[F]) -> Result<Vec<u8>, EncodeError> {
-    check_rows(values.len())?;
+    EncodeError::check_rows(values.len())?;
     let values = as_bits(values);
     let cut = choose_cut(values);
     let mut codes = [0; VECTOR_VALUES];

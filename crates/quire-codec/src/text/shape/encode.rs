@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::parts::{self, Part, Run, parts_of};
 use super::{ALL_RUNS_MAX, NO_REST, SHAPES_MAX, VERSION};
-use crate::choose::Effort;
+use crate::effort::Effort;
 use crate::int::sequence;
 use crate::text::candidates::{candidates_without_shapes, pick};
 use crate::text::{self, packed, plain, section};

@@ -2,36 +2,8 @@
 //! The scale of a decimal result is the one that its operator gives: that of the finer side for sums, both together for
 //! products, four digits more than the dividend for quotients.
 
+use super::operator::Operator;
 use crate::plan::{EvaluationError, IntegerWidth, Scalar};
-
-/// An operator on two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operator {
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`, towards zero
-    Divide,
-    /// `%`, with the sign of the dividend
-    Remainder,
-}
-
-impl Operator {
-    /// How SQL writes it.
-    #[must_use]
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::Remainder => "%",
-        }
-    }
-}
 
 /// Arithmetic on integers of one width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,13 +29,13 @@ impl IntegerOperation {
 
     /// The operator.
     #[must_use]
-    pub const fn operator(&self) -> Operator {
+    pub(crate) const fn operator(&self) -> Operator {
         self.operator
     }
 
     /// The width of the result.
     #[must_use]
-    pub const fn width(&self) -> IntegerWidth {
+    pub(crate) const fn width(&self) -> IntegerWidth {
         self.width
     }
 
@@ -177,7 +149,7 @@ impl DecimalOperation {
 
     /// The operator.
     #[must_use]
-    pub const fn operator(&self) -> Operator {
+    pub(crate) const fn operator(&self) -> Operator {
         self.operator
     }
 

@@ -7,17 +7,19 @@ mod display;
 mod function;
 mod like;
 mod logic;
+mod operator;
 mod properties;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use arithmetic::{DecimalOperation, FloatOperator, IntegerOperation, Operator};
+pub use arithmetic::{DecimalOperation, FloatOperator, IntegerOperation};
 pub use cast::{CastPlan, DecimalRescale, ShortCut};
 pub use comparison::Comparison;
 pub(in crate::plan) use display::Shown;
 pub use function::ScalarFunction;
 pub use like::LikePattern;
+pub use operator::Operator;
 
 use super::{Environment, EvaluationError, Row, Scalar, VALUE_BYTES_MAX, ValueKind};
 use quire_tables::row_table::{TupleValue, Value};

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::check::{kind_of, same_kind};
 use super::{Node, Plan, PlanError};
 use crate::plan::ValueKind;
 
@@ -64,7 +65,7 @@ impl Plan {
         let node = self.node.name();
         let columns = &write.input.columns;
         let kind_at = |slot: usize| match columns.get(slot) {
-            Some(column) => super::check::kind_of(node, column),
+            Some(column) => kind_of(node, column),
             None => Err(PlanError::Slot {
                 node,
                 slot,
@@ -76,13 +77,13 @@ impl Plan {
             return Err(PlanError::Empty { node, part });
         }
         if let Some(slot) = write.row_key {
-            super::check::same_kind(node, "the key", ValueKind::Bytes, kind_at(slot)?)?;
+            same_kind(node, "the key", ValueKind::Bytes, kind_at(slot)?)?;
         }
         for slot in write.values.clone() {
             kind_at(slot)?;
         }
         for slot in write.checks.clone() {
-            super::check::same_kind(node, "a condition", ValueKind::Boolean, kind_at(slot)?)?;
+            same_kind(node, "a condition", ValueKind::Boolean, kind_at(slot)?)?;
         }
         Ok(())
     }

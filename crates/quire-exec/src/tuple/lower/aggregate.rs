@@ -1,15 +1,16 @@
 //! Groups and totals.
 
-use super::join::parts_of;
+use super::builder::{Builder, Built};
+use super::demand::Demand;
+use super::join_sides::parts_of;
 use super::relation::all_columns;
-use super::{BuildError, Builder, Built, Demand};
 use crate::avm::{
     Accumulation, ColumnPlace, CompileError, Compiler, Extremum, Program, Register, Slot,
 };
 use crate::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Expression, Plan, SumKind,
 };
-use crate::tuple::{DistinctProgram, GroupPrograms, HashGroup};
+use crate::tuple::{BuildError, DistinctProgram, GroupPrograms, HashGroup};
 
 /// The slots of a call: the second counts what a mean is of.
 #[derive(Clone, Copy)]

@@ -5,12 +5,13 @@ use std::rc::Rc;
 use quire_tables::RowTable;
 use quire_tables::SqlType;
 
+use super::builder::Builder;
 use super::estimate::Estimate;
-use super::{BuildError, Builder};
 use crate::access::{Choice, Prices, decoding_ns, rule};
 use crate::avm::Trap;
 use crate::costs::Cost;
 use crate::plan::{Expression, Join, Node, Plan};
+use crate::tuple::BuildError;
 
 /// Rows that make another thread of batches worth it.
 const ROWS_PER_THREAD: f64 = 32_768.0;

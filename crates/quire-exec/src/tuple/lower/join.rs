@@ -1,12 +1,14 @@
 //! Joins.
 
+use super::builder::{Builder, Built};
+use super::demand::Demand;
+use super::join_sides::{InnerSide, Roles, kept_places, parts_of, shown_of_pair, shown_places};
 use super::lookup::LookedUp;
 use super::merge::Merged;
-use super::relation::{all_columns, attributes};
-use super::{BuildError, Builder, Built, Demand};
-use crate::avm::{ColumnPlace, Program, Register, Tuple};
-use crate::plan::{Expression, Join, JoinKind as Planned, Plan, ValueKind};
-use crate::tuple::{HashJoin, JoinKind, JoinSides};
+use super::relation::all_columns;
+use crate::avm::{ColumnPlace, Program, Register};
+use crate::plan::{Expression, Join, JoinKind as Planned, ValueKind};
+use crate::tuple::{BuildError, HashJoin, JoinKind, JoinSides};
 
 /// How a join is done.
 pub(super) enum Way<'p> {
@@ -16,83 +18,6 @@ pub(super) enum Way<'p> {
     LookUp(Box<LookedUp<'p>>),
     /// Both are read in the order of their keys.
     Merge(Box<Merged<'p>>),
-}
-
-/// A join whose sides have changed places, or not: the *outer* side looks, row by row, for rows of the *inner* one.
-pub(super) struct Roles<'p> {
-    pub(super) outer: &'p Plan,
-    pub(super) inner: &'p Plan,
-    /// What must be equal, over the columns of each.
-    pub(super) outer_keys: Vec<Expression>,
-    pub(super) inner_keys: Vec<Expression>,
-    /// Whether the inner side is the left one of the plan.
-    pub(super) is_swapped: bool,
-}
-
-impl<'p> Roles<'p> {
-    pub(super) fn new(join: &'p Join, is_swapped: bool) -> Self {
-        let left_keys = join.keys.iter().map(|key| key.left.clone()).collect();
-        let right_keys = join.keys.iter().map(|key| key.right.clone()).collect();
-        if is_swapped {
-            Self {
-                outer: &join.right,
-                inner: &join.left,
-                outer_keys: right_keys,
-                inner_keys: left_keys,
-                is_swapped,
-            }
-        } else {
-            Self {
-                outer: &join.left,
-                inner: &join.right,
-                outer_keys: left_keys,
-                inner_keys: right_keys,
-                is_swapped,
-            }
-        }
-    }
-
-    /// What is asked of the columns of each side, of what is asked of those of a pair.
-    pub(super) fn demands(&self, of_pair: &Demand) -> (Demand, Demand) {
-        let (outer_count, inner_count) = (self.outer.columns.len(), self.inner.columns.len());
-        if self.is_swapped {
-            (
-                of_pair.part(inner_count, outer_count),
-                of_pair.part(0, inner_count),
-            )
-        } else {
-            (
-                of_pair.part(0, outer_count),
-                of_pair.part(outer_count, inner_count),
-            )
-        }
-    }
-
-    /// The columns of a pair: those of the left side of the plan come first.
-    pub(super) fn pair(&self, outer: &[ColumnPlace], inner: &[ColumnPlace]) -> Vec<ColumnPlace> {
-        if self.is_swapped {
-            [inner, outer].concat()
-        } else {
-            [outer, inner].concat()
-        }
-    }
-}
-
-/// What is asked of the columns of a pair by those above.
-pub(super) fn shown_of_pair(join: &Join, demand: &Demand) -> Demand {
-    let (left_count, right_count) = (join.left.columns.len(), join.right.columns.len());
-    if join.kind.shows_right() {
-        demand.part(0, left_count + right_count)
-    } else {
-        demand.part(0, left_count).part(0, left_count + right_count)
-    }
-}
-
-/// The inner side of a join: its keys, and what is kept of it, by slots.
-pub(super) struct InnerSide {
-    pub(super) built: Built,
-    pub(super) keys: Vec<Register>,
-    pub(super) kept: Vec<(usize, Register)>,
 }
 
 impl Builder<'_> {
@@ -266,49 +191,4 @@ impl Builder<'_> {
             },
         })
     }
-}
-
-/// The columns of a join, of those of a pair and the mark.
-pub(super) fn shown_places(
-    join: &Join,
-    mut pair: Vec<ColumnPlace>,
-    mark: Option<Register>,
-) -> Vec<ColumnPlace> {
-    if !join.kind.shows_right() {
-        pair.truncate(join.left.columns.len());
-    }
-    pair.extend(mark.map(ColumnPlace::Register));
-    pair
-}
-
-/// Where the columns of the inner side are: attributes of the tuple that was kept, those that were.
-pub(super) fn kept_places(
-    tuple: Tuple,
-    kept: &[(usize, Register)],
-    count: usize,
-) -> Vec<ColumnPlace> {
-    let stored = attributes(tuple, 0..kept.len());
-    let mut places = vec![ColumnPlace::None; count];
-    for ((slot, _), stored) in kept.iter().zip(stored) {
-        if let Some(place) = places.get_mut(*slot) {
-            *place = stored;
-        }
-    }
-    places
-}
-
-/// The registers that those columns are in that are asked for, and the tuple registers that others are attributes of.
-pub(super) fn parts_of(places: &[ColumnPlace], asked: &Demand) -> (Vec<Register>, Vec<Tuple>) {
-    let (mut registers, mut tuples) = (Vec::new(), Vec::new());
-    let places = places.iter().enumerate();
-    for (_, place) in places.filter(|(slot, _)| asked.is_asked(*slot)) {
-        match place {
-            ColumnPlace::Register(register) => registers.push(*register),
-            ColumnPlace::Attribute { attribute, .. } => tuples.push(attribute.tuple),
-            ColumnPlace::None => {}
-        }
-    }
-    tuples.sort_unstable();
-    tuples.dedup();
-    (registers, tuples)
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use quire_tables::RowTable;
 
-use super::join::{Roles, parts_of, shown_of_pair, shown_places};
-use super::relation::{BaseScan, attributes};
-use super::{BuildError, Builder, Built, Demand};
+use super::base_scan::{BaseScan, scanned};
+use super::builder::{Builder, Built};
+use super::demand::Demand;
+use super::join_sides::{Roles, parts_of, shown_of_pair, shown_places};
+use super::relation::attributes;
 use crate::access::{Lookup, Prices, lookup, plain_column};
 use crate::avm::{ColumnPlace, Register, Trap};
-use crate::plan::{Comparison, Expression, Join, JoinKind, Node, Plan, ValueKind};
-use crate::tuple::{IndexJoin, IndexJoinSides, LookupKind, ScanPath, TableScan};
+use crate::plan::{Comparison, Expression, Join, JoinKind, ValueKind};
+use crate::tuple::{BuildError, IndexJoin, IndexJoinSides, LookupKind, ScanPath, TableScan};
 
 /// A side of a join whose rows are looked up in a table.
 pub(super) struct LookedUp<'p> {
@@ -30,22 +32,6 @@ impl LookedUp<'_> {
     pub(super) fn cost_each_ns(&self) -> f64 {
         self.lookup.cost_each_ns
     }
-}
-
-/// A scan with the filters above it, and with the slots of the columns that a projection lets through.
-pub(super) fn scanned(plan: &Plan) -> Option<(BaseScan<'_>, Vec<usize>)> {
-    if let Node::Project(input, expressions) = &plan.node {
-        let slot = |expression: &Expression| match expression {
-            Expression::Column { slot, .. } => Some(*slot),
-            _ => None,
-        };
-        let slots = expressions
-            .iter()
-            .map(slot)
-            .collect::<Option<Vec<usize>>>()?;
-        return Some((BaseScan::of(input)?, slots));
-    }
-    Some((BaseScan::of(plan)?, (0..plan.columns.len()).collect()))
 }
 
 /// A column, or one that is cast, in slots that begin later.

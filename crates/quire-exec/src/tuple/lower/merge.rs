@@ -1,13 +1,14 @@
 //! Joins of tables in the order of their primary keys.
 
-use super::join::{InnerSide, Roles, kept_places, shown_of_pair, shown_places};
-use super::lookup::scanned;
-use super::relation::{BaseScan, ChosenScan};
-use super::{BuildError, Builder, Built, Demand};
+use super::base_scan::{BaseScan, scanned};
+use super::builder::{Builder, Built};
+use super::demand::Demand;
+use super::join_sides::{InnerSide, Roles, kept_places, shown_of_pair, shown_places};
+use super::relation::ChosenScan;
 use crate::access::plain_column;
 use crate::avm::ColumnPlace;
 use crate::plan::{Expression, Join, JoinKind, Plan, ValueKind};
-use crate::tuple::{MergeJoin, MergeSides};
+use crate::tuple::{BuildError, MergeJoin, MergeSides};
 
 /// A side of a join whose rows come in the order of a primary key.
 struct Ordered<'p> {

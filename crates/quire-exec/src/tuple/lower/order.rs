@@ -1,10 +1,11 @@
 //! Orders.
 
+use super::builder::{Builder, Built};
+use super::demand::Demand;
 use super::relation::{all_columns, attributes};
-use super::{BuildError, Builder, Built, Demand};
 use crate::avm::ColumnPlace;
 use crate::plan::{Expression, Sort as Planned};
-use crate::tuple::{Sort, SortKey};
+use crate::tuple::{BuildError, Sort, SortKey};
 
 impl Builder<'_> {
     pub(super) fn sort(&mut self, sort: &Planned, demand: &Demand) -> Result<Built, BuildError> {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use quire_tables::RowTable;
 
-use super::{BuildError, Builder, Built, Demand};
+use super::base_scan::BaseScan;
+use super::builder::{Builder, Built};
+use super::demand::Demand;
 use crate::access::{Choice, choose};
 use crate::avm::{Attribute, ColumnPlace, Register, RegisterSet, Trap, Tuple, TuplePlace};
-use crate::plan::{Expression, Node, Plan, Scalar, Scan, ValueKind};
+use crate::plan::{Expression, Plan, Scalar, Scan, ValueKind};
 use crate::tuple::temporary::Temporary;
-use crate::tuple::{Explanation, Limit, RegisterIterator, ScanPath, TableScan, Union};
+use crate::tuple::{BuildError, Explanation, Limit, RegisterIterator, ScanPath, TableScan, Union};
 
 /// Rows that are in memory.
 struct GivenRows {
@@ -48,12 +50,6 @@ pub(super) fn attributes(
     ordinals.into_iter().map(place).collect()
 }
 
-/// A table, and conditions on columns of it that must all be true.
-pub(super) struct BaseScan<'p> {
-    pub(super) scan: &'p Scan,
-    pub(super) conditions: Vec<&'p Expression>,
-}
-
 /// How the rows of a scan are found.
 pub(super) struct ChosenScan {
     pub(super) table: Arc<RowTable>,
@@ -66,34 +62,6 @@ impl ChosenScan {
     /// Whether rows come in the order of their keys.
     pub(super) fn is_in_order(&self) -> bool {
         self.choice.index.is_none()
-    }
-}
-
-impl<'p> BaseScan<'p> {
-    /// A scan, and the filters above it.
-    pub(super) fn of(plan: &'p Plan) -> Option<Self> {
-        let (mut base, more) = match &plan.node {
-            Node::Scan(scan) => {
-                let base = Self {
-                    scan,
-                    conditions: Vec::new(),
-                };
-                (base, scan.conditions.as_slice())
-            }
-            Node::Filter(input, condition) => (Self::of(input)?, std::slice::from_ref(condition)),
-            _ => return None,
-        };
-        let parts = more.iter();
-        parts.for_each(|part| add_parts(part, &mut base.conditions));
-        Some(base)
-    }
-}
-
-/// The conditions that a condition is the conjunction of.
-fn add_parts<'p>(condition: &'p Expression, parts: &mut Vec<&'p Expression>) {
-    match condition {
-        Expression::And(sides) => sides.iter().for_each(|side| add_parts(side, parts)),
-        other => parts.push(other),
     }
 }
 

@@ -5,14 +5,11 @@
 
 use std::sync::Arc;
 
-use super::Builder;
-use crate::costs::Cost;
-use crate::tuple::Workspace;
 use crate::tuple::spill::{SpillCosts, SpillCounts};
 
 /// About what a row takes that is kept, with its key and what finds it, and about what each of its values takes.
-const ROW_BYTES: f64 = 100.0;
-const VALUE_BYTES: f64 = 12.0;
+pub(super) const ROW_BYTES: f64 = 100.0;
+pub(super) const VALUE_BYTES: f64 = 12.0;
 
 /// What is left of a value that is compressed: the paper's rule of thumb.
 const COMPRESSED_SHARE: f64 = 0.5;
@@ -22,23 +19,28 @@ const KIB: f64 = 1024.0;
 /// What a node is expected to write, and what it has written.
 #[derive(Debug)]
 pub(in crate::tuple) struct Spilling {
-    expected: Option<Expected>,
-    counts: Arc<SpillCounts>,
+    pub(super) expected: Option<Expected>,
+    pub(super) counts: Arc<SpillCounts>,
 }
 
 /// Rows that are expected not to fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Expected {
+pub(super) struct Expected {
     /// Bytes of records, before blocks are compressed.
     record_bytes: f64,
-    is_suppressed: bool,
-    plain_ns: f64,
-    packed_ns: f64,
+    pub(super) is_suppressed: bool,
+    pub(super) plain_ns: f64,
+    pub(super) packed_ns: f64,
 }
 
 impl Expected {
     /// What is written and read of so many rows.
-    fn new(row_count: f64, column_count: f64, suppress_ns: f64, costs: &SpillCosts) -> Self {
+    pub(super) fn new(
+        row_count: f64,
+        column_count: f64,
+        suppress_ns: f64,
+        costs: &SpillCosts,
+    ) -> Self {
         let kib_ns = costs.write_ns + costs.read_ns;
         let values_bytes = row_count * column_count * VALUE_BYTES;
         let saved_ns = values_bytes * (1.0 - COMPRESSED_SHARE) / KIB * kib_ns;
@@ -80,51 +82,6 @@ impl Spilling {
             shown += &format!("; has written {record_bytes} bytes as {file_bytes}");
         }
         shown
-    }
-}
-
-impl Builder<'_> {
-    /// What a node may use that keeps so many rows of so many columns.
-    pub(super) fn workspace(&self, row_count: f64, column_count: usize) -> Workspace {
-        self.workspace_with(row_count, column_count, self.costs.of(Cost::Suppress))
-    }
-
-    /// The same for one whose values are spilled as registers hold them.
-    pub(super) fn plain_workspace(&self, row_count: f64, column_count: usize) -> Workspace {
-        self.workspace_with(row_count, column_count, f64::INFINITY)
-    }
-
-    fn workspace_with(&self, row_count: f64, column_count: usize, suppress_ns: f64) -> Workspace {
-        let columns = column_count as f64;
-        let kept_bytes = row_count * (ROW_BYTES + VALUE_BYTES * columns);
-        let expected = (kept_bytes > self.workspace.memory_bytes as f64)
-            .then(|| Expected::new(row_count, columns, suppress_ns, &self.workspace.costs));
-        let counts = Arc::new(SpillCounts::default());
-        *self.spilling.borrow_mut() = Some(Spilling {
-            expected,
-            counts: Arc::clone(&counts),
-        });
-        Workspace {
-            is_compressed: expected.is_some_and(|expected| expected.is_suppressed),
-            counts,
-            ..self.workspace.clone()
-        }
-    }
-
-    /// What it costs to write so many rows and read them again, if they do not fit.
-    pub(super) fn spilling_ns(
-        &self,
-        kept_rows: f64,
-        spilled_rows: f64,
-        column_count: usize,
-    ) -> f64 {
-        let columns = column_count as f64;
-        if kept_rows * (ROW_BYTES + VALUE_BYTES * columns) <= self.workspace.memory_bytes as f64 {
-            return 0.0;
-        }
-        let suppress_ns = self.costs.of(Cost::Suppress);
-        let expected = Expected::new(spilled_rows, columns, suppress_ns, &self.workspace.costs);
-        expected.plain_ns.min(expected.packed_ns)
     }
 }
 

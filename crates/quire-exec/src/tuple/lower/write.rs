@@ -1,9 +1,10 @@
 //! Writes.
 
+use super::builder::{Builder, Built};
+use super::demand::Demand;
 use super::relation::all_columns;
-use super::{BuildError, Builder, Built, Demand};
 use crate::plan::{Expression, Write as Planned};
-use crate::tuple::{Write, WriteSlots};
+use crate::tuple::{BuildError, Write, WriteSlots};
 
 impl Builder<'_> {
     /// Rows that are written have what is written in registers, and what is shown of them where it was.

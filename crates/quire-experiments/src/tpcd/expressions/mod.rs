@@ -1,5 +1,6 @@
 //! Section 4.1.2: expressions as trees of operators that are walked, as programs of the register machine, and as machine code.
 
+mod failure;
 mod queries;
 mod tuples;
 
@@ -16,11 +17,9 @@ use quire_native::NativeCompiler;
 use quire_tables::row_table::TupleValue;
 
 use crate::tpcd::machine::processor_time;
+use failure::ExpressionFailure;
 use queries::{Query, query_1, query_6};
 use tuples::{ROWS, Tuples, tuples};
-
-/// Why an expression could not be measured.
-pub(crate) type ExpressionFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Nanoseconds a row by the three ways, over plain and compressed tuples.
 ///

@@ -3,7 +3,7 @@
 use quire_exec::plan::{Comparison, DecimalOperation, Expression, Operator, ValueKind};
 use quire_tables::row_table::Value;
 
-use super::ExpressionFailure;
+use super::failure::ExpressionFailure;
 use super::tuples::{DISCOUNT, PRICE, QUANTITY, SHIPDATE, TAX};
 
 /// A condition, and what is added up of the rows that it is true of.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
 use quire_tables::row_table::TupleValue;
 
-use super::ExpressionFailure;
+use super::failure::ExpressionFailure;
 
 pub(crate) const ROWS: usize = 20_000;
 

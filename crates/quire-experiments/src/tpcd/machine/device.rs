@@ -10,7 +10,13 @@ use std::time::Duration;
 
 use quire_store::disk::DeviceProfile;
 
-use super::disk::Access;
+/// What a device is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read { offset: u64, bytes: u64 },
+    Write { offset: u64, bytes: u64 },
+    Sync,
+}
 
 /// The memory of a device, and the system's in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,15 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quire_store::Disk;
 use quire_store::disk::{Clock, DeviceProfile};
 
-use super::device::{Buffered, DeviceBuffer};
-
-/// What a device is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read { offset: u64, bytes: u64 },
-    Write { offset: u64, bytes: u64 },
-    Sync,
-}
+use super::device::{Access, Buffered, DeviceBuffer};
 
 /// A disk in front of another one.
 pub(crate) struct BufferedDisk<C> {

@@ -4,7 +4,7 @@
 //! write it keeps in units of a sector (512 bytes) or of a page (4096 bytes). The length of the
 //! file is metadata of its own: it may be older than the bytes.
 
-use super::Operation;
+use super::operation::Operation;
 
 /// Up to here the volume overwrites what it needs; its two copies must survive a garbled sector.
 const SUPERBLOCKS_END: u64 = 8192;

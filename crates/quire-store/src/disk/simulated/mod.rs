@@ -5,45 +5,17 @@
 //! kept. Every operation is recorded, so one run of a program yields a crash at every one of them.
 
 mod crash;
+pub(super) mod operation;
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Disk;
-use super::memory::{read_range, write_range};
+use super::memory::read_range;
 
 pub use crash::CrashImages;
 use crash::crash_image;
-
-/// An operation that changes the disk, as it was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Bytes written at an offset.
-    Write {
-        /// Where.
-        offset: u64,
-        /// What.
-        bytes: Vec<u8>,
-    },
-    /// A new length.
-    SetLen(u64),
-    /// Everything before is durable.
-    Sync,
-}
-
-impl Operation {
-    /// Does to `image` what the operation does to the disk.
-    fn apply(&self, image: &mut Vec<u8>) -> io::Result<()> {
-        match self {
-            Self::Write { offset, bytes } => write_range(image, bytes, *offset),
-            Self::SetLen(bytes) => {
-                image.resize(usize::try_from(*bytes).map_err(io::Error::other)?, 0);
-                Ok(())
-            }
-            Self::Sync => Ok(()),
-        }
-    }
-}
+use operation::Operation;
 
 /// The kinds of calls that can be made to fail. Each is counted by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

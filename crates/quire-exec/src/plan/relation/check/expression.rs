@@ -2,7 +2,7 @@
 
 use quire_tables::row_table::Value;
 
-use super::{kind_of, same_kind};
+use super::columns::{kind_of, same_kind};
 use crate::plan::{Expression, PlanColumn, PlanError, ShortCut, ValueKind};
 
 /// The rows that expressions of a node see.

@@ -1,9 +1,12 @@
 //! Whether a plan can be run: expressions see columns that are there, of the kinds they are built for.
 
+mod columns;
 mod expression;
 
-use super::{Aggregate, Join, JoinKind, Node, Plan, PlanColumn, PlanError, Query};
+use super::{Aggregate, Join, JoinKind, Node, Plan, PlanError, Query};
 use crate::plan::{Expression, ValueKind};
+use columns::{fit, null_in, same_count};
+pub(super) use columns::{kind_of, same_kind};
 use expression::Checker;
 
 impl Query {
@@ -176,59 +179,5 @@ impl Plan {
             }
         }
         Ok(())
-    }
-}
-
-/// Values of some columns can be those of others.
-fn fit(node: &'static str, from: &[PlanColumn], to: &[PlanColumn]) -> Result<(), PlanError> {
-    for (from, to) in from.iter().zip(to) {
-        same_kind(node, &to.name, kind_of(node, to)?, kind_of(node, from)?)?;
-        if from.nullable && !to.nullable {
-            return Err(null_in(node, to));
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn kind_of(node: &'static str, column: &PlanColumn) -> Result<ValueKind, PlanError> {
-    column.kind().ok_or_else(|| PlanError::Type {
-        node,
-        column: column.name.clone(),
-        data_type: column.data_type.to_string(),
-    })
-}
-
-fn null_in(node: &'static str, column: &PlanColumn) -> PlanError {
-    let part = column.name.clone();
-    PlanError::Null { node, part }
-}
-
-fn same_count(node: &'static str, expected: usize, found: usize) -> Result<(), PlanError> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(PlanError::ColumnCount {
-            node,
-            expected,
-            found,
-        })
-    }
-}
-
-pub(super) fn same_kind(
-    node: &'static str,
-    part: &str,
-    expected: ValueKind,
-    found: ValueKind,
-) -> Result<(), PlanError> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(PlanError::Kind {
-            node,
-            part: part.to_owned(),
-            expected,
-            found,
-        })
     }
 }

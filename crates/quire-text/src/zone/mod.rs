@@ -3,16 +3,20 @@
 //! Names are those of the IANA database in any case, PostgreSQL's abbreviations, and offsets. POSIX counts offsets westward,
 //! `UTC+3` being three hours behind; times of day, and `SET TIME ZONE` with a number, count them eastward.
 
+mod abbreviations;
+mod meanings;
+
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Offset, TimeZone, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use super::abbreviations::{FIXED, OF_PLACES};
-use super::meanings::{self, Abbreviation};
-use crate::calendar::{civil_from_days, days_from_civil};
+use crate::gregorian::{civil_from_days, days_from_civil};
+use abbreviations::{FIXED, OF_PLACES};
+use meanings::Abbreviation;
 
 pub const SECOND: i64 = 1_000_000;
 pub const DAY: i64 = 86_400 * SECOND;
@@ -80,9 +84,9 @@ impl Zone {
     /// So many seconds east of Greenwich, as an interval gives it.
     pub fn east(seconds: i32) -> Self {
         let mut name = String::from("<");
-        super::write_offset(seconds, &mut name);
+        write_offset(seconds, &mut name);
         name.push('>');
-        super::write_offset(-seconds, &mut name);
+        write_offset(-seconds, &mut name);
         Self {
             name,
             rule: Rule::Fixed(seconds),
@@ -224,6 +228,19 @@ fn posix_offset(text: &str) -> Option<i32> {
         unit /= 60;
     }
     Some(sign * seconds)
+}
+
+/// Appends `+02`, `-04:56:02`: seconds east of Greenwich.
+pub(crate) fn write_offset(seconds: i32, out: &mut String) {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let seconds = seconds.unsigned_abs();
+    let _ = write!(out, "{sign}{:02}", seconds / 3600);
+    if !seconds.is_multiple_of(3600) {
+        let _ = write!(out, ":{:02}", seconds / 60 % 60);
+    }
+    if !seconds.is_multiple_of(60) {
+        let _ = write!(out, ":{:02}", seconds % 60);
+    }
 }
 
 #[cfg(test)]

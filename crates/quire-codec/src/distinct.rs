@@ -58,7 +58,7 @@ impl Frequencies {
 
 /// At least what the distinct values of the whole column take, if those of a sample of it take `sample_bytes`. They
 /// are stored ascending: twice as many values in the same range are a bit closer to each other.
-pub(super) fn values_bytes(sample_bytes: usize, sample: usize, all: usize) -> usize {
+pub(crate) fn values_bytes(sample_bytes: usize, sample: usize, all: usize) -> usize {
     if all <= sample || sample == 0 {
         return sample_bytes;
     }
@@ -68,7 +68,7 @@ pub(super) fn values_bytes(sample_bytes: usize, sample: usize, all: usize) -> us
 }
 
 /// Frequencies of interned values.
-pub(super) fn frequencies<E: Element>(interned: &Interned<E>) -> Frequencies {
+pub(crate) fn frequencies<E: Element>(interned: &Interned<E>) -> Frequencies {
     let mut counts = vec![0; interned.distinct_count()];
     for &place in interned.places() {
         counts[place as usize] += 1;

@@ -1,0 +1,353 @@
+//! A segment whose values stand by themselves: the header, then vectors or single values on demand.
+
+use super::validity::StoredValidity;
+use super::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION};
+use quire_codec::boolean::BooleanDecoder;
+use quire_codec::fixed::FixedDecoder;
+use quire_codec::float::FloatDecoder;
+use quire_codec::text::BytesDecoder;
+use quire_codec::{BytesVector, CodecId, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar};
+use quire_codec::{RowMask, vector_count, vector_rows};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where the bytes of a segment went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentSizes {
+    pub header_bytes: usize,
+    pub validity_bytes: usize,
+    pub payload_bytes: usize,
+}
+
+/// What a segment says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SegmentHeader {
+    pub(super) physical_type: PhysicalType,
+    pub(super) codec: CodecId,
+    pub(super) row_count: usize,
+    pub(super) null_count: usize,
+    pub(super) sizes: SegmentSizes,
+}
+
+/// A segment that needs no other column to be read. Its methods are those of [`super::SegmentReader`].
+#[derive(Debug)]
+pub(super) struct PlainSegment {
+    header: SegmentHeader,
+    validity: StoredValidity,
+    values: ValueDecoder,
+}
+
+#[derive(Debug)]
+enum ValueDecoder {
+    Bool(BooleanDecoder),
+    Int16(FixedDecoder<i16>),
+    Int32(FixedDecoder<i32>),
+    Int64(FixedDecoder<i64>),
+    Int128(FixedDecoder<i128>),
+    Float32(FloatDecoder<f32>),
+    Float64(FloatDecoder<f64>),
+    Bytes(Box<BytesDecoder>),
+}
+
+/// A method that decodes a vector of one type.
+macro_rules! decode {
+    ($name:ident, $type:ty, $variant:ident) => {
+        pub(super) fn $name(
+            &mut self,
+            vector: usize,
+            out: &mut [$type; 1024],
+        ) -> Result<usize, Corrupt> {
+            match &mut self.values {
+                ValueDecoder::$variant(decoder) => decoder.decode_vector(vector, out),
+                _ => Err(self.wrong_type(PhysicalType::$variant)),
+            }
+        }
+    };
+}
+
+impl PlainSegment {
+    /// Opens the segment that `image` holds, all of it.
+    pub(super) fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
+        let mut cursor = Cursor::new(&image, 0..image.len())?;
+        let version = cursor.u8("segment version")?;
+        if version != SEGMENT_VERSION {
+            let what = format!("segment version {version}, this program reads {SEGMENT_VERSION}");
+            return Err(Corrupt::new(what, 0));
+        }
+        let physical_type = PhysicalType::from_u8(cursor.u8("physical type")?)
+            .ok_or_else(|| Corrupt::new("unknown physical type", 1))?;
+        let codec = CodecId::from_u8(cursor.u8("codec")?)
+            .ok_or_else(|| Corrupt::new("unknown codec", 2))?;
+        let form = cursor.u8("form of validity")?;
+        let row_count = cursor.u32("row count")? as usize;
+        let null_count = cursor.u32("NULL count")? as usize;
+        if row_count > ROWS_MAX || null_count > row_count {
+            return Err(Corrupt::new("row or NULL count is out of range", 4));
+        }
+        let validity_bytes = cursor.u32("size of the validity")? as usize;
+        let payload_bytes = cursor.u32("size of the payload")? as usize;
+        let section = cursor.take(validity_bytes, "validity section")?;
+        let payload = cursor.take(payload_bytes, "payload")?;
+        cursor.finish("segment")?;
+        let validity = StoredValidity::open(form, &image, section, row_count, null_count)?;
+        let values = ValueDecoder::open(physical_type, codec, image, payload, row_count)?;
+        let sizes = SegmentSizes {
+            header_bytes: SEGMENT_HEADER_BYTES,
+            validity_bytes,
+            payload_bytes,
+        };
+        Ok(Self {
+            header: SegmentHeader {
+                physical_type,
+                codec,
+                row_count,
+                null_count,
+                sizes,
+            },
+            validity,
+            values,
+        })
+    }
+
+    pub(super) fn header(&self) -> &SegmentHeader {
+        &self.header
+    }
+
+    pub(super) fn row_count(&self) -> usize {
+        self.header.row_count
+    }
+
+    pub(super) fn null_count(&self) -> usize {
+        self.header.null_count
+    }
+
+    pub(super) fn physical_type(&self) -> PhysicalType {
+        self.header.physical_type
+    }
+
+    pub(super) fn vector_count(&self) -> usize {
+        vector_count(self.header.row_count)
+    }
+
+    pub(super) fn vector_rows(&self, vector: usize) -> usize {
+        vector_rows(self.header.row_count, vector)
+    }
+
+    pub(super) fn validity(&self, vector: usize, out: &mut [u64; 16]) -> Result<usize, Corrupt> {
+        if vector >= self.vector_count() {
+            return Err(Corrupt::new("vector is beyond the segment", 0));
+        }
+        self.validity.vector(vector, self.vector_rows(vector), out)
+    }
+
+    decode! { decode_bool, bool, Bool }
+    decode! { decode_i16, i16, Int16 }
+    decode! { decode_i32, i32, Int32 }
+    decode! { decode_i64, i64, Int64 }
+    decode! { decode_f32, f32, Float32 }
+    decode! { decode_f64, f64, Float64 }
+
+    pub(super) fn decode_i128(
+        &mut self,
+        vector: usize,
+        out: &mut [i128; 1024],
+    ) -> Result<usize, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Int128(decoder) => decoder.decode_vector(vector, out),
+            _ if self.header.physical_type == PhysicalType::Int64 => {
+                let mut narrow = [0i64; 1024];
+                let rows = self.decode_i64(vector, &mut narrow)?;
+                for (wide, narrow) in out.iter_mut().zip(narrow) {
+                    *wide = narrow.into();
+                }
+                Ok(rows)
+            }
+            _ => Err(self.wrong_type(PhysicalType::Int128)),
+        }
+    }
+
+    /// Decodes a vector of integers of 16 to 64 bits, widened; otherwise as `decode_i64`.
+    pub(super) fn decode_wide(
+        &mut self,
+        vector: usize,
+        out: &mut [i64; 1024],
+    ) -> Result<usize, Corrupt> {
+        fn widen<T: Copy + Into<i64>>(narrow: &[T; 1024], out: &mut [i64; 1024]) {
+            for (wide, narrow) in out.iter_mut().zip(narrow) {
+                *wide = (*narrow).into();
+            }
+        }
+        match self.header.physical_type {
+            PhysicalType::Int16 => {
+                let mut narrow = [0_i16; 1024];
+                let rows = self.decode_i16(vector, &mut narrow)?;
+                widen(&narrow, out);
+                Ok(rows)
+            }
+            PhysicalType::Int32 => {
+                let mut narrow = [0_i32; 1024];
+                let rows = self.decode_i32(vector, &mut narrow)?;
+                widen(&narrow, out);
+                Ok(rows)
+            }
+            _ => self.decode_i64(vector, out),
+        }
+    }
+
+    pub(super) fn decode_bytes(
+        &mut self,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Bytes(decoder) => decoder.decode_vector(vector, out),
+            _ => Err(self.wrong_type(PhysicalType::Bytes)),
+        }
+    }
+
+    pub(super) fn dictionary_len(&self) -> Option<usize> {
+        match &self.values {
+            ValueDecoder::Bool(_) => None,
+            ValueDecoder::Int16(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Int32(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Int64(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Int128(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Float32(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Float64(decoder) => decoder.dictionary().map(<[_]>::len),
+            ValueDecoder::Bytes(decoder) => decoder.dictionary_len(),
+        }
+    }
+
+    pub(super) fn dictionary_bytes(&self, code: u32) -> Option<&[u8]> {
+        match &self.values {
+            ValueDecoder::Bytes(decoder) => decoder.dictionary_value(code),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dictionary_value(&self, code: u32) -> Option<Scalar> {
+        fn at<T: Copy>(values: Option<&[T]>, code: u32) -> Option<T> {
+            values?.get(code as usize).copied()
+        }
+        match &self.values {
+            ValueDecoder::Bool(_) => None,
+            ValueDecoder::Int16(decoder) => at(decoder.dictionary(), code).map(Scalar::Int16),
+            ValueDecoder::Int32(decoder) => at(decoder.dictionary(), code).map(Scalar::Int32),
+            ValueDecoder::Int64(decoder) => at(decoder.dictionary(), code).map(Scalar::Int64),
+            ValueDecoder::Int128(decoder) => at(decoder.dictionary(), code).map(Scalar::Int128),
+            ValueDecoder::Float32(decoder) => at(decoder.dictionary(), code).map(Scalar::Float32),
+            ValueDecoder::Float64(decoder) => at(decoder.dictionary(), code).map(Scalar::Float64),
+            ValueDecoder::Bytes(decoder) => decoder
+                .dictionary_value(code)
+                .map(|bytes| Scalar::Bytes(bytes.to_vec())),
+        }
+    }
+
+    pub(super) fn decode_codes(
+        &mut self,
+        vector: usize,
+        out: &mut [u32; 1024],
+    ) -> Result<usize, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Bool(_) => Err(Corrupt::new("segment has no dictionary", 2)),
+            ValueDecoder::Int16(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Int32(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Int64(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Int128(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Float32(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Float64(decoder) => decoder.decode_codes(vector, out),
+            ValueDecoder::Bytes(decoder) => decoder.decode_codes(vector, out),
+        }
+    }
+
+    /// As [`super::SegmentReader::select_codes`] for codes of strings; `None` for other values.
+    pub(super) fn select_codes(
+        &mut self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Option<Result<usize, Corrupt>> {
+        match &mut self.values {
+            ValueDecoder::Bytes(decoder) => Some(decoder.select_codes(vector, wanted, mask)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn select_code_range(
+        &mut self,
+        vector: usize,
+        codes: Range<u32>,
+        mask: &mut RowMask,
+    ) -> Result<Option<usize>, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Bytes(decoder) => {
+                decoder.select_code_range(vector, codes, mask).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn value(&mut self, row: usize) -> Result<Option<Scalar>, Corrupt> {
+        if row >= self.header.row_count {
+            return Err(Corrupt::new("row is beyond the segment", 4));
+        }
+        if !self.validity.is_valid(row)? {
+            return Ok(None);
+        }
+        Ok(Some(match &mut self.values {
+            ValueDecoder::Bool(decoder) => Scalar::Bool(decoder.value(row)?),
+            ValueDecoder::Int16(decoder) => Scalar::Int16(decoder.value(row)?),
+            ValueDecoder::Int32(decoder) => Scalar::Int32(decoder.value(row)?),
+            ValueDecoder::Int64(decoder) => Scalar::Int64(decoder.value(row)?),
+            ValueDecoder::Int128(decoder) => Scalar::Int128(decoder.value(row)?),
+            ValueDecoder::Float32(decoder) => Scalar::Float32(decoder.value(row)?),
+            ValueDecoder::Float64(decoder) => Scalar::Float64(decoder.value(row)?),
+            ValueDecoder::Bytes(decoder) => {
+                let mut bytes = Vec::new();
+                decoder.value(row, &mut bytes)?;
+                Scalar::Bytes(bytes)
+            }
+        }))
+    }
+
+    fn wrong_type(&self, asked: PhysicalType) -> Corrupt {
+        let held = self.header.physical_type;
+        Corrupt::new(
+            format!("segment holds {held} values, {asked} was expected"),
+            1,
+        )
+    }
+}
+
+impl ValueDecoder {
+    fn open(
+        physical_type: PhysicalType,
+        codec: CodecId,
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        rows: usize,
+    ) -> Result<Self, Corrupt> {
+        if !codec.supports(physical_type) {
+            return Err(Corrupt::new(
+                format!("codec {codec} cannot hold {physical_type}"),
+                2,
+            ));
+        }
+        Ok(match physical_type {
+            PhysicalType::Bool => Self::Bool(BooleanDecoder::open(codec, image, payload, rows)?),
+            PhysicalType::Int16 => Self::Int16(FixedDecoder::open(codec, image, payload, rows)?),
+            PhysicalType::Int32 => Self::Int32(FixedDecoder::open(codec, image, payload, rows)?),
+            PhysicalType::Int64 => Self::Int64(FixedDecoder::open(codec, image, payload, rows)?),
+            PhysicalType::Int128 => Self::Int128(FixedDecoder::open(codec, image, payload, rows)?),
+            PhysicalType::Float32 => {
+                Self::Float32(FloatDecoder::open(codec, image, payload, rows)?)
+            }
+            PhysicalType::Float64 => {
+                Self::Float64(FloatDecoder::open(codec, image, payload, rows)?)
+            }
+            PhysicalType::Bytes => {
+                Self::Bytes(Box::new(BytesDecoder::open(codec, image, payload, rows)?))
+            }
+        })
+    }
+}

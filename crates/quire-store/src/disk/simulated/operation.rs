@@ -1,0 +1,35 @@
+//! What was done to a simulated disk, to be done again.
+
+use std::io;
+
+use crate::disk::memory::write_range;
+
+/// An operation that changes the disk, as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Bytes written at an offset.
+    Write {
+        /// Where.
+        offset: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A new length.
+    SetLen(u64),
+    /// Everything before is durable.
+    Sync,
+}
+
+impl Operation {
+    /// Does to `image` what the operation does to the disk.
+    pub(super) fn apply(&self, image: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Self::Write { offset, bytes } => write_range(image, bytes, *offset),
+            Self::SetLen(bytes) => {
+                image.resize(usize::try_from(*bytes).map_err(io::Error::other)?, 0);
+                Ok(())
+            }
+            Self::Sync => Ok(()),
+        }
+    }
+}
