@@ -25,7 +25,7 @@ impl<'a> RowPage<'a> {
     }
 }
 
-fn every_invariant(page: &RowPage<'_>) -> Result<(), Corrupt> {
+pub(super) fn every_invariant(page: &RowPage<'_>) -> Result<(), Corrupt> {
     fences_are_short_and_ascend(page)?;
     prefix_is_what_the_fences_share(page)?;
     lengths_are_within_limits(page)?;
