@@ -8,6 +8,7 @@ mod documents;
 mod layers;
 mod ratchets;
 mod sources;
+mod type_names;
 mod unsafe_rooms;
 mod words;
 

@@ -5,6 +5,7 @@
 
 use super::Finding;
 use super::layers::upward_imports;
+use super::type_names::repeated_type_names;
 use crate::imports::Imports;
 use crate::rust_source::RustSource;
 use crate::tree::{Crate, TextFile, Tree};
@@ -25,12 +26,13 @@ const HEADING: &str = "\
 # waivers: `allow` and `expect` of lints outside tests. public-items: `pub` items outside tests (the doors of a room).
 # upward-imports: imports of a higher part of the same crate (`xtask/src/tidy/layers.rs`). file-circles: groups of files that import each
 # other. files-in-circles: the files of these groups.
+# repeated-type-names: types outside tests whose name another type of the workspace has (`xtask/src/tidy/type_names.rs`).
 ";
 
 /// Section → name → value.
 type Values = BTreeMap<&'static str, BTreeMap<String, usize>>;
 
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     "long-files",
     "long-functions",
     "waivers",
@@ -38,6 +40,7 @@ const SECTIONS: [&str; 7] = [
     "upward-imports",
     "file-circles",
     "files-in-circles",
+    "repeated-type-names",
 ];
 
 /// The values in the repository.
@@ -158,6 +161,7 @@ fn measure(tree: &Tree) -> Values {
     for room in &tree.crates {
         measure_imports(tree, room, &mut values);
     }
+    values.insert("repeated-type-names", repeated_type_names(tree));
     values
 }
 
