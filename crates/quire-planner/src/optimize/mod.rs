@@ -18,6 +18,7 @@ mod join_keys;
 mod join_order;
 mod known_aggregates;
 mod late_values;
+mod lost_constants;
 mod many_wildcards;
 mod open_literals;
 mod outer_aggregates;
