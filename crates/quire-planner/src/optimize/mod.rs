@@ -13,6 +13,7 @@ mod exclusive_or;
 mod filter_places;
 mod float_keys;
 mod group_dependencies;
+mod grouped_rows;
 mod integer_sums;
 mod join_keys;
 mod join_order;
@@ -38,6 +39,7 @@ mod values_types;
 
 pub use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub use cancellation::yielding_joins;
+pub use grouped_rows::read_groups;
 pub use outer_aggregates::hoist_outer_aggregates;
 pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
