@@ -28,7 +28,7 @@ mod renamed_functions;
 pub mod rewrite;
 pub mod role_statement;
 mod row_comparison;
-mod rows_in_subqueries;
+pub mod rows_in_subqueries;
 pub mod scopes;
 pub mod sequence_statement;
 mod set_members;

@@ -4,16 +4,39 @@
 //! knows subqueries of one column only.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value,
+    BinaryOperator, Expr, Ident, Query, SelectItem, SetExpr, Statement, TableFactor, Value, Visitor,
 };
 use quire_error::Error;
 
 use super::parse::parse_query;
+use super::walk::walk;
 
 /// The members, as a table of the subquery.
-const MEMBERS: &str = "__members";
+pub const MEMBERS: &str = "__members";
+
+/// Whether a statement that was rewritten looks for a row in a subquery.
+pub fn has_members(statement: &Statement) -> bool {
+    walk(statement, &mut Finder).is_break()
+}
+
+/// Breaks at the members of a subquery.
+struct Finder;
+
+impl Visitor for Finder {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Derived {
+                alias: Some(alias), ..
+            } if alias.name.value == MEMBERS => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
 
 /// Refuses a subquery that has fewer or more columns than the row, where its text says how many it has.
 pub(super) fn check(expr: &Expr) -> Result<(), Error> {

@@ -113,6 +113,62 @@ fn a_table_in_use_is_not_dropped() {
     assert_eq!(two.error("SELECT * FROM account"), "42P01");
 }
 
+/// A view that has waited for other definitions is one of what is there then.
+#[test]
+fn a_view_reads_nothing_that_was_dropped_while_it_waited() {
+    for (change, view, expected) in [
+        ("DROP TABLE account", "SELECT id FROM account", "42P01"),
+        (
+            "ALTER TABLE account RENAME TO other",
+            "SELECT id FROM account",
+            "42P01",
+        ),
+        (
+            "ALTER TABLE account DROP COLUMN balance",
+            "SELECT balance FROM account",
+            "42703",
+        ),
+    ] {
+        for isolation in ["READ COMMITTED", "REPEATABLE READ"] {
+            let database = database(Tables::Rows);
+            let (one, two) = (
+                Session::begun(&database, "READ COMMITTED"),
+                Session::begun(&database, isolation),
+            );
+            assert_eq!(two.ok("SELECT 1"), "1");
+            one.ok(change);
+            two.blocks(&format!("CREATE VIEW seen AS {view}"));
+            one.ok("COMMIT");
+            let refused = two.answer().unwrap_err();
+            assert!(
+                refused.starts_with(expected),
+                "{change}, {isolation}: {refused}"
+            );
+            two.ok("ROLLBACK");
+            assert_eq!(two.error("SELECT * FROM seen"), "42P01");
+        }
+    }
+}
+
+/// The same of a view of a view, which goes with a table that waits to be dropped.
+#[test]
+fn a_view_of_a_view_that_goes_with_its_table_is_refused() {
+    let database = database(Tables::Rows);
+    let (one, two, three) = (
+        Session::begun(&database, "READ COMMITTED"),
+        Session::new(&database),
+        Session::new(&database),
+    );
+    three.ok("CREATE VIEW seen AS SELECT id FROM account");
+    one.ok("UPDATE account SET balance = 0 WHERE id = 1");
+    two.blocks("DROP TABLE account CASCADE");
+    three.blocks("CREATE VIEW seen_twice AS SELECT id FROM seen");
+    one.ok("COMMIT");
+    two.answer().unwrap();
+    assert!(three.answer().unwrap_err().starts_with("42P01"));
+    assert_eq!(three.error("SELECT * FROM seen_twice"), "42P01");
+}
+
 /// Rows are written again beside those who read them; their place is taken when nobody does.
 #[test]
 fn a_table_in_use_is_rewritten_but_not_replaced() {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL128_MAX_SCALE, DataType};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
@@ -139,6 +139,46 @@ pub(super) fn settle_sides(
     } else if is_open(left) && needs_type(right) {
         *left = beside(std::mem::take(left), right, schema);
     }
+}
+
+/// The same of both sides of an operator on numbers, which the planner has of two numbers alone.
+pub(super) fn settle_numbers(left: &mut Expr, right: &mut Expr, schema: &DFSchema) {
+    let settled = |literal: &mut Expr, other: &Expr| {
+        if let Some(text) = text_of(literal)
+            && let Ok(data_type) = other.get_type(schema)
+            && data_type.is_numeric()
+        {
+            *literal = as_number(literal, text, data_type);
+        }
+    };
+    match (is_open(left), is_open(right)) {
+        (false, true) => settled(right, left),
+        (true, false) => settled(left, right),
+        _ => {}
+    }
+}
+
+fn text_of(literal: &Expr) -> Option<String> {
+    match literal {
+        Expr::Literal(value, _) => value.try_as_str().flatten().map(str::to_owned),
+        Expr::Alias(alias) => text_of(&alias.expr),
+        _ => None,
+    }
+}
+
+/// A text in quotes beside a decimal has its own digits, beside another number the type of that.
+fn as_number(literal: &Expr, text: String, beside: DataType) -> Expr {
+    let text = text.trim();
+    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+    let scale = u8::try_from(fraction.len()).unwrap_or(DECIMAL128_MAX_SCALE as u8);
+    let data_type = if beside.is_decimal() {
+        let precision = u8::try_from(text.len()).unwrap_or(DECIMAL128_MAX_PRECISION);
+        let precision = precision.clamp(1, DECIMAL128_MAX_PRECISION);
+        DataType::Decimal128(precision, scale.min(precision) as i8)
+    } else {
+        beside
+    };
+    cast(literal.clone(), data_type)
 }
 
 fn settle_sets(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

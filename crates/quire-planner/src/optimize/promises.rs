@@ -12,6 +12,7 @@
 //! - A volatile function of constants, `nextval('s')`, is taken for a constant.
 //! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
 //!   is not recognised where an operator above passes on columns only.
+//! - A join loses the constants of its right side ([`super::lost_constants`]).
 //!
 //! So the inputs of these get [`Unpromised`] above them, which passes the rows on and promises nothing. Above a window it promises what
 //! the input of the window does.
@@ -37,7 +38,6 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::union::UnionExec;
@@ -46,6 +46,8 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
     PlanProperties, ReplaceChildrenOptions,
 };
+
+use super::lost_constants::{join_type, sorted_by_lost};
 
 /// The rule. It comes before all that rely on promises.
 #[derive(Debug)]
@@ -106,10 +108,16 @@ fn without_broken_promises(
 fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
         let has_promises = !aggregate.input().is::<Unpromised>();
-        return vec![aggregate.group_expr().has_grouping_set() && has_promises];
+        if aggregate.group_expr().has_grouping_set() && has_promises {
+            return vec![true];
+        }
     }
     if has_promised_keys(node) {
         return vec![true];
+    }
+    let sorted = sorted_by_lost(node);
+    if sorted.contains(&true) {
+        return sorted;
     }
     if node.is::<UnionExec>() {
         let inputs = node.children().into_iter();
@@ -176,17 +184,6 @@ fn window_calls(node: &Arc<dyn ExecutionPlan>) -> &[Arc<dyn WindowExpr>] {
     }
     let window = node.downcast_ref::<WindowAggExec>();
     window.map_or(&[], WindowAggExec::window_expr)
-}
-
-fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
-    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
-        return Some(*join.join_type());
-    }
-    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
-        return Some(*join.join_type());
-    }
-    let join = node.downcast_ref::<SortMergeJoinExec>()?;
-    Some(join.join_type())
 }
 
 /// Whether the operator is a filter on an expression that equals another one, or a column.

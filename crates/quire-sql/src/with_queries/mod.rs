@@ -4,6 +4,7 @@
 //! order in which they are written. Here a name that is taken again becomes another, where it is given and wherever it is read, and
 //! `WITH RECURSIVE` is checked and put in order ([`recursion`]).
 
+mod open_decimals;
 mod recursion;
 
 use std::ops::ControlFlow;

@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
+use super::open_decimals;
 use crate::grouping_sets::is_aggregate;
 use crate::names::{display, folded, last_part};
 use crate::reject::not_supported;
@@ -49,7 +50,8 @@ fn arranged(mut cte: Cte) -> Result<Vec<Cte>, Error> {
         return Ok(vec![cte]);
     }
     check(&cte.query, &name)?;
-    if let SetExpr::SetOperation { right, .. } = cte.query.body.as_mut() {
+    if let SetExpr::SetOperation { left, right, .. } = cte.query.body.as_mut() {
+        open_decimals::widen(left, right);
         cast_twice(right);
     }
     let own = cte.query.with.take();

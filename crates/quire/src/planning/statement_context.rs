@@ -22,7 +22,7 @@ use quire_planner::optimize;
 use quire_planner::optimize::Holding;
 use quire_planner::scan::{ExternalTableProvider, announce};
 use quire_sql::rewrite::rewrite_expression;
-use quire_sql::{expression_names, outer_aggregates};
+use quire_sql::{expression_names, outer_aggregates, rows_in_subqueries};
 use quire_tables::Snapshot;
 
 use super::catalog::catalog_list;
@@ -115,6 +115,7 @@ impl StatementContext {
     pub(crate) async fn plan(&self, mut statement: Statement) -> Result<LogicalPlan, Error> {
         let has_outer_aggregates = outer_aggregates::mark(&mut statement);
         let has_own_names = expression_names::mark(&mut statement);
+        let has_members = rows_in_subqueries::has_members(&statement);
         let statement = PlannedStatement::Statement(Box::new(statement));
         let plan = self.state.statement_to_plan(statement).await;
         let plan = plan.and_then(|plan| {
@@ -127,6 +128,13 @@ impl StatementContext {
         let plan = plan.and_then(|plan| {
             if has_outer_aggregates {
                 optimize::hoist_outer_aggregates(plan)
+            } else {
+                Ok(plan)
+            }
+        });
+        let plan = plan.and_then(|plan| {
+            if has_members {
+                optimize::read_groups(plan, rows_in_subqueries::MEMBERS)
             } else {
                 Ok(plan)
             }

@@ -110,6 +110,7 @@ impl Settings {
     /// Changes a setting; `value` is its text.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.to_lowercase();
+        kept::check_changeable(&name)?;
         if name == ACCESS_METHOD && !["auto", "column", "row"].contains(&value) {
             let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
             return Err(Error::new("22023", text).with_hint("Say auto, column or row."));
@@ -370,6 +371,9 @@ mod tests {
             "42704"
         );
         assert_eq!(settings.show("nonsense").unwrap_err().sqlstate(), "42704");
+        for fixed in ["server_version", "LC_CTYPE", "integer_datetimes"] {
+            assert_eq!(settings.set(fixed, "1").unwrap_err().sqlstate(), "55P02");
+        }
         assert_eq!(
             settings.set("threads", "many").unwrap_err().sqlstate(),
             "22023"

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use quire_error::Error;
+
 /// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
@@ -79,6 +81,26 @@ const OF_PLANNERS: [(&str, &str); 41] = [
     ("random_page_cost", "4"),
     ("work_mem", "4MB"),
 ];
+
+/// Those that say what is so, and that nobody changes.
+const FIXED: [&str; 7] = [
+    "integer_datetimes",
+    "lc_collate",
+    "lc_ctype",
+    "max_identifier_length",
+    "server_encoding",
+    "server_version",
+    "server_version_num",
+];
+
+/// Refuses to change a setting that says what is so.
+pub(super) fn check_changeable(name: &str) -> Result<(), Error> {
+    if FIXED.contains(&name) {
+        let text = format!("parameter \"{name}\" cannot be changed");
+        return Err(Error::new("55P02", text));
+    }
+    Ok(())
+}
 
 /// Their values at the beginning.
 pub(super) fn defaults() -> BTreeMap<&'static str, String> {

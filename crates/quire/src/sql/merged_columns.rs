@@ -57,7 +57,7 @@ pub(super) type Columns = HashMap<String, Vec<String>>;
 #[derive(Default)]
 struct Finder {
     withs: Vec<Option<With>>,
-    /// Of the `SELECT`s around the place, which merge columns.
+    /// Of the queries and `SELECT`s around the place, which merge columns.
     merging: Vec<bool>,
     factors: Vec<(String, String)>,
 }
@@ -67,10 +67,15 @@ impl Visitor for Finder {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.withs.push(query.with.clone());
+        // ORDER BY belongs to the SELECT that is all of a query.
+        let body = query.body.as_select();
+        let is_merging = body.is_some_and(|select| select.from.iter().any(merges));
+        self.merging.push(is_merging);
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.merging.pop();
         self.withs.pop();
         ControlFlow::Continue(())
     }
@@ -189,6 +194,7 @@ impl VisitorMut for Writer {
                     matches!(&key.expr, Expr::Identifier(name) if puts_out(select, name));
                 if !is_result {
                     replace(&mut key.expr, &merged);
+                    merged_in_subqueries::replace(&mut key.expr, &merged, &self.columns);
                 }
             }
         }

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
-use super::open_literals::settle_sides;
+use super::open_literals::{settle_numbers, settle_sides};
 use super::own_names::keeping_names;
 use quire_functions::time_operator;
 
@@ -120,6 +120,7 @@ impl ExprPlanner for TimePlanner {
             BinaryOperator::Divide => Operator::Divide,
             _ => return Ok(PlannerResult::Original(beside_text(raw, schema))),
         };
+        let raw = beside_number(raw, schema);
         let types = (raw.left.get_type(schema), raw.right.get_type(schema));
         let (Ok(left_type), Ok(right_type)) = types else {
             return Ok(PlannerResult::Original(raw));
@@ -134,15 +135,26 @@ impl ExprPlanner for TimePlanner {
     }
 }
 
+/// Arithmetic with a number and a text in quotes, `n + '1'`.
+fn beside_number(mut raw: RawBinaryExpr, schema: &DFSchema) -> RawBinaryExpr {
+    settle_numbers(&mut raw.left, &mut raw.right, schema);
+    raw
+}
+
 /// A comparison with a text in quotes, which has the type of the other side; and a condition beside one, `flag AND 'true'`.
 fn beside_text(mut raw: RawBinaryExpr, schema: &DFSchema) -> RawBinaryExpr {
-    use BinaryOperator::{And, Eq, Gt, GtEq, Lt, LtEq, NotEq, Or};
+    use BinaryOperator::{
+        And, BitwiseAnd, BitwiseOr, Eq, Gt, GtEq, Lt, LtEq, Modulo, NotEq, Or, PGBitwiseShiftLeft,
+        PGBitwiseShiftRight, PGBitwiseXor,
+    };
     let is_boolean = |found: &DataType| *found == DataType::Boolean;
     let is_compared =
         |found: &DataType| *found == DataType::Boolean || matches!(found, DataType::Interval(_));
     let needs_text: fn(&DataType) -> bool = match raw.op {
         Eq | NotEq | Lt | LtEq | Gt | GtEq => is_compared,
         And | Or => is_boolean,
+        Modulo | BitwiseAnd | BitwiseOr | PGBitwiseXor | PGBitwiseShiftLeft
+        | PGBitwiseShiftRight => return beside_number(raw, schema),
         _ => return raw,
     };
     settle_sides(&mut raw.left, &mut raw.right, schema, needs_text);

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, internal_err};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
     Aggregate, Distinct, DistinctOn, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection,
-    Sort, Values, Window, cast,
+    Sort, SortExpr, Values, Window, cast,
 };
 
-use super::columns::{self, Names, columns_of, named_as};
+use super::columns::{self, Known, Names, columns_of, named_as};
 use super::rows::Rows;
 use super::{has_subqueries, has_subquery, lateral};
 
@@ -83,7 +85,64 @@ fn in_window(window: Window, names: &Names) -> Result<LogicalPlan> {
 }
 
 /// `ORDER BY (SELECT …)` → `ORDER BY` a column that is dropped above.
-fn in_order(sort: Sort, names: &Names) -> Result<LogicalPlan> {
+fn in_order(mut sort: Sort, names: &Names) -> Result<LogicalPlan> {
+    let input = std::mem::take(Arc::make_mut(&mut sort.input));
+    match input {
+        LogicalPlan::Projection(above) if reads_below(&sort.expr, &above)? => {
+            sort_below(sort, above, names)
+        }
+        input => {
+            sort.input = Arc::new(input);
+            in_sort(sort, names)
+        }
+    }
+}
+
+/// Whether a subquery of the keys reads columns that a projection drops. `SELECT k … ORDER BY (SELECT id)`
+fn reads_below(keys: &[SortExpr], above: &Projection) -> Result<bool> {
+    let mut is_read = false;
+    for key in keys {
+        key.expr.apply(|part| {
+            let (Expr::ScalarSubquery(subquery)
+            | Expr::Exists(Exists { subquery, .. })
+            | Expr::InSubquery(InSubquery { subquery, .. })
+            | Expr::SetComparison(SetComparison { subquery, .. })) = part
+            else {
+                return Ok(TreeNodeRecursion::Continue);
+            };
+            is_read |= subquery.outer_ref_columns.iter().any(|outer| {
+                matches!(outer, Expr::OuterReferenceColumn(_, column)
+                    if !above.schema.has_column(column) && above.input.schema().has_column(column))
+            });
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+    }
+    Ok(is_read && !above.expr.iter().any(Expr::is_volatile))
+}
+
+/// The rows sorted while they have all their columns.
+fn sort_below(sort: Sort, above: Projection, names: &Names) -> Result<LogicalPlan> {
+    let values: Vec<Expr> = above
+        .expr
+        .iter()
+        .map(|expr| expr.clone().unalias())
+        .collect();
+    let known = Known::default().with(&above.schema, &values);
+    let mut order = sort.expr;
+    for key in &mut order {
+        key.expr = known.substitute(std::mem::take(&mut key.expr))?;
+    }
+    let below = Sort {
+        expr: order,
+        input: above.input,
+        fetch: sort.fetch,
+    };
+    let sorted = Arc::new(in_sort(below, names)?);
+    let plan = Projection::try_new_with_schema(above.expr, sorted, above.schema)?;
+    Ok(LogicalPlan::Projection(plan))
+}
+
+fn in_sort(sort: Sort, names: &Names) -> Result<LogicalPlan> {
     let mut rows = Rows::new(sort.input, names)?;
     let own_columns = rows.own_columns();
     let mut shown = own_columns.clone();

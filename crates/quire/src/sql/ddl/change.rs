@@ -65,6 +65,15 @@ impl<'s> Change<'s> {
         })
     }
 
+    /// Waits until nobody else changes definitions, and sees them as they are then.
+    pub(super) fn lock_definitions(&mut self) -> Result<(), Error> {
+        self.run(|transaction| {
+            transaction.define(|_| Ok(()))?;
+            transaction.begin_statement();
+            Ok(())
+        })
+    }
+
     /// Refuses a statement that has to read all rows of the table while the transaction still sees those of its beginning: rows that were
     /// committed since would be lost with the table that it replaces.
     pub(super) fn refuse_older_rows(&mut self, name: &str) -> Result<(), Error> {

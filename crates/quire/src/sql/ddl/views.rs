@@ -29,6 +29,8 @@ pub(in crate::sql) async fn create_view(
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
     let mut change = Change::begin(session, token).await?;
+    // What the view reads must be there when nobody can drop it any more.
+    change.lock_definitions()?;
     let snapshot = change.snapshot();
     let old = snapshot.view(&name);
     if old.is_none() && snapshot.has_name(&name) && create.or_replace {

@@ -1,0 +1,59 @@
+//! Joins that forget which columns of their right side are constant.
+//!
+//! DataFusion's joins promise of their output what is constant on the left side, and lose it of the right one. A sort by such a column is put
+//! below the join, where it is found to be needless and left out; above the join nobody knows the order any more, and the plan is refused. And
+//! when the sides of a join are swapped, a column becomes constant that a window above has been planned to sort by.
+
+use std::sync::Arc;
+
+use datafusion::common::JoinType;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
+};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+
+/// Of which inputs an operator needs an order that may be asked of a join's side with constants.
+pub(super) fn sorted_by_lost(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
+    let orders = node.required_input_ordering();
+    let inputs = node.children().into_iter().zip(orders);
+    inputs
+        .map(|(input, order)| order.is_some() && has_lost(input))
+        .collect()
+}
+
+/// Whether there is such a join among the operators that pass on the order of their inputs.
+fn has_lost(node: &Arc<dyn ExecutionPlan>) -> bool {
+    if is_join_with_constants(node) {
+        return true;
+    }
+    let inputs = node
+        .children()
+        .into_iter()
+        .zip(node.maintains_input_order());
+    let mut sorted = inputs.filter(|(_, keeps_order)| *keeps_order);
+    sorted.any(|(input, _)| has_lost(input))
+}
+
+/// Its sides may still be swapped.
+fn is_join_with_constants(node: &Arc<dyn ExecutionPlan>) -> bool {
+    join_type(node).is_some()
+        && node.children().into_iter().any(|side| {
+            let constants = side.equivalence_properties().constants();
+            !constants.is_empty()
+        })
+}
+
+/// The kind of a join; nothing if the operator is none.
+pub(super) fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        return Some(*join.join_type());
+    }
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        return Some(*join.join_type());
+    }
+    if node.is::<CrossJoinExec>() {
+        return Some(JoinType::Inner);
+    }
+    let join = node.downcast_ref::<SortMergeJoinExec>()?;
+    Some(join.join_type())
+}
