@@ -21,7 +21,29 @@ const BIG: &str = "FROM generate_series(1, 20000) AS s(i)";
 /// Definitions that are not committed are in the way.
 const NEW_TABLE: &[&str] = &["BEGIN", "CREATE TABLE q1 (i INTEGER)"];
 
+/// So are row groups that are not committed, of that table.
+const LOAD: &[&str] = &[
+    "BEGIN",
+    "INSERT INTO loaded SELECT i FROM generate_series(1, 20000) AS s(i)",
+];
+
 const WAITS: &[Wait] = &[
+    Wait {
+        holder: LOAD,
+        waiter: &["INSERT INTO loaded SELECT i FROM generate_series(1, 20000) AS s(i)"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["BEGIN", "UPDATE loaded SET i = 1"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["CREATE TABLE q2 (i INTEGER)"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["TRUNCATE loaded"],
+    },
     Wait {
         holder: NEW_TABLE,
         waiter: &["CREATE TABLE q2 (i INTEGER)"],
@@ -29,10 +51,6 @@ const WAITS: &[Wait] = &[
     Wait {
         holder: NEW_TABLE,
         waiter: &["CREATE INDEX balances ON account (balance)"],
-    },
-    Wait {
-        holder: NEW_TABLE,
-        waiter: &["VACUUM account"],
     },
     Wait {
         holder: NEW_TABLE,
@@ -263,6 +281,190 @@ fn a_load_that_an_alteration_waits_for_is_kept() {
                 assert_eq!(two.ok("SELECT count(*) FROM loaded"), count, "{alter}");
             }
             Err(code) => assert_eq!(answer.unwrap_err(), code, "{alter}"),
+        }
+    }
+}
+
+/// Loads, first changes and merges of one table do not wait for those of another.
+#[test]
+fn loads_of_different_tables_do_not_wait_for_each_other() {
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    two.ok("CREATE TABLE second (i INTEGER)");
+    two.ok("CREATE TABLE rows (i INTEGER PRIMARY KEY)");
+    two.ok("SET lock_timeout = '10s'");
+    LOAD.iter().for_each(|sql| drop(one.ok(sql)));
+    for sql in [
+        &format!("INSERT INTO second SELECT i {BIG}"),
+        "UPDATE second SET i = 0 WHERE i > 10000",
+        "VACUUM second",
+        &format!("INSERT INTO rows SELECT i {BIG}"),
+        "VACUUM changed",
+        "VACUUM account",
+        "ANALYZE account",
+    ] {
+        two.ok(sql);
+    }
+    // What others have committed is seen, beside what is not committed.
+    assert_eq!(one.ok("SELECT sum(i) FROM second"), "50005000");
+    assert_eq!(one.ok("SELECT count(*) FROM loaded"), "40000");
+    assert_eq!(two.ok("SELECT count(*) FROM loaded"), "20000");
+    one.ok(&format!("INSERT INTO second SELECT i {BIG}"));
+    one.ok("COMMIT");
+    assert_eq!(two.ok("SELECT count(*) FROM loaded"), "40000");
+    assert_eq!(two.ok("SELECT count(*) FROM second"), "40000");
+    assert_eq!(two.ok("SELECT count(*) FROM rows"), "20000");
+}
+
+#[test]
+fn deadlocks_through_loads_are_found() {
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    two.ok("CREATE TABLE second (i INTEGER)");
+    LOAD.iter().for_each(|sql| drop(one.ok(sql)));
+    two.ok("BEGIN");
+    two.ok(&format!("INSERT INTO second SELECT i {BIG}"));
+    two.blocks(&format!("INSERT INTO loaded SELECT i {BIG}"));
+    assert_eq!(
+        one.error(&format!("INSERT INTO second SELECT i {BIG}")),
+        "40P01"
+    );
+    two.answer().unwrap();
+    two.ok("COMMIT");
+    assert_eq!(two.ok("SELECT count(*) FROM loaded"), "40000");
+}
+
+/// Other loads are as invisible at REPEATABLE READ once the transaction loads something itself.
+#[test]
+fn a_load_sees_what_its_transaction_has_seen() {
+    for isolation in ["REPEATABLE READ", "SERIALIZABLE"] {
+        let database = database();
+        let (one, two) = (Session::new(&database), Session::new(&database));
+        two.ok("CREATE TABLE second (i INTEGER)");
+        one.ok(&format!("BEGIN ISOLATION LEVEL {isolation}"));
+        assert_eq!(one.ok("SELECT count(*) FROM account"), "2");
+        two.ok(&format!("INSERT INTO loaded SELECT i {BIG}"));
+        two.ok("UPDATE loaded SET i = 0 WHERE i <= 100");
+        one.ok(&format!("INSERT INTO second SELECT i {BIG}"));
+        let seen = "SELECT count(*), min(i) FROM loaded";
+        assert_eq!(one.ok(seen), "20000,1", "{isolation}");
+        two.ok("DELETE FROM loaded WHERE i > 15000");
+        assert_eq!(one.ok(seen), "20000,1", "{isolation}");
+        // Rows of its own cannot come behind row groups that it does not see.
+        one.ok("SAVEPOINT s");
+        assert_eq!(
+            one.error(&format!("INSERT INTO loaded SELECT i {BIG}")),
+            "40001"
+        );
+        one.ok("ROLLBACK TO s");
+        assert_eq!(one.ok(seen), "20000,1", "{isolation}");
+        one.ok("ROLLBACK");
+        one.ok(&format!("BEGIN ISOLATION LEVEL {isolation}"));
+        assert_eq!(one.ok("SELECT count(*) FROM account"), "2");
+        two.ok(&format!("INSERT INTO loaded SELECT i {BIG}"));
+        one.ok(&format!("INSERT INTO second SELECT i {BIG}"));
+        one.ok("COMMIT");
+        assert_eq!(two.ok("SELECT count(*) FROM second"), "20000");
+        assert_eq!(two.ok("SELECT count(*) FROM loaded"), "50000");
+    }
+}
+
+/// Each has read the table that the other loads.
+#[test]
+fn serializable_loads_that_have_read_each_others_tables_do_not_both_commit() {
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    two.ok("CREATE TABLE second (i INTEGER)");
+    for (session, read, loaded) in [(&one, "second", "loaded"), (&two, "loaded", "second")] {
+        session.ok("BEGIN ISOLATION LEVEL SERIALIZABLE");
+        session.ok(&format!("SELECT count(*) FROM {read}"));
+        session.ok(&format!("INSERT INTO {loaded} SELECT i {BIG}"));
+    }
+    one.ok("COMMIT");
+    assert_eq!(two.error("COMMIT"), "40001");
+    assert_eq!(two.ok("SELECT count(*) FROM second"), "0");
+}
+
+/// A load that was planned before a definition is committed does not go by it.
+#[test]
+fn a_load_of_a_table_that_was_altered_meanwhile_is_refused() {
+    let file = std::env::temp_dir().join(format!("quire-waits-{}.csv", std::process::id()));
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    let path = file.display();
+    one.ok(&format!("COPY (SELECT i {BIG}) TO '{path}'"));
+    for load in [
+        format!("INSERT INTO loaded SELECT i {BIG}"),
+        format!("COPY loaded FROM '{path}'"),
+    ] {
+        one.ok("BEGIN");
+        one.ok("ALTER TABLE loaded ADD COLUMN b INTEGER");
+        two.blocks(&load);
+        one.ok("COMMIT");
+        assert_eq!(&two.answer().unwrap_err()[..5], "40001", "{load}");
+        one.ok("ALTER TABLE loaded DROP COLUMN b");
+        assert_eq!(two.ok("SELECT count(*) FROM loaded"), "20000");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+/// What was planned before a definition that it waits for goes by that definition.
+#[test]
+fn definitions_go_by_what_they_have_waited_for() {
+    const CREATED: &str = "CREATE TABLE q1 (i INTEGER PRIMARY KEY, j INTEGER, k INTEGER)";
+    for (sql, expected) in [
+        ("CREATE VIEW v AS SELECT j FROM q1", "42703"),
+        ("CREATE SEQUENCE s OWNED BY q1.j", "42703"),
+        (
+            "CREATE TABLE q2 (i INTEGER PRIMARY KEY, j INTEGER REFERENCES q1 (k))",
+            "42830",
+        ),
+        ("CREATE INDEX q1_j ON q1 (j)", "42703"),
+        ("CREATE UNIQUE INDEX q1_k ON q1 (k)", "23505"),
+        ("ALTER TABLE q1 ADD UNIQUE (k)", "23505"),
+        ("ALTER INDEX q1_old RENAME TO q1_new", ""),
+    ] {
+        let database = database();
+        let (one, two) = (Session::new(&database), Session::new(&database));
+        one.ok(CREATED);
+        one.ok("CREATE UNIQUE INDEX q1_unique ON q1 (k)");
+        one.ok("CREATE INDEX q1_old ON q1 (i, k)");
+        one.ok("BEGIN");
+        one.ok("DROP INDEX q1_unique");
+        one.ok("ALTER TABLE q1 DROP COLUMN j");
+        one.ok("ALTER TABLE q1 ADD COLUMN l INTEGER DEFAULT 5");
+        one.ok("INSERT INTO q1 VALUES (1, 7), (2, 7)");
+        two.blocks(sql);
+        one.ok("COMMIT");
+        let answer = two.answer();
+        let sqlstate = answer.map_or_else(|error| error[..5].to_owned(), |_| String::new());
+        assert_eq!(sqlstate, expected, "{sql}");
+        assert_eq!(two.ok("SELECT * FROM q1 WHERE i = 2"), "2,7,5", "{sql}");
+    }
+}
+
+/// What a view reads is not dropped while the view is made, nor a sequence's owner.
+#[test]
+fn a_table_is_not_dropped_below_what_is_being_made_of_it() {
+    for (made, expected) in [
+        ("CREATE VIEW v AS SELECT balance FROM account", "2BP01"),
+        ("CREATE SEQUENCE s OWNED BY account.balance", ""),
+        (
+            "CREATE TABLE q1 (i INTEGER PRIMARY KEY REFERENCES account)",
+            "2BP01",
+        ),
+    ] {
+        let database = database();
+        let (one, two) = (Session::new(&database), Session::new(&database));
+        one.ok("BEGIN");
+        one.ok(made);
+        two.blocks("DROP TABLE account");
+        one.ok("COMMIT");
+        let answer = two.answer();
+        let sqlstate = answer.map_or_else(|error| error[..5].to_owned(), |_| String::new());
+        assert_eq!(sqlstate, expected, "{made}");
+        if made.contains("SEQUENCE") {
+            assert_eq!(one.error("SELECT nextval('s')"), "42P01");
         }
     }
 }

@@ -29,6 +29,10 @@ pub(in crate::sql) async fn create_view(
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
     let mut change = Change::begin(session, token).await?;
+    if create.if_not_exists && change.snapshot().has_name(&name) {
+        return change.finish("CREATE VIEW");
+    }
+    change.lock_definitions()?;
     let snapshot = change.snapshot();
     let old = snapshot.view(&name);
     if old.is_none() && snapshot.has_name(&name) && create.or_replace {

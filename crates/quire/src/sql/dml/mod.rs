@@ -39,3 +39,4 @@ pub(super) use default_value::default_expression;
 pub(super) use explain::explain;
 pub(super) use insert_rows::{append_plan, insert, insert_plan};
 pub(super) use locking::select;
+pub(super) use target::changed_meanwhile;

@@ -110,7 +110,7 @@ pub(super) fn lock(
 }
 
 /// The definition or the row groups that a statement goes by are not those that there are.
-pub(super) fn changed_meanwhile(name: &str) -> Error {
+pub(in crate::sql) fn changed_meanwhile(name: &str) -> Error {
     let text = format!("could not serialize access: table \"{name}\" was changed meanwhile");
     Error::new("40001", text)
 }

@@ -60,6 +60,9 @@ pub(super) async fn append_or_insert(
     }
     let rows = table_rows(held, stream, &planned.columns)?;
     let transaction = writer.transaction()?;
+    if !block_in_place(|| transaction.lock_to_append(definition))? {
+        return Err(target::changed_meanwhile(name));
+    }
     let count = write::append_stream(transaction, name, rows, token).await?;
     writer.finish()?;
     Ok(done(count))
@@ -84,7 +87,11 @@ pub(in crate::sql) async fn append_plan(
     let planned = rows_plan(context, definition, name, input, &sources, None)?;
     let stream = context.start(&planned.plan).await?;
     let rows = table_rows(Vec::new(), stream, &planned.columns)?;
-    write::append_stream(writer.transaction()?, name, rows, token).await
+    let transaction = writer.transaction()?;
+    if !block_in_place(|| transaction.lock_to_append(definition))? {
+        return Err(target::changed_meanwhile(name));
+    }
+    write::append_stream(transaction, name, rows, token).await
 }
 
 fn done(count: u64) -> Outcome {
