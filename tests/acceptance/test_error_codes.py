@@ -8,8 +8,19 @@ import psycopg
 import quire_shell
 
 PAGE = quire_shell.ROOT / "docs" / "errors.md"
-# Where errors get their SQLSTATE: the rooms below have enums, which `quire` maps.
-ROOMS = ["quire", "quire-server", "quire-cli", "quire-python"]
+# Where errors get their SQLSTATE: the crates below have enums, which `quire-error` maps.
+ROOMS = [
+    "quire-error",
+    "quire-files",
+    "quire-functions",
+    "quire-planner",
+    "quire-python",
+    "quire-server",
+    "quire-sql",
+    "quire-text",
+    "quire-cli",
+    "quire",
+]
 SQLSTATE = r"(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}"
 LITERAL = re.compile(f'"({SQLSTATE})"')
 ROW = re.compile(rf"^\| ({SQLSTATE}) \| ([a-z_]+) \| (.+?) \| (.+?) \|$", re.MULTILINE)

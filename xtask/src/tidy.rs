@@ -49,7 +49,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&Tree) -> Vec<Finding>;
 
 /// The rules that need nothing but the tree.
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     arrows::rooms_depend_downwards,
     arrows::heavy_dependencies_stay_in_their_room,
     arrows::pure_rooms_do_no_io,
@@ -63,6 +63,7 @@ const RULES: [Rule; 13] = [
     documents::every_crate_has_a_readme,
     documents::style_guide_is_short,
     documents::sql_tests_assert_something,
+    documents::stations_exist,
 ];
 
 /// Checks the repository under `root`; prints the findings and fails when there is one.

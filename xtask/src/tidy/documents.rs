@@ -55,6 +55,41 @@ pub fn sql_tests_assert_something(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// The stations of the architecture's walks are modules that exist.
+pub fn stations_exist(tree: &Tree) -> Vec<Finding> {
+    let Some(document) = tree.file("ARCHITECTURE.md") else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for (line, text) in (1..).zip(document.text.lines()) {
+        for station in text.split('`').skip(1).step_by(2) {
+            if station.starts_with("quire") && !is_module(tree, station) {
+                let text = format!("there is no module {station}");
+                findings.push(Finding::new("stations", &document.path, line, text));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a crate, as its manifest or as Rust calls it, has a file for the module. What is no path of modules is none of our business.
+fn is_module(tree: &Tree, path: &str) -> bool {
+    let mut parts = path.split("::");
+    let name = parts.next().unwrap_or_default().replace('_', "-");
+    let is_name = |part: &str| part.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let inside: Vec<&str> = parts.collect();
+    if inside.iter().any(|part| !is_name(part)) {
+        return true;
+    }
+    let Some(owner) = tree.crates.iter().find(|owner| owner.name == name) else {
+        return !is_name(&name.replace('-', "_"));
+    };
+    let base = format!("{}/src/{}", owner.folder, inside.join("/"));
+    inside.is_empty()
+        || tree.file(&format!("{base}.rs")).is_some()
+        || tree.file(&format!("{base}/mod.rs")).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tree_of;
@@ -68,6 +103,18 @@ mod tests {
             ("crates/b/README.md", "# b\n"),
         ]);
         assert_eq!(every_crate_has_a_readme(&tree).len(), 2);
+    }
+
+    #[test]
+    fn a_station_that_is_gone_is_found() {
+        let walk = "`quire_a::b`, `quire_a::b::c`, then `quire_a::gone` of `quire-a`, `quire_gone`; `quire_pool()`\n";
+        let tree = tree_of(&[
+            ("ARCHITECTURE.md", walk),
+            ("crates/a/Cargo.toml", "[package]\nname = \"quire-a\"\n"),
+            ("crates/a/src/b.rs", ""),
+            ("crates/a/src/b/c/mod.rs", ""),
+        ]);
+        assert_eq!(stations_exist(&tree).len(), 2);
     }
 
     #[test]

@@ -469,6 +469,51 @@ fn a_table_is_not_dropped_below_what_is_being_made_of_it() {
     }
 }
 
+/// An alteration that writes or checks all rows must know those that were committed since its transaction began.
+#[test]
+fn an_alteration_does_not_go_by_an_older_snapshot() {
+    for (storage, alter) in [
+        ("row", "ALTER TABLE kept ALTER COLUMN i TYPE BIGINT"),
+        ("row", "ALTER TABLE kept ADD CHECK (t < 20)"),
+        ("row", "ALTER TABLE kept ALTER COLUMN t SET NOT NULL"),
+        ("column", "ALTER TABLE kept ALTER COLUMN i TYPE BIGINT"),
+        ("column", "ALTER TABLE kept ALTER COLUMN t SET NOT NULL"),
+    ] {
+        for isolation in ["REPEATABLE READ", "SERIALIZABLE"] {
+            let database = database();
+            let (one, two) = (Session::new(&database), Session::new(&database));
+            one.ok(&format!(
+                "CREATE TABLE kept (i INTEGER, t INTEGER) USING {storage}"
+            ));
+            one.ok("INSERT INTO kept VALUES (1, 1)");
+            one.ok("UPDATE kept SET t = 2");
+            one.ok(&format!("BEGIN ISOLATION LEVEL {isolation}"));
+            one.ok("SELECT count(*) FROM account");
+            two.ok("INSERT INTO kept VALUES (2, NULL), (3, 30)");
+            let refused = one.error(alter);
+            assert_eq!(&refused[..5], "40001", "{alter}, {isolation}, {storage}");
+            one.ok("ROLLBACK");
+            assert_eq!(two.ok("SELECT count(*) FROM kept"), "3");
+        }
+    }
+}
+
+/// A table that refers to the one to be emptied, and that is made while TRUNCATE waits, is seen.
+#[test]
+fn truncate_sees_who_refers_to_the_table_by_then() {
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    one.ok("CREATE TABLE referred (i INTEGER PRIMARY KEY)");
+    one.ok("INSERT INTO referred VALUES (1)");
+    one.ok("BEGIN");
+    one.ok("CREATE TABLE referring (i INTEGER REFERENCES referred)");
+    one.ok("INSERT INTO referring VALUES (1)");
+    two.blocks("TRUNCATE referred");
+    one.ok("COMMIT");
+    assert_eq!(&two.answer().unwrap_err()[..5], "0A000");
+    assert_eq!(two.ok("SELECT count(*) FROM referred"), "1");
+}
+
 /// PostgreSQL gives the locks of a failed transaction back at once.
 fn a_failed_transaction_gives_its_locks_back(tables: Tables) {
     let database = Database::in_memory().unwrap();

@@ -132,6 +132,12 @@ impl Transaction {
         }
     }
 
+    /// Whether nothing has been committed since its statement began to see rows.
+    pub fn sees_newest_rows(&self) -> bool {
+        let seen = self.seen.as_ref();
+        seen.is_some_and(|seen| seen.view.is_newest())
+    }
+
     /// What it sees of others.
     pub fn isolation(&self) -> Isolation {
         self.rows.options().isolation

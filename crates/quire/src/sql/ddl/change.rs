@@ -2,12 +2,13 @@
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_kv::{mvcc::LockWait, mvcc::TableLockMode};
+use quire_kv::mvcc::{Isolation, LockWait, TableLockMode};
 use quire_tables::{
     IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
 };
 use tokio::task::block_in_place;
 
+use super::super::dml::changed_meanwhile;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
 use crate::transaction::Writer;
@@ -73,6 +74,16 @@ impl<'s> Change<'s> {
             transaction.begin_statement();
             Ok(())
         })
+    }
+
+    /// Refuses a statement that has to read all rows of the table while the transaction still sees those of its beginning: rows that were
+    /// committed since would be lost with the table that it replaces.
+    pub(super) fn refuse_older_rows(&mut self, name: &str) -> Result<(), Error> {
+        let transaction = self.writer.transaction()?;
+        if transaction.isolation() == Isolation::ReadCommitted || transaction.sees_newest_rows() {
+            return Ok(());
+        }
+        Err(changed_meanwhile(name))
     }
 
     /// Changes definitions that nobody else can be using.

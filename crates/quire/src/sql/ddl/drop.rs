@@ -378,6 +378,11 @@ pub(in crate::sql) async fn truncate(
         .is_some_and(|option| matches!(option, CascadeOption::Cascade));
     add_referring_tables(&snapshot, &mut names, is_cascade)?;
     for name in &names {
+        change.lock_table(name)?;
+    }
+    // A table that refers to one of them may have been made while this waited; with the locks no further one is.
+    add_referring_tables(&change.snapshot(), &mut names, is_cascade)?;
+    for name in &names {
         change.truncate_table(name)?;
     }
     change.finish("TRUNCATE TABLE")

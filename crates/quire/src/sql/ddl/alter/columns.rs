@@ -330,7 +330,7 @@ impl Alteration<'_, '_> {
 
     /// No text of the column may be longer than the type allows.
     async fn check_length(
-        &self,
+        &mut self,
         column: &str,
         sql_type: quire_tables::SqlType,
     ) -> Result<(), Error> {

@@ -26,6 +26,7 @@ impl Alteration<'_, '_> {
             expressions.join(", "),
             quoted(&self.table)
         );
+        self.change.refuse_older_rows(&self.table)?;
         let targets: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
         let planned = self.planned(&sql).await?;
         self.change

@@ -14,7 +14,8 @@ pub(super) fn quoted(name: &str) -> String {
 
 impl Alteration<'_, '_> {
     /// Whether a query of ours has a row.
-    pub(super) async fn has_row(&self, sql: &str) -> Result<bool, Error> {
+    pub(super) async fn has_row(&mut self, sql: &str) -> Result<bool, Error> {
+        self.change.refuse_older_rows(&self.table)?;
         let planned = self.planned(sql).await?;
         let mut stream = planned.context.start(&planned.plan).await?;
         while let Some(batch) = next_of(&mut stream, self.token).await? {
@@ -26,7 +27,7 @@ impl Alteration<'_, '_> {
     }
 
     /// No row may have NULL in the column.
-    pub(super) async fn check_no_null(&self, column: &str) -> Result<(), Error> {
+    pub(super) async fn check_no_null(&mut self, column: &str) -> Result<(), Error> {
         let (table, quoted_column) = (quoted(&self.table), quoted(column));
         let sql = format!("SELECT 1 FROM {table} WHERE {quoted_column} IS NULL LIMIT 1");
         if self.has_row(&sql).await? {
@@ -40,7 +41,7 @@ impl Alteration<'_, '_> {
 
     /// No row may fail a condition.
     pub(super) async fn check_condition_holds(
-        &self,
+        &mut self,
         name: &str,
         condition: &str,
     ) -> Result<(), Error> {
@@ -59,7 +60,7 @@ impl Alteration<'_, '_> {
 
     /// Every row refers to one that is there, or has NULL.
     pub(super) async fn check_references(
-        &self,
+        &mut self,
         definition: &TableDefinition,
         key: &ForeignKeyDefinition,
     ) -> Result<(), Error> {
