@@ -9,7 +9,7 @@ use quire_kv::mvcc::{
 use quire_kv::progress::{Phase, Work};
 use quire_store::log::LogOptions;
 use quire_store::pool::PoolOptions;
-use quire_store::{CleanReport, STAGING_PAGE, Volume};
+use quire_store::{CleanReport, Volume};
 
 use crate::catalog::Catalog;
 use crate::check::{self, Finding};
@@ -20,7 +20,7 @@ use crate::row_half::RowHalf;
 use crate::snapshot::Snapshot;
 use crate::staging::Staging;
 use crate::stagings::Stagings;
-use crate::sweep::sweep;
+use crate::sweep::{sweep, sweep_leftovers};
 use crate::transaction::{Transaction, WriteTransaction};
 
 /// How an engine uses its volume.
@@ -60,10 +60,12 @@ struct Shared {
     rows: Arc<RowHalf>,
     published: Arc<Published>,
     stagings: Arc<Stagings>,
-    /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
+    /// Held by who has committed tables together with rows, from before the first until after the second are shown: nobody may see one
+    /// without the other. What is in the volume by then is not waited for.
     joint_commits: RwLock<()>,
     /// Held, before everything else, by serializable transactions from the comparison of the column tables that they have read until they are
-    /// committed.
+    /// committed, with its sync: which row groups one writes is known to the other's comparison only when they are published. Others do not
+    /// wait for it, nor do serializable transactions that have neither read nor written column tables.
     serial_commits: Mutex<()>,
 }
 
@@ -118,7 +120,7 @@ impl Engine {
         &self.shared.volume
     }
 
-    /// The newest committed state. Waits for nobody but a commit that changes tables and rows together.
+    /// The newest committed state. Waits for nobody but a commit of tables and rows that is being shown.
     pub fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
         let _no_joint_commit = shared
@@ -152,12 +154,12 @@ impl Engine {
         self.seeing(|| rows.begin_statement())
     }
 
-    /// Held by who commits tables and rows together.
+    /// Held by who shows tables and rows that were committed together.
     pub(crate) fn joint_commits(&self) -> &RwLock<()> {
         &self.shared.joint_commits
     }
 
-    /// Keeps others from seeing rows or tables that are being committed together.
+    /// Keeps others from seeing rows or tables that were committed together, until both are shown.
     pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.joint_commits()
             .write()
@@ -170,7 +172,8 @@ impl Engine {
         commits.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be held while tables are committed.
+    /// To be held while tables are committed: each catalog is made of the one before. The sync of its batch is waited for here where it
+    /// would be for the volume's turn otherwise.
     pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.shared.published.table_commit()
     }
@@ -267,22 +270,12 @@ impl Engine {
             locks,
         };
         let shared = &self.shared;
-        let stagings = &shared.stagings;
-        let entering = stagings.enter();
-        if stagings.is_idle() {
-            // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
-            let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
-            if is_marked() && self.trees_are_settled() && sweep(&shared.volume).is_ok() {
-                drop(self.newest());
-            }
-            stagings.note_left_mark(is_marked());
-        }
+        self.sweep_leftovers();
         // Each of its batches has to find its place by itself.
         shared.rows.mvcc.make_room_if_full();
         let staging_bytes = shared.options.staging_bytes;
-        let staging = Staging::new(&shared.volume, staging_bytes, stagings);
+        let staging = Staging::new(&shared.volume, staging_bytes, &shared.stagings);
         let staging = staging.map_err(EngineError::from)?;
-        drop(entering);
         let newest = self.newest();
         let base = fixed.unwrap_or(&newest);
         let mut transaction = WriteTransaction::new(ticket, staging, base, fixed.is_none());
@@ -292,6 +285,21 @@ impl Engine {
         };
         transaction.forget_trees_without_pages(is_here);
         Ok(transaction)
+    }
+
+    /// Frees what a transaction has left whose abort failed or left trees, or a sweep that failed, if no write transaction is in progress. Others
+    /// that begin meanwhile do not wait for it.
+    fn sweep_leftovers(&self) {
+        let volume = &self.shared.volume;
+        let Some(left) = self.shared.stagings.leftovers(volume) else {
+            return;
+        };
+        if self.trees_are_settled() && sweep_leftovers(volume, &left).is_ok() {
+            drop(self.newest());
+        } else {
+            left.registered.keep_mark();
+            left.registered.note_end(false, true);
+        }
     }
 
     /// Whether the volume has pages of one of these trees.

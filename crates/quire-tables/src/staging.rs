@@ -9,6 +9,7 @@
 //! found when nobody writes says that a transaction was ended by a crash: see `sweep`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use quire_format::staging_mark::StagingMark;
@@ -30,6 +31,8 @@ pub(crate) struct Staging {
     state: Mutex<State>,
     /// Signalled when a full buffer has been written.
     written: Condvar,
+    /// Its end has left the mark to a batch of its own.
+    leaves_mark: AtomicBool,
 }
 
 #[derive(Default)]
@@ -98,6 +101,7 @@ impl Staging {
             buffer_bytes,
             state: Mutex::default(),
             written: Condvar::new(),
+            leaves_mark: AtomicBool::new(false),
         })
     }
 
@@ -289,7 +293,7 @@ impl Staging {
         }
     }
 
-    /// The last batch. `end` commits it.
+    /// The last batch. `end` commits it. Followed by [`Staging::tidy_up`], when nobody waits for this one any more.
     ///
     /// # Errors
     /// When a batch could not be written, or what `end` says. [`Staging::abort`] is due then.
@@ -302,7 +306,8 @@ impl Staging {
         if state.failed {
             return Err(EngineError::from(WriteError::BatchFailed).into());
         }
-        let batch = self.volume.begin().map_err(EngineError::from)?;
+        let mut batch = self.volume.begin().map_err(EngineError::from)?;
+        batch.tidy_up_later();
         if state.makes_room {
             batch.use_reserve();
         }
@@ -312,8 +317,28 @@ impl Staging {
             Ok(()) => end(batch).map_err(TransactionError::from),
             Err(error) => Err(error.into()),
         };
-        self.registered.note_end(frees_mark, committed.is_ok());
+        self.note_end(frees_mark, committed.is_ok());
         committed
+    }
+
+    fn note_end(&self, frees_mark: bool, is_done: bool) {
+        let is_left = self.registered.note_end(frees_mark, is_done);
+        self.leaves_mark.store(is_left, Ordering::Relaxed);
+    }
+
+    /// What may follow the last batch.
+    pub(crate) fn tidy_up(&self) {
+        self.free_left_mark();
+        self.volume.tidy_up();
+    }
+
+    /// Frees the mark, if the last batch left it to a batch of its own.
+    fn free_left_mark(&self) {
+        let is_left = self.leaves_mark.swap(false, Ordering::Relaxed);
+        if is_left && self.registered.free_mark(&self.volume).is_err() {
+            // The next sweep does.
+            self.registered.keep_mark();
+        }
     }
 
     fn prepare(
@@ -350,36 +375,33 @@ impl Staging {
         if keeps_mark {
             self.registered.keep_mark();
         }
-        if state.staged.is_empty() && !self.registered.may_free() {
-            return Ok(false);
+        if state.staged.is_empty() {
+            self.note_end(false, true);
+            let is_left = self.leaves_mark.load(Ordering::Relaxed);
+            self.free_left_mark();
+            return Ok(is_left);
         }
         let freed = self.free_staged(&state);
         if freed.is_err() {
             self.registered.keep_mark();
+            self.note_end(false, true);
         }
-        freed
+        self.free_left_mark();
+        freed.map(|_| true)
     }
 
-    fn free_staged(&self, state: &State) -> Result<bool, CommitError> {
+    fn free_staged(&self, state: &State) -> Result<u64, CommitError> {
         let batch = self.volume.begin()?;
         batch.use_reserve();
         state.staged.iter().try_for_each(|page| batch.free(*page))?;
         let frees_mark = self.registered.begin_end();
-        if !frees_mark && state.staged.is_empty() {
-            self.registered.note_end(false, true);
-            return Ok(false);
-        }
-        let freed = if frees_mark {
-            batch.free(STAGING_PAGE)
-        } else {
-            Ok(())
+        let freed = match frees_mark {
+            true => batch.free(STAGING_PAGE).map_err(CommitError::from),
+            false => Ok(()),
         };
-        let committed = match freed {
-            Ok(()) => batch.commit_with(Durability::Unsynced),
-            Err(error) => Err(error.into()),
-        };
-        self.registered.note_end(frees_mark, committed.is_ok());
-        committed.map(|_| true)
+        let committed = freed.and_then(|()| batch.commit_with(Durability::Unsynced));
+        self.note_end(frees_mark, committed.is_ok());
+        committed
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

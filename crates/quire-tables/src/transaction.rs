@@ -50,8 +50,12 @@ pub struct WriteTransaction {
     unfinished_append: Option<String>,
     /// When it is aborted, pages of trees that it has made stay in the volume until they can be freed.
     leaves_trees: bool,
-    /// What could not be committed, until the transaction ends.
-    failed: Option<Staging>,
+    /// What could not be committed, until it is aborted.
+    uncommitted: Option<Staging>,
+    /// What was taken back, until the transaction ends.
+    aborted: Option<Staging>,
+    /// What was committed, until it has tidied up.
+    committed: Option<Staging>,
     ticket: WriterTicket,
 }
 
@@ -87,7 +91,9 @@ impl WriteTransaction {
             roots_written: false,
             unfinished_append: None,
             leaves_trees: false,
-            failed: None,
+            uncommitted: None,
+            aborted: None,
+            committed: None,
             ticket,
         }
     }
@@ -170,13 +176,31 @@ impl WriteTransaction {
         &mut self,
         end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
     ) -> Result<R, TransactionError> {
+        self.write_roots()?;
+        let (committed, ()) = self.commit_showing(end, || ())?;
+        self.tidy_up();
+        Ok(committed)
+    }
+
+    /// Writes what there is of changed tables besides their row groups, as the commit does: before others have to wait for that.
+    pub(crate) fn write_roots(&mut self) -> Result<(), TransactionError> {
         self.check_appends_finished()?;
         for name in std::mem::take(&mut self.changed_tables) {
             self.write_root(&name)?;
             self.roots_written = true;
         }
+        Ok(())
+    }
+
+    /// The commit, after [`WriteTransaction::write_roots`] and before [`WriteTransaction::tidy_up`]. When everything is in the volume, and before
+    /// others see it, `hold` is called.
+    pub(crate) fn commit_showing<R, G>(
+        &mut self,
+        end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
+        hold: impl FnOnce() -> G,
+    ) -> Result<(R, G), TransactionError> {
         let engine = self.ticket.engine().clone();
-        let committing = engine.table_commit();
+        let _committing = engine.table_commit();
         // What others commit comes before or after all of this.
         self.rebase_catalog(engine.newest().shared_catalog())?;
         let catalog = if self.is_changed() {
@@ -185,23 +209,34 @@ impl WriteTransaction {
             None
         };
         let staging = self.pages.take().ok_or(EngineError::TransactionEnded)?;
-        let committed = staging.commit(catalog.as_deref(), end);
-        if committed.is_ok() {
-            self.ticket.publish(self.catalog.clone());
+        match staging.commit(catalog.as_deref(), end) {
+            Ok(committed) => {
+                let held = hold();
+                self.ticket.publish(self.catalog.clone());
+                self.committed = Some(staging);
+                Ok((committed, held))
+            }
+            Err(error) => {
+                // Others need not wait until it is aborted.
+                self.uncommitted = Some(staging);
+                Err(error)
+            }
         }
-        drop(committing);
-        if committed.is_err() {
-            self.ticket.abort(&staging, self.leaves_trees);
-            self.failed = Some(staging);
+    }
+
+    /// What may follow a commit, when nobody waits for it any more.
+    pub(crate) fn tidy_up(&mut self) {
+        if let Some(staging) = self.committed.take() {
+            staging.tidy_up();
         }
-        committed
     }
 
     /// Takes everything back; the locks are held until this is dropped.
     pub(crate) fn abort_here(&mut self) {
-        if let Some(staging) = self.pages.take() {
+        let staging = self.pages.take().or_else(|| self.uncommitted.take());
+        if let Some(staging) = staging {
             self.ticket.abort(&staging, self.leaves_trees);
-            self.failed = Some(staging);
+            self.aborted = Some(staging);
         }
     }
 
@@ -341,5 +376,6 @@ impl Drop for WriteTransaction {
     fn drop(&mut self) {
         // Views of this transaction may outlive it; what it has written must not.
         self.abort_here();
+        self.tidy_up();
     }
 }

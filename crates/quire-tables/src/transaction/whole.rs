@@ -12,7 +12,6 @@ use quire_kv::mvcc::{
     TransactionOptions, TreeId,
 };
 use quire_kv::progress::Work;
-use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
 use super::{ColumnReads, TablesPoint, WriteTransaction};
@@ -442,11 +441,13 @@ impl Transaction {
             Synchronous::Full => Durability::Synced,
             Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
         };
-        let _alone = self.engine.joint_commit();
-        rows.commit_with(|redo| -> Result<LogSequence, TransactionCommitError> {
+        tables.write_roots()?;
+        rows.commit_with(|redo| -> Result<_, TransactionCommitError> {
             let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
-            Ok(tables.commit_here_by(end)?)
+            // Not before: who only reads does not wait for the sync.
+            Ok(tables.commit_showing(end, || self.engine.joint_commit())?)
         })?;
+        tables.tidy_up();
         Ok(())
     }
 
