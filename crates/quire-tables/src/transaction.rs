@@ -56,6 +56,8 @@ pub struct WriteTransaction {
     aborted: Option<Staging>,
     /// What was committed, until it has tidied up.
     committed: Option<Staging>,
+    /// What it has changed, and what others have committed since it looked, do not go together.
+    is_left_behind: bool,
     ticket: WriterTicket,
 }
 
@@ -94,6 +96,7 @@ impl WriteTransaction {
             uncommitted: None,
             aborted: None,
             committed: None,
+            is_left_behind: false,
             ticket,
         }
     }

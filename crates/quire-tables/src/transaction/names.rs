@@ -74,15 +74,20 @@ impl WriteTransaction {
     }
 
     fn after(&mut self, taken: DefinitionLock, name: Option<&str>) -> Result<(), TransactionError> {
-        if taken != DefinitionLock::New {
+        if taken == DefinitionLock::Skipped {
             return Ok(());
         }
-        let newest = self.ticket.engine().newest();
+        let newest = || self.ticket.engine().newest();
         if self.follows {
-            return self.rebase_on(&newest);
+            // What it has locked stays as it is, unless it was not what it should have been.
+            return match taken == DefinitionLock::New || self.is_left_behind {
+                true => self.rebase_on(&newest()),
+                false => Ok(()),
+            };
         }
+        // A lock that it has from before may have been refused then: going back to a savepoint keeps it.
         match name {
-            Some(name) if !is_unchanged(&self.base, newest.catalog(), name) => {
+            Some(name) if !is_unchanged(&self.base, newest().catalog(), name) => {
                 let what = format!("{name:?}");
                 Err(TransactionError::Changed { what })
             }
@@ -93,7 +98,7 @@ impl WriteTransaction {
     /// Sees what others have committed, beside its own changes.
     ///
     /// # Errors
-    /// Both do not go together. Then it sees what it has seen before, and cannot be committed.
+    /// Both do not go together. Then it sees what it has seen before, and cannot be committed unless it goes back to a savepoint.
     pub(crate) fn rebase_on(&mut self, newest: &Snapshot) -> Result<(), TransactionError> {
         self.rebase_catalog(newest.shared_catalog())?;
         let base = newest.source().newest_pin();
@@ -102,12 +107,20 @@ impl WriteTransaction {
     }
 
     pub(super) fn rebase_catalog(&mut self, newest: &Arc<Catalog>) -> Result<(), TransactionError> {
+        self.is_left_behind = false;
         if Arc::ptr_eq(newest, &self.base) {
             return Ok(());
         }
-        self.catalog = self.merged_with(newest)?;
+        let merged = self.merged_with(newest);
+        self.is_left_behind = merged.is_err();
+        self.catalog = merged?;
         self.base = Arc::clone(newest);
         Ok(())
+    }
+
+    /// Whether it does not see what others have committed, for that does not go together with what it has changed.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        self.is_left_behind
     }
 
     /// The definitions that it would see now.
@@ -149,7 +162,8 @@ impl Transaction {
         let tables = self.tables()?;
         tables.lock_name(&planned.name)?;
         let found = tables.catalog_now().definition(&planned.name);
-        let is_planned = found.is_some_and(|found| Arc::ptr_eq(found, planned));
+        // Another in its place, as after TRUNCATE, takes the same rows.
+        let is_planned = found.is_some_and(|found| found.takes_rows_of(planned));
         // Row groups may be newer now: rows are to be as of the same moment.
         self.begin_statement();
         Ok(is_planned)

@@ -566,7 +566,10 @@ impl Transaction {
 
     /// Whether a statement that begins now sees the newest definitions, and not those of the transaction's beginning.
     pub fn sees_newest_definitions(&self) -> bool {
-        self.tables.is_some() || self.rows.options().isolation == Isolation::ReadCommitted
+        match &self.tables {
+            Some(tables) => tables.follows() && !tables.is_left_behind(),
+            None => self.isolation() == Isolation::ReadCommitted,
+        }
     }
 }
 

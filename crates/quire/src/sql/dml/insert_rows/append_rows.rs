@@ -119,7 +119,7 @@ fn insert_few(
     }
     let name = &definition.name;
     let target = target::lock(writer, name, TableLockMode::RowExclusive)?;
-    if !Arc::ptr_eq(target.definition(), definition) {
+    if !target.definition().takes_rows_of(definition) {
         return Err(target::changed_meanwhile(name));
     }
     let mut progress = Progress::default();
