@@ -1,5 +1,7 @@
 //! Loads, definitions and changes of the same tables at the same time: who waits for whom, and what each then goes by.
 
+use std::time::Duration;
+
 use crate::session::Session;
 use crate::waits::{BIG, LOAD, database};
 
@@ -335,5 +337,45 @@ fn a_transaction_that_loads_does_not_change_what_was_defined_meanwhile() {
             assert_eq!(two.ok("SELECT count(*) FROM loaded"), "40000");
             two.ok(change);
         }
+    }
+}
+
+/// Rows that are inserted into a table that has come in the place of another wait for who has waited for both.
+#[test]
+fn an_alteration_locks_the_table_that_it_finds_behind_what_it_has_waited_for() {
+    let database = database();
+    let (one, two) = (Session::new(&database), Session::new(&database));
+    let three = Session::new(&database);
+    one.ok("BEGIN");
+    one.ok("DROP TABLE changed");
+    one.ok("CREATE TABLE changed (id INT, balance INT) USING column");
+    one.ok("INSERT INTO changed SELECT i, i FROM generate_series(1, 1000000) AS s(i)");
+    one.ok("INSERT INTO changed VALUES (0, 0)");
+    two.blocks("ALTER TABLE changed ALTER COLUMN balance TYPE BIGINT");
+    one.ok("COMMIT");
+    std::thread::sleep(Duration::from_millis(50));
+    three.ok("INSERT INTO changed VALUES (7, 7)");
+    two.answer().unwrap();
+    assert_eq!(three.ok("SELECT count(*) FROM changed"), "1000002");
+}
+
+/// The definition that loses a foreign key or a default is the newest one.
+#[test]
+fn what_goes_with_a_dropped_table_or_sequence_leaves_other_alterations() {
+    for drop in ["DROP TABLE parent CASCADE", "DROP SEQUENCE numbers CASCADE"] {
+        let database = database();
+        let (one, two) = (Session::new(&database), Session::new(&database));
+        one.ok("CREATE TABLE parent (i INTEGER PRIMARY KEY)");
+        one.ok("CREATE SEQUENCE numbers");
+        one.ok(
+            "CREATE TABLE child (i INTEGER REFERENCES parent, j INTEGER, k INTEGER DEFAULT nextval('numbers'))",
+        );
+        one.ok("BEGIN");
+        one.ok("ALTER TABLE child ALTER COLUMN j SET DEFAULT 5");
+        two.blocks(drop);
+        one.ok("COMMIT");
+        two.answer().unwrap();
+        one.ok("INSERT INTO child (k) VALUES (1)");
+        assert_eq!(one.ok("SELECT j FROM child"), "5", "{drop}");
     }
 }

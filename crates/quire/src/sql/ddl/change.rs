@@ -64,16 +64,21 @@ impl<'s> Change<'s> {
     }
 
     fn lock_table_for(&mut self, name: &str, mode: TableLockMode) -> Result<(), Error> {
-        let Some(id) = self.snapshot.id_of(name) else {
-            return Ok(());
-        };
-        self.run(|transaction| {
-            transaction.lock_table(id, mode, LockWait::Wait)?;
-            // A load of a column table has no lock of it, but shares that of definitions. The statement must see its rows: it may replace all.
-            transaction.define(|_| Ok(()))?;
-            transaction.begin_statement();
-            Ok(())
-        })
+        // Another may come in its place while this waits, but not when it has the definitions.
+        let mut locked = None;
+        while let Some(id) = self.snapshot.id_of(name)
+            && locked != Some(id)
+        {
+            self.run(|transaction| {
+                transaction.lock_table(id, mode, LockWait::Wait)?;
+                // A load of a column table has no lock of it, but shares that of definitions. The statement must see its rows: it may replace all.
+                transaction.define(|_| Ok(()))?;
+                transaction.begin_statement();
+                Ok(())
+            })?;
+            locked = Some(id);
+        }
+        Ok(())
     }
 
     /// Refuses a statement that has to read all rows of the table while the transaction still sees those of its beginning: rows that were
