@@ -114,10 +114,7 @@ fn a_load_sees_what_its_transaction_has_seen() {
             one.error(&format!("INSERT INTO loaded SELECT i {BIG}")),
             "40001"
         );
-        one.ok("ROLLBACK TO s");
-        one.ok("COMMIT");
-        assert_eq!(two.ok("SELECT count(*) FROM second"), "20000");
-        two.ok("TRUNCATE second");
+        one.ok("ROLLBACK");
         one.ok(&format!("BEGIN ISOLATION LEVEL {isolation}"));
         assert_eq!(one.ok("SELECT count(*) FROM account"), "2");
         two.ok(&format!("INSERT INTO loaded SELECT i {BIG}"));
