@@ -86,7 +86,7 @@ class Waits(ServerTest):
     def test_lock_timeout_ends_a_wait_for_definitions(self):
         self.hold_definitions()
         self.waiter.execute("SET lock_timeout = '200ms'")
-        self.assertEqual(Waiting(self.waiter, "VACUUM").sqlstate(), "55P03")
+        self.assertEqual(Waiting(self.waiter, "CREATE TABLE third (i INTEGER)").sqlstate(), "55P03")
 
     def test_pg_cancel_backend_ends_a_wait(self):
         self.hold_definitions()
@@ -130,6 +130,33 @@ class Waits(ServerTest):
         for connection in (self.holder, self.waiter):
             pid = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
             self.assertEqual(pid, connection.info.backend_pid)
+
+    def test_loads_wait_for_those_of_the_same_table(self):
+        rows = "SELECT i FROM generate_series(1, 20000) AS g(i)"
+        for table in ("loaded", "beside"):
+            self.watcher.execute(f"DROP TABLE IF EXISTS {table}")
+            self.watcher.execute(f"CREATE TABLE {table} (i INTEGER) USING column")
+        self.holder.execute("BEGIN")
+        self.holder.execute(f"INSERT INTO loaded {rows}")
+        self.waiter.execute("SET lock_timeout = '10s'")
+        for sql in (f"INSERT INTO beside {rows}", "DELETE FROM beside WHERE i > 5", "VACUUM beside", "VACUUM", "ANALYZE held"):
+            with self.subTest(sql):
+                self.waiter.execute(sql)
+        pid = self.holder.info.backend_pid
+        locked = "SELECT relation::regclass::text, mode FROM pg_locks WHERE pid = %s AND locktype = 'object' AND relation IS NOT NULL"
+        self.assertEqual(self.watcher.execute(locked, [pid]).fetchall(), [("loaded", "ExclusiveLock")])
+        shown = "SELECT object, mode, held_by FROM quire_waits() WHERE session = %s"
+        for sql, awaited in (
+            (f"INSERT INTO loaded {rows}", "row groups of table loaded"), ("CREATE TABLE third (i INTEGER)", "definitions")
+        ):
+            waiting = self.waits(sql)
+            answer = self.watcher.execute(shown, [waiting.pid]).fetchone()
+            self.assertEqual(answer, (awaited, "ExclusiveLock", [pid]))
+            self.waiter.cancel()
+            self.assertEqual(waiting.sqlstate(), "57014")
+        self.holder.execute("COMMIT")
+        self.assertEqual(self.watcher.execute("SELECT count(*) FROM loaded").fetchone(), (20000,))
+        self.assertEqual(self.watcher.execute("SELECT count(*) FROM beside").fetchone(), (5,))
 
     def test_a_failed_transaction_keeps_no_lock(self):
         self.holder.execute("BEGIN")

@@ -20,7 +20,7 @@ use crate::catalog::{TableEntry, TableState};
 use crate::error::{EngineError, ScanError};
 use crate::scan::{Scan, ScanOptions};
 use crate::snapshot::Snapshot;
-use crate::sweep::staging_mark;
+use crate::stagings::staging_mark;
 use crate::table::ColumnTable;
 use quire_kv::btree::{add_stored_pages, stored_dictionaries};
 

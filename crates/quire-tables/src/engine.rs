@@ -1,15 +1,15 @@
-//! The open database: its newest state for readers, one write transaction at a time for writers.
+//! The open database: its newest state for readers, write transactions beside one another for writers.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use quire_kv::mvcc::{
-    self, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId,
-    Turn,
+    self, DefinitionLocks, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView,
+    RowLockMode, TransactionOptions, TreeId,
 };
 use quire_kv::progress::{Phase, Work};
 use quire_store::log::LogOptions;
 use quire_store::pool::PoolOptions;
-use quire_store::{CleanReport, STAGING_PAGE, Volume};
+use quire_store::{CleanReport, Volume};
 
 use crate::catalog::Catalog;
 use crate::check::{self, Finding};
@@ -19,7 +19,8 @@ use crate::published::Published;
 use crate::row_half::RowHalf;
 use crate::snapshot::Snapshot;
 use crate::staging::Staging;
-use crate::sweep::sweep;
+use crate::stagings::Stagings;
+use crate::sweep::{sweep, sweep_leftovers};
 use crate::transaction::{Transaction, WriteTransaction};
 
 /// How an engine uses its volume.
@@ -58,14 +59,20 @@ struct Shared {
     options: EngineOptions,
     rows: Arc<RowHalf>,
     published: Arc<Published>,
-    /// Held, besides, by who commits tables together with rows: nobody may see one without the other.
+    stagings: Arc<Stagings>,
+    /// Held by who has committed tables together with rows, from before the first until after the second are shown: nobody may see one
+    /// without the other. What is in the volume by then is not waited for.
     joint_commits: RwLock<()>,
+    /// Held, before everything else, by serializable transactions from the comparison of the column tables that they have read until they are
+    /// committed, with its sync: which row groups one writes is known to the other's comparison only when they are published. Others do not
+    /// wait for it, nor do serializable transactions that have neither read nor written column tables.
+    serial_commits: Mutex<()>,
 }
 
-/// The right to be the one write transaction; given back when dropped.
+/// What a write transaction has of the engine: its locks are given back when it is dropped.
 pub(crate) struct WriterTicket {
     engine: Engine,
-    _turn: Turn,
+    locks: DefinitionLocks,
 }
 
 impl Engine {
@@ -99,7 +106,9 @@ impl Engine {
             options,
             rows,
             published,
+            stagings: Arc::default(),
             joint_commits: RwLock::default(),
+            serial_commits: Mutex::default(),
         };
         Ok(Engine {
             shared: Arc::new(shared),
@@ -111,7 +120,7 @@ impl Engine {
         &self.shared.volume
     }
 
-    /// The newest committed state. Waits for nobody but a commit that changes tables and rows together.
+    /// The newest committed state. Waits for nobody but a commit of tables and rows that is being shown.
     pub fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
         let _no_joint_commit = shared
@@ -145,19 +154,26 @@ impl Engine {
         self.seeing(|| rows.begin_statement())
     }
 
-    /// Held by who commits tables and rows together.
+    /// Held by who shows tables and rows that were committed together.
     pub(crate) fn joint_commits(&self) -> &RwLock<()> {
         &self.shared.joint_commits
     }
 
-    /// Keeps others from seeing rows or tables that are being committed together.
+    /// Keeps others from seeing rows or tables that were committed together, until both are shown.
     pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.joint_commits()
             .write()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be held while tables are committed.
+    /// One serializable transaction over column tables at a time compares what it has read, and commits.
+    pub(crate) fn serial_commit(&self) -> MutexGuard<'_, ()> {
+        let commits = self.shared.serial_commits.lock();
+        commits.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be held while tables are committed: each catalog is made of the one before. The sync of its batch is waited for here where it
+    /// would be for the volume's turn otherwise.
     pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.shared.published.table_commit()
     }
@@ -213,52 +229,77 @@ impl Engine {
         Ok(self.shared.volume.checkpoint()?)
     }
 
-    /// Starts the write transaction; waits until the one before has ended. Who only changes rows of row tables does not
-    /// wait for it.
+    /// Starts a write transaction that has all definitions for itself; waits until those before have ended. Who only changes rows of row
+    /// tables does not wait for it.
     ///
     /// # Errors
     /// The volume takes no writes.
     pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
-        self.begin_in(self.turn(&TransactionOptions::default())?)
+        let mut transaction = self.mvcc().begin(TransactionOptions::default());
+        let mut locks = transaction.definition_locks();
+        locks.take_all(RowLockMode::Exclusive, LockWait::Wait)?;
+        self.begin_in(locks, None)
     }
 
-    /// Waits for the right to change definitions, which belongs to no other transaction then.
-    fn turn(&self, options: &TransactionOptions) -> Result<Turn, LockError> {
-        let mut transaction = self.mvcc().begin(options.clone());
-        let turn = transaction.take_turn(LockWait::Wait)?;
-        // It was not to be skipped, and nobody has two.
-        turn.ok_or(LockError::NotAvailable)
-    }
-
-    /// Waits until nobody changes definitions.
+    /// Waits until nobody changes the definition of that name.
     ///
     /// # Errors
     /// See [`LockError`].
-    pub fn wait_for_definitions(&self, options: &TransactionOptions) -> Result<(), LockError> {
-        self.turn(options).map(drop)
+    pub fn wait_for_definition(
+        &self,
+        name: &str,
+        options: &TransactionOptions,
+    ) -> Result<(), LockError> {
+        let mut transaction = self.mvcc().begin(options.clone());
+        let mut locks = transaction.definition_locks();
+        locks.take_all(RowLockMode::Share, LockWait::Wait)?;
+        let id = self.with_newest_catalog(|catalog| catalog.id_of(name));
+        let name = (name, id.unwrap_or(0));
+        locks.take_name(name, RowLockMode::Exclusive, LockWait::Wait)?;
+        Ok(())
     }
 
-    /// Starts the write transaction of who has the right to.
-    pub(crate) fn begin_in(&self, turn: Turn) -> Result<WriteTransaction, TransactionError> {
-        let ticket = self.ticket(turn);
+    /// Starts a write transaction that has these locks. It sees the newest state and follows it, or the one given until it is committed.
+    pub(crate) fn begin_in(
+        &self,
+        locks: DefinitionLocks,
+        fixed: Option<&Snapshot>,
+    ) -> Result<WriteTransaction, TransactionError> {
+        let ticket = WriterTicket {
+            engine: self.clone(),
+            locks,
+        };
         let shared = &self.shared;
-        // A mark at this moment is that of a transaction whose abort failed or left trees, or of a sweep that did.
-        let is_marked = || shared.volume.pin().contains(STAGING_PAGE);
-        if is_marked() && self.trees_are_settled() && sweep(&shared.volume).is_ok() {
-            ticket.publish(self.newest_catalog());
-        }
+        self.sweep_leftovers();
         // Each of its batches has to find its place by itself.
         shared.rows.mvcc.make_room_if_full();
         let staging_bytes = shared.options.staging_bytes;
-        let staging = Staging::new(&shared.volume, staging_bytes, is_marked());
+        let staging = Staging::new(&shared.volume, staging_bytes, &shared.stagings);
         let staging = staging.map_err(EngineError::from)?;
-        let mut transaction = WriteTransaction::new(ticket, staging, &self.newest());
+        let newest = self.newest();
+        let base = fixed.unwrap_or(&newest);
+        let mut transaction = WriteTransaction::new(ticket, staging, base, fixed.is_none());
         let mvcc = &shared.rows.mvcc;
         let is_here = |tree: &TreeRecord| {
             mvcc.has_tree(TreeId::new(tree.id)) || self.has_pages_of(std::slice::from_ref(tree))
         };
         transaction.forget_trees_without_pages(is_here);
         Ok(transaction)
+    }
+
+    /// Frees what a transaction has left whose abort failed or left trees, or a sweep that failed, if no write transaction is in progress. Others
+    /// that begin meanwhile do not wait for it.
+    fn sweep_leftovers(&self) {
+        let volume = &self.shared.volume;
+        let Some(left) = self.shared.stagings.leftovers(volume) else {
+            return;
+        };
+        if self.trees_are_settled() && sweep_leftovers(volume, &left).is_ok() {
+            drop(self.newest());
+        } else {
+            left.registered.keep_mark();
+            left.registered.note_end(false, true);
+        }
     }
 
     /// Whether the volume has pages of one of these trees.
@@ -283,20 +324,13 @@ impl Engine {
         mvcc.checkpoint().is_ok() && !mvcc.has_removed_trees()
     }
 
-    fn ticket(&self, turn: Turn) -> WriterTicket {
-        WriterTicket {
-            engine: self.clone(),
-            _turn: turn,
-        }
-    }
-
     /// Locks of everybody, and who waits for them. Rows that nobody waits for are left out.
     pub fn lock_report(&self) -> Vec<LockReport> {
         self.mvcc().lock_report()
     }
 
     /// Moves what is alive out of mostly dead space and gives that space back, as far as no snapshot that is still
-    /// held needs it. Waits for the write transaction in progress.
+    /// held needs it.
     ///
     /// # Errors
     /// The volume fails. Nothing is lost then.
@@ -353,8 +387,7 @@ impl Engine {
         if is_cancelled() {
             return Err(LockError::Cancelled.into());
         }
-        let ticket = self.ticket(self.turn(options)?);
-        ticket.publish(self.newest_catalog());
+        drop(self.newest());
         self.shared.volume.checkpoint()?;
         Ok(report)
     }
@@ -395,10 +428,14 @@ impl WriterTicket {
         // When it fails, the mark stays, and the next transaction or start frees the pages.
         if staging.abort(keeps_mark).is_ok_and(|freed| freed) {
             // As in `Engine::clean`: the space must not be pinned.
-            self.publish(self.engine.newest_catalog());
+            drop(self.engine.newest());
             // A failure leaves the space for a later checkpoint.
             let _ = self.volume().checkpoint();
         }
+    }
+
+    pub(crate) fn locks(&mut self) -> &mut DefinitionLocks {
+        &mut self.locks
     }
 
     pub(crate) fn volume(&self) -> &Volume {

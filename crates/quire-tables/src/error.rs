@@ -249,6 +249,12 @@ pub enum TransactionError {
     /// A role of this name exists.
     #[error("role {0:?} already exists")]
     RoleExists(String),
+    /// Another transaction has changed the same definition, or one that this one needs.
+    #[error("{what} has been changed by another transaction; begin the transaction again")]
+    Changed {
+        /// What was changed.
+        what: String,
+    },
     /// No table of this name.
     #[error("table {0:?} does not exist")]
     TableNotFound(String),

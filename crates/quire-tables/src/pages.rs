@@ -12,8 +12,12 @@ use crate::staging::{Staging, StagingPoint};
 pub(crate) enum PageSource {
     /// A committed state; its pages stay as they are while this lives.
     Committed(Pin),
-    /// The state a write transaction sees: what was committed, and its own pages.
-    Transaction(Arc<TransactionPages>),
+    /// The state a write transaction sees: what was committed when it looked, and its own pages.
+    Transaction {
+        pages: Arc<TransactionPages>,
+        /// Pages of others stay as they are while this lives. Without it, they are those of the moment.
+        base: Option<Pin>,
+    },
 }
 
 /// The pages of a write transaction, shared by its encoding threads and its readers.
@@ -28,14 +32,14 @@ impl PageSource {
     pub(crate) fn newest_pin(&self) -> Pin {
         match self {
             PageSource::Committed(pin) => pin.clone(),
-            PageSource::Transaction(pages) => pages.volume().pin(),
+            PageSource::Transaction { pages, .. } => pages.volume().pin(),
         }
     }
 
     fn read_page(&self, id: PageId) -> Result<Arc<[u8]>, EngineError> {
         match self {
             PageSource::Committed(pin) => Ok(pin.read(id)?),
-            PageSource::Transaction(pages) => pages.read(id),
+            PageSource::Transaction { pages, base } => pages.read(id, base.as_ref()),
         }
     }
 
@@ -60,6 +64,14 @@ impl TransactionPages {
         }
     }
 
+    /// Where to read, as others have it in `base`.
+    pub(crate) fn source(self: &Arc<Self>, base: Option<Pin>) -> PageSource {
+        PageSource::Transaction {
+            pages: Arc::clone(self),
+            base,
+        }
+    }
+
     fn volume(&self) -> &Volume {
         &self.volume
     }
@@ -73,8 +85,8 @@ impl TransactionPages {
         Ok(act(staging)?)
     }
 
-    fn read(&self, id: PageId) -> Result<Arc<[u8]>, EngineError> {
-        self.with(|staging| staging.read(id))
+    fn read(&self, id: PageId, base: Option<&Pin>) -> Result<Arc<[u8]>, EngineError> {
+        self.with(|staging| staging.read(id, base))
     }
 
     /// Writes bytes of any length to as many pages as they need.

@@ -62,12 +62,23 @@ impl GivenNumbers {
         catalog.next_tree_id = catalog.next_tree_id.max(next_tree_id);
     }
 
-    /// Notes what has been given.
-    pub(crate) fn note(&self, catalog: &Catalog) {
-        self.next_id.fetch_max(catalog.next_id, Ordering::Relaxed);
-        let next_tree_id = catalog.next_tree_id;
-        self.next_tree_id.fetch_max(next_tree_id, Ordering::Relaxed);
+    /// Gives the next number of a table, view, sequence, index or role.
+    pub(crate) fn give(&self, catalog: &mut Catalog) -> u64 {
+        give(&self.next_id, &mut catalog.next_id)
     }
+
+    /// Gives the next number of a tree.
+    pub(crate) fn give_tree(&self, catalog: &mut Catalog) -> u64 {
+        give(&self.next_tree_id, &mut catalog.next_tree_id)
+    }
+}
+
+/// A number that nobody has, and that the catalog will not give either.
+fn give(next: &AtomicU64, of_catalog: &mut u64) -> u64 {
+    next.fetch_max(*of_catalog, Ordering::Relaxed);
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    *of_catalog = number + 1;
+    number
 }
 
 fn damaged_sequences(error: ReadError) -> EngineError {

@@ -47,6 +47,15 @@ impl Snapshot {
         }
     }
 
+    /// Tables whose pages are read there.
+    pub(crate) fn of(catalog: Catalog, source: &Arc<PageSource>) -> Self {
+        Snapshot {
+            catalog: Arc::new(catalog),
+            source: Arc::clone(source),
+            rows: None,
+        }
+    }
+
     /// The same tables, with the rows that a view has.
     pub(crate) fn with_rows(&self, half: &Arc<RowHalf>, view: ReadView) -> Self {
         Snapshot {
@@ -89,9 +98,10 @@ impl Snapshot {
             && own.root_pages == newer.root_pages
             && own.trees.is_empty();
         if is_same {
-            let entry = own.with_trees(newer.trees.clone());
+            // The same but for the trees. What is committed later is compared with the one that is committed now.
+            let entry = Arc::clone(newer);
             let catalog = Arc::make_mut(&mut self.catalog);
-            catalog.tables.insert(name.to_owned(), Arc::new(entry));
+            catalog.tables.insert(name.to_owned(), entry);
         }
         is_same
     }
@@ -116,6 +126,10 @@ impl Snapshot {
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn shared_catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
@@ -372,7 +386,7 @@ impl Snapshot {
         let columns = self.catalog.tables.values();
         let columns = columns.map(|it| (it.id, &it.definition.name, &it.trees));
         let is_locked = |id: u64, trees: &[TreeRecord]| match object {
-            LockObject::Table(table) => table == id,
+            LockObject::Table(table) | LockObject::Definition(table) => table == id,
             LockObject::Row(tree) | LockObject::Tree(tree) => {
                 trees.iter().any(|known| known.id == tree.get())
             }

@@ -5,31 +5,34 @@
 //! refers to staged pages until the last batch of the transaction: it has the rest of the pages, what becomes free, and
 //! the catalog. A sync of it covers the staged ones, for batches become durable in their order.
 //!
-//! The first staged batch also writes the *staging mark*, the last one frees it. A mark that is found when nobody
-//! writes says that a transaction was ended by a crash: see `sweep`.
+//! The first staged batch also writes the *staging mark*, the last batch of the last transaction frees it: see `stagings`. A mark that is
+//! found when nobody writes says that a transaction was ended by a crash: see `sweep`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use quire_format::staging_mark::StagingMark;
 use quire_store::{
-    CATALOG_PAGE, CommitError, Durability, PageId, PageKind, STAGING_PAGE, Volume, WriteBatch,
+    CATALOG_PAGE, CommitError, Durability, PageId, PageKind, Pin, STAGING_PAGE, Volume, WriteBatch,
     WriteError,
 };
 
 use crate::error::{EngineError, TransactionError};
+use crate::stagings::{Registered, Stagings};
 
 /// What a write transaction has written and freed. Several threads may write at the same time.
 pub(crate) struct Staging {
     volume: Volume,
     /// Lowest page that the transaction can have named.
     first_page: PageId,
-    /// The mark of an earlier transaction could not be swept. It stays, and stands for this one too.
-    inherits_mark: bool,
+    registered: Registered,
     buffer_bytes: usize,
     state: Mutex<State>,
     /// Signalled when a full buffer has been written.
     written: Condvar,
+    /// Its end has left the mark to a batch of its own.
+    leaves_mark: AtomicBool,
 }
 
 #[derive(Default)]
@@ -43,7 +46,6 @@ struct State {
     freed: BTreeSet<PageId>,
     /// Pages below are those of a savepoint: freed ones stay until the transaction commits.
     kept_below: Option<PageId>,
-    is_marked: bool,
     /// Rows are removed all at once: on a full disk the batches may use what is set aside for deletions.
     makes_room: bool,
     /// A batch could not be written: the transaction can only be aborted.
@@ -84,24 +86,22 @@ impl Buffer {
 }
 
 impl Staging {
-    /// `inherits_mark`: there is a staging mark, and it could not be swept.
+    /// One beside others.
     pub(crate) fn new(
         volume: &Volume,
         buffer_bytes: usize,
-        inherits_mark: bool,
+        others: &Arc<Stagings>,
     ) -> Result<Self, WriteError> {
         volume.check_writable()?;
-        let state = State {
-            is_marked: inherits_mark,
-            ..State::default()
-        };
+        let first_page = volume.next_page().ok_or(WriteError::BatchFailed)?;
         Ok(Self {
-            first_page: volume.next_page().ok_or(WriteError::BatchFailed)?,
+            first_page,
+            registered: others.register(first_page),
             volume: volume.clone(),
-            inherits_mark,
             buffer_bytes,
-            state: Mutex::new(state),
+            state: Mutex::default(),
             written: Condvar::new(),
+            leaves_mark: AtomicBool::new(false),
         })
     }
 
@@ -109,14 +109,20 @@ impl Staging {
         &self.volume
     }
 
-    pub(crate) fn read(&self, page: PageId) -> Result<Arc<[u8]>, EngineError> {
+    /// A page of this transaction, or of the state that it sees of others.
+    pub(crate) fn read(&self, page: PageId, base: Option<&Pin>) -> Result<Arc<[u8]>, EngineError> {
         let state = self.lock();
         let writing = || state.writing.as_ref().and_then(|buffer| buffer.get(page));
         if let Some(payload) = state.filling.get(page).or_else(writing) {
             return Ok(payload);
         }
         drop(state);
-        // No page of a column table is freed but by the last batch of a transaction, and there is one transaction.
+        // Others may have freed what this transaction still sees.
+        if let Some(base) = base
+            && base.contains(page)
+        {
+            return Ok(base.read(page)?);
+        }
         Ok(self.volume.read(page)?)
     }
 
@@ -226,7 +232,7 @@ impl Staging {
     /// Writes the staging mark, unless it is there.
     pub(crate) fn mark(&self) -> Result<(), WriteError> {
         let state = self.lock();
-        if state.is_marked {
+        if self.registered.is_marked() {
             Ok(())
         } else {
             self.stage(state)
@@ -242,7 +248,7 @@ impl Staging {
         if state.failed {
             return Err(WriteError::BatchFailed);
         }
-        if state.is_marked && state.filling.bytes < self.buffer_bytes {
+        if self.registered.is_marked() && state.filling.bytes < self.buffer_bytes {
             // Another thread was here meanwhile.
             return Ok(());
         }
@@ -253,43 +259,41 @@ impl Staging {
     fn write_out(&self, mut state: MutexGuard<'_, State>) -> Result<(), WriteError> {
         let buffer = Arc::new(std::mem::take(&mut state.filling));
         state.writing = Some(Arc::clone(&buffer));
-        let marks = !state.is_marked;
         let makes_room = state.makes_room;
         drop(state);
         let mut writing = Writing {
             staging: self,
             is_written: false,
         };
-        self.write_staged(&buffer, marks, makes_room)?;
+        self.write_staged(&buffer, makes_room)?;
         writing.is_written = true;
         Ok(())
     }
 
-    fn write_staged(
-        &self,
-        buffer: &Buffer,
-        marks: bool,
-        makes_room: bool,
-    ) -> Result<(), WriteError> {
+    fn write_staged(&self, buffer: &Buffer, makes_room: bool) -> Result<(), WriteError> {
         let batch = self.volume.begin()?;
+        // Nobody has the turn but this batch.
+        let marks = !self.registered.is_marked();
         if makes_room {
             batch.use_reserve();
         }
         if marks {
-            let mark = StagingMark {
-                first_page: self.first_page,
-            };
+            let first_page = self.registered.first_page().unwrap_or(self.first_page);
+            let mark = StagingMark { first_page };
             batch.replace(STAGING_PAGE, PageKind::Staging, &mark.encode())?;
         }
         buffer.put_into(&batch)?;
         match batch.commit_with(Durability::Unsynced) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.registered.note_mark();
+                Ok(())
+            }
             Err(CommitError::Write(error)) => Err(error),
             Err(_) => Err(WriteError::BatchFailed),
         }
     }
 
-    /// The last batch. `end` commits it.
+    /// The last batch. `end` commits it. Followed by [`Staging::tidy_up`], when nobody waits for this one any more.
     ///
     /// # Errors
     /// When a batch could not be written, or what `end` says. [`Staging::abort`] is due then.
@@ -302,13 +306,39 @@ impl Staging {
         if state.failed {
             return Err(EngineError::from(WriteError::BatchFailed).into());
         }
-        let batch = self.volume.begin().map_err(EngineError::from)?;
+        let mut batch = self.volume.begin().map_err(EngineError::from)?;
+        batch.tidy_up_later();
         if state.makes_room {
             batch.use_reserve();
         }
-        self.prepare(&state, catalog, &batch)
-            .map_err(EngineError::from)?;
-        Ok(end(batch)?)
+        let frees_mark = self.registered.begin_end();
+        let prepared = self.prepare(&state, catalog, &batch, frees_mark);
+        let committed = match prepared.map_err(EngineError::from) {
+            Ok(()) => end(batch).map_err(TransactionError::from),
+            Err(error) => Err(error.into()),
+        };
+        self.note_end(frees_mark, committed.is_ok());
+        committed
+    }
+
+    fn note_end(&self, frees_mark: bool, is_done: bool) {
+        let is_left = self.registered.note_end(frees_mark, is_done);
+        self.leaves_mark.store(is_left, Ordering::Relaxed);
+    }
+
+    /// What may follow the last batch.
+    pub(crate) fn tidy_up(&self) {
+        self.free_left_mark();
+        self.volume.tidy_up();
+    }
+
+    /// Frees the mark, if the last batch left it to a batch of its own.
+    fn free_left_mark(&self) {
+        let is_left = self.leaves_mark.swap(false, Ordering::Relaxed);
+        if is_left && self.registered.free_mark(&self.volume).is_err() {
+            // The next sweep does.
+            self.registered.keep_mark();
+        }
     }
 
     fn prepare(
@@ -316,6 +346,7 @@ impl Staging {
         state: &State,
         catalog: Option<&[u8]>,
         batch: &WriteBatch,
+        frees_mark: bool,
     ) -> Result<(), WriteError> {
         for (page, (kind, payload)) in &state.filling.pages {
             if !state.freed.contains(page) {
@@ -326,7 +357,7 @@ impl Staging {
         let in_volume = state.freed.iter();
         let mut in_volume = in_volume.filter(|page| !filling.contains_key(page));
         in_volume.try_for_each(|page| batch.free(*page))?;
-        if state.is_marked && !self.inherits_mark {
+        if frees_mark {
             batch.free(STAGING_PAGE)?;
         }
         match catalog {
@@ -341,18 +372,36 @@ impl Staging {
     /// The batch could not be written: the mark stays, and the next transaction or start sweeps.
     pub(crate) fn abort(&self, keeps_mark: bool) -> Result<bool, CommitError> {
         let state = self.lock();
-        let frees_mark = state.is_marked && !self.inherits_mark && !keeps_mark;
-        if state.staged.is_empty() && !frees_mark {
-            return Ok(false);
+        if keeps_mark {
+            self.registered.keep_mark();
         }
+        if state.staged.is_empty() {
+            self.note_end(false, true);
+            let is_left = self.leaves_mark.load(Ordering::Relaxed);
+            self.free_left_mark();
+            return Ok(is_left);
+        }
+        let freed = self.free_staged(&state);
+        if freed.is_err() {
+            self.registered.keep_mark();
+            self.note_end(false, true);
+        }
+        self.free_left_mark();
+        freed.map(|_| true)
+    }
+
+    fn free_staged(&self, state: &State) -> Result<u64, CommitError> {
         let batch = self.volume.begin()?;
         batch.use_reserve();
         state.staged.iter().try_for_each(|page| batch.free(*page))?;
-        if frees_mark {
-            batch.free(STAGING_PAGE)?;
-        }
-        batch.commit_with(Durability::Unsynced)?;
-        Ok(true)
+        let frees_mark = self.registered.begin_end();
+        let freed = match frees_mark {
+            true => batch.free(STAGING_PAGE).map_err(CommitError::from),
+            false => Ok(()),
+        };
+        let committed = freed.and_then(|()| batch.commit_with(Durability::Unsynced));
+        self.note_end(frees_mark, committed.is_ok());
+        committed
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -373,7 +422,6 @@ impl Drop for Writing<'_> {
             && self.is_written
         {
             state.staged.extend(buffer.pages.keys());
-            state.is_marked = true;
         }
         state.failed |= !self.is_written;
         drop(state);

@@ -6,6 +6,7 @@ mod changes;
 mod column_reads;
 mod fill;
 mod indexes;
+mod names;
 mod replace;
 mod roles;
 mod tables;
@@ -35,49 +36,67 @@ use crate::staging::{Staging, StagingPoint};
 pub struct WriteTransaction {
     pages: Arc<TransactionPages>,
     source: Arc<PageSource>,
+    /// What is committed, as far as the transaction has looked.
+    base: Arc<Catalog>,
+    /// Whether it looks again before its commit.
+    follows: bool,
+    /// The same with what it has changed.
     catalog: Catalog,
     /// Tables whose root has to be written.
     changed_tables: BTreeSet<String>,
     definitions_changed: bool,
+    roots_written: bool,
     /// Table whose append has begun and not finished.
     unfinished_append: Option<String>,
     /// When it is aborted, pages of trees that it has made stay in the volume until they can be freed.
     leaves_trees: bool,
+    /// What could not be committed, until it is aborted.
+    uncommitted: Option<Staging>,
+    /// What was taken back, until the transaction ends.
+    aborted: Option<Staging>,
+    /// What was committed, until it has tidied up.
+    committed: Option<Staging>,
+    /// What it has changed, and what others have committed since it looked, do not go together.
+    is_left_behind: bool,
     ticket: WriterTicket,
 }
 
 /// A moment of a write transaction to go back to.
 #[derive(Clone)]
 pub(crate) struct TablesPoint {
+    base: Arc<Catalog>,
     catalog: Catalog,
     changed_tables: BTreeSet<String>,
     /// Nothing: the beginning of the transaction.
     pages: Option<StagingPoint>,
 }
 
-impl TablesPoint {
-    pub(crate) fn beginning(catalog: Catalog) -> Self {
-        TablesPoint {
-            catalog,
-            changed_tables: BTreeSet::new(),
-            pages: None,
-        }
-    }
-}
-
 impl WriteTransaction {
-    pub(crate) fn new(ticket: WriterTicket, staging: Staging, base: &Snapshot) -> Self {
+    /// `follows`: it sees what others commit meanwhile.
+    pub(crate) fn new(
+        ticket: WriterTicket,
+        staging: Staging,
+        base: &Snapshot,
+        follows: bool,
+    ) -> Self {
         let pages = Arc::new(TransactionPages::new(staging));
         let mut catalog = base.catalog().clone();
         ticket.engine().row_half().numbers.raise(&mut catalog);
         WriteTransaction {
-            source: Arc::new(PageSource::Transaction(Arc::clone(&pages))),
+            source: Arc::new(pages.source(Some(base.source().newest_pin()))),
+            base: Arc::clone(base.shared_catalog()),
+            follows,
             pages,
             catalog,
             changed_tables: BTreeSet::new(),
             definitions_changed: false,
+            roots_written: false,
             unfinished_append: None,
             leaves_trees: false,
+            uncommitted: None,
+            aborted: None,
+            committed: None,
+            is_left_behind: false,
             ticket,
         }
     }
@@ -85,8 +104,7 @@ impl WriteTransaction {
     /// What the transaction sees: the state it started from and its own changes up to now. It can be
     /// read until the transaction ends.
     pub fn snapshot(&self) -> Snapshot {
-        let source = PageSource::Transaction(Arc::clone(&self.pages));
-        Snapshot::new(self.catalog.clone(), source)
+        Snapshot::of(self.catalog.clone(), &self.source)
     }
 
     /// Starts appending rows to a table.
@@ -107,6 +125,7 @@ impl WriteTransaction {
         options: AppendOptions,
     ) -> Result<Appender<'_>, TransactionError> {
         self.check_appends_finished()?;
+        self.lock_name(name)?;
         let Some(entry) = self.catalog.tables.get(name).cloned() else {
             return Err(TransactionError::TableNotFound(name.to_owned()));
         };
@@ -130,12 +149,17 @@ impl WriteTransaction {
     /// # Errors
     /// Nothing of the transaction is visible, now or after a restart, with one exception that the error
     /// names: when the device fails during the sync itself.
-    pub fn commit(self) -> Result<u64, TransactionError> {
+    pub fn commit(mut self) -> Result<u64, TransactionError> {
+        self.commit_here()
+    }
+
+    /// The same; the locks are held until this is dropped.
+    pub(crate) fn commit_here(&mut self) -> Result<u64, TransactionError> {
         if self.unfinished_append.is_none() && !self.is_changed() {
             return Ok(self.ticket.volume().commit_sequence());
         }
         let engine = self.ticket.engine().clone();
-        self.commit_by(|batch| engine.mvcc().commit_pages(batch))
+        self.commit_here_by(|batch| engine.mvcc().commit_pages(batch))
     }
 
     /// The same, where `end` commits the last batch: with redo records of row tables, for example
@@ -147,36 +171,85 @@ impl WriteTransaction {
         mut self,
         end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
     ) -> Result<R, TransactionError> {
+        self.commit_here_by(end)
+    }
+
+    /// The same; the locks are held until this is dropped.
+    pub(crate) fn commit_here_by<R>(
+        &mut self,
+        end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
+    ) -> Result<R, TransactionError> {
+        self.write_roots()?;
+        let (committed, ()) = self.commit_showing(end, || ())?;
+        self.tidy_up();
+        Ok(committed)
+    }
+
+    /// Writes what there is of changed tables besides their row groups, as the commit does: before others have to wait for that.
+    pub(crate) fn write_roots(&mut self) -> Result<(), TransactionError> {
         self.check_appends_finished()?;
+        for name in std::mem::take(&mut self.changed_tables) {
+            self.write_root(&name)?;
+            self.roots_written = true;
+        }
+        Ok(())
+    }
+
+    /// The commit, after [`WriteTransaction::write_roots`] and before [`WriteTransaction::tidy_up`]. When everything is in the volume, and before
+    /// others see it, `hold` is called.
+    pub(crate) fn commit_showing<R, G>(
+        &mut self,
+        end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
+        hold: impl FnOnce() -> G,
+    ) -> Result<(R, G), TransactionError> {
+        let engine = self.ticket.engine().clone();
+        let _committing = engine.table_commit();
+        // What others commit comes before or after all of this.
+        self.rebase_catalog(engine.newest().shared_catalog())?;
         let catalog = if self.is_changed() {
-            Some(self.write_metadata()?)
+            Some(self.encoded_catalog()?)
         } else {
             None
         };
         let staging = self.pages.take().ok_or(EngineError::TransactionEnded)?;
-        let committed = {
-            let _committing = self.ticket.engine().table_commit();
-            let committed = staging.commit(catalog.as_deref(), end);
-            if committed.is_ok() {
+        match staging.commit(catalog.as_deref(), end) {
+            Ok(committed) => {
+                let held = hold();
                 self.ticket.publish(self.catalog.clone());
+                self.committed = Some(staging);
+                Ok((committed, held))
             }
-            committed
-        };
-        if committed.is_err() {
+            Err(error) => {
+                // Others need not wait until it is aborted.
+                self.uncommitted = Some(staging);
+                Err(error)
+            }
+        }
+    }
+
+    /// What may follow a commit, when nobody waits for it any more.
+    pub(crate) fn tidy_up(&mut self) {
+        if let Some(staging) = self.committed.take() {
+            staging.tidy_up();
+        }
+    }
+
+    /// Takes everything back; the locks are held until this is dropped.
+    pub(crate) fn abort_here(&mut self) {
+        let staging = self.pages.take().or_else(|| self.uncommitted.take());
+        if let Some(staging) = staging {
             self.ticket.abort(&staging, self.leaves_trees);
+            self.aborted = Some(staging);
         }
-        committed
     }
 
-    fn is_changed(&self) -> bool {
-        self.definitions_changed || !self.changed_tables.is_empty()
+    /// Whether there is something to commit.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.definitions_changed || self.roots_written || !self.changed_tables.is_empty()
     }
 
-    /// Writes the roots of changed tables. Returns the payload of the catalog.
-    fn write_metadata(&mut self) -> Result<Vec<u8>, TransactionError> {
-        for name in std::mem::take(&mut self.changed_tables) {
-            self.write_root(&name)?;
-        }
+    /// The payload of the catalog.
+    fn encoded_catalog(&mut self) -> Result<Vec<u8>, TransactionError> {
         if self.definitions_changed {
             self.catalog.schema_version += 1;
         }
@@ -200,9 +273,13 @@ impl WriteTransaction {
         Ok(())
     }
 
-    /// Whether it has changed the table called `name`, or definitions.
+    /// Whether it has changed the column table called `name`.
     pub(crate) fn has_changed(&self, name: &str) -> bool {
-        self.definitions_changed || self.changed_tables.contains(name)
+        let (own, base) = (self.catalog.tables.get(name), self.base.tables.get(name));
+        let is_same = own
+            .zip(base)
+            .is_some_and(|(own, base)| Arc::ptr_eq(own, base));
+        !is_same
     }
 
     fn check_appends_finished(&self) -> Result<(), TransactionError> {
@@ -217,15 +294,10 @@ impl WriteTransaction {
         &self.catalog
     }
 
-    /// Numbers have been given.
-    fn note_numbers(&self) {
-        let row_half = self.ticket.engine().row_half();
-        row_half.numbers.note(&self.catalog);
-    }
-
     /// This moment.
     pub(crate) fn savepoint(&self) -> TablesPoint {
         TablesPoint {
+            base: Arc::clone(&self.base),
             catalog: self.catalog.clone(),
             changed_tables: self.changed_tables.clone(),
             // Without pages it has ended, and nothing goes back.
@@ -235,7 +307,10 @@ impl WriteTransaction {
 
     /// Takes back what was done since. Pages that were written since are freed with the end of the transaction.
     pub(crate) fn go_back_to(&mut self, point: &TablesPoint) {
+        let newest = std::mem::replace(&mut self.base, Arc::clone(&point.base));
         self.catalog = point.catalog.clone();
+        // What others have committed since stays. Where that cannot be the commit says so.
+        let _ = self.rebase_catalog(&newest);
         self.ticket
             .engine()
             .row_half()
@@ -245,6 +320,16 @@ impl WriteTransaction {
         self.changed_tables = point.changed_tables.clone();
         // An error says that the transaction has ended.
         let _ = self.pages.go_back_to(point.pages.as_ref());
+    }
+
+    /// The point at which it had changed nothing.
+    pub(crate) fn beginning(&self) -> TablesPoint {
+        TablesPoint {
+            base: Arc::clone(&self.base),
+            catalog: Catalog::clone(&self.base),
+            changed_tables: BTreeSet::new(),
+            pages: None,
+        }
     }
 
     /// The pages of these trees, which the transaction has made and taken back, are to be freed after its commit.
@@ -293,8 +378,7 @@ impl WriteTransaction {
 impl Drop for WriteTransaction {
     fn drop(&mut self) {
         // Views of this transaction may outlive it; what it has written must not.
-        if let Some(staging) = self.pages.take() {
-            self.ticket.abort(&staging, self.leaves_trees);
-        }
+        self.abort_here();
+        self.tidy_up();
     }
 }

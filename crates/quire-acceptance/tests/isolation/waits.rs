@@ -16,12 +16,34 @@ struct Wait {
     waiter: &'static [&'static str],
 }
 
-const BIG: &str = "FROM generate_series(1, 20000) AS s(i)";
+pub(crate) const BIG: &str = "FROM generate_series(1, 20000) AS s(i)";
 
 /// Definitions that are not committed are in the way.
 const NEW_TABLE: &[&str] = &["BEGIN", "CREATE TABLE q1 (i INTEGER)"];
 
+/// So are row groups that are not committed, of that table.
+pub(crate) const LOAD: &[&str] = &[
+    "BEGIN",
+    "INSERT INTO loaded SELECT i FROM generate_series(1, 20000) AS s(i)",
+];
+
 const WAITS: &[Wait] = &[
+    Wait {
+        holder: LOAD,
+        waiter: &["INSERT INTO loaded SELECT i FROM generate_series(1, 20000) AS s(i)"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["BEGIN", "UPDATE loaded SET i = 1"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["CREATE TABLE q2 (i INTEGER)"],
+    },
+    Wait {
+        holder: LOAD,
+        waiter: &["TRUNCATE loaded"],
+    },
     Wait {
         holder: NEW_TABLE,
         waiter: &["CREATE TABLE q2 (i INTEGER)"],
@@ -29,10 +51,6 @@ const WAITS: &[Wait] = &[
     Wait {
         holder: NEW_TABLE,
         waiter: &["CREATE INDEX balances ON account (balance)"],
-    },
-    Wait {
-        holder: NEW_TABLE,
-        waiter: &["VACUUM account"],
     },
     Wait {
         holder: NEW_TABLE,
@@ -104,7 +122,7 @@ enum Means {
 
 const TIMEOUT: Duration = Duration::from_millis(300);
 
-fn database() -> Database {
+pub(crate) fn database() -> Database {
     let database = Database::in_memory().unwrap();
     Tables::Rows.create(&database, "account", "balance", "(1, 100), (2, 200)");
     Tables::Delta.create(&database, "changed", "balance", "(1, 100), (2, 200)");
@@ -234,82 +252,6 @@ fn deadlocks_through_first_changes_of_column_tables_are_found() {
     );
     two.answer().unwrap();
     two.ok("COMMIT");
-}
-
-/// A load of a column table that commits while an ALTER waits for it is not lost, whether the rows are written again or only checked.
-#[test]
-fn a_load_that_an_alteration_waits_for_is_kept() {
-    for (alter, expected) in [
-        ("ALTER TABLE loaded ALTER COLUMN i TYPE BIGINT", Ok("40000")),
-        (
-            "ALTER TABLE loaded ADD COLUMN b INTEGER DEFAULT 1",
-            Ok("40000"),
-        ),
-        (
-            "ALTER TABLE loaded ALTER COLUMN i SET NOT NULL",
-            Err("23502"),
-        ),
-    ] {
-        let database = database();
-        let (one, two) = (Session::new(&database), Session::new(&database));
-        one.ok("BEGIN");
-        one.ok(&format!("INSERT INTO loaded SELECT nullif(i, 7) {BIG}"));
-        two.blocks(alter);
-        one.ok("COMMIT");
-        let answer = two.answer().map_err(|error| error[..5].to_owned());
-        match expected {
-            Ok(count) => {
-                answer.unwrap();
-                assert_eq!(two.ok("SELECT count(*) FROM loaded"), count, "{alter}");
-            }
-            Err(code) => assert_eq!(answer.unwrap_err(), code, "{alter}"),
-        }
-    }
-}
-
-/// An alteration that writes or checks all rows must know those that were committed since its transaction began.
-#[test]
-fn an_alteration_does_not_go_by_an_older_snapshot() {
-    for (storage, alter) in [
-        ("row", "ALTER TABLE kept ALTER COLUMN i TYPE BIGINT"),
-        ("row", "ALTER TABLE kept ADD CHECK (t < 20)"),
-        ("row", "ALTER TABLE kept ALTER COLUMN t SET NOT NULL"),
-        ("column", "ALTER TABLE kept ALTER COLUMN i TYPE BIGINT"),
-        ("column", "ALTER TABLE kept ALTER COLUMN t SET NOT NULL"),
-    ] {
-        for isolation in ["REPEATABLE READ", "SERIALIZABLE"] {
-            let database = database();
-            let (one, two) = (Session::new(&database), Session::new(&database));
-            one.ok(&format!(
-                "CREATE TABLE kept (i INTEGER, t INTEGER) USING {storage}"
-            ));
-            one.ok("INSERT INTO kept VALUES (1, 1)");
-            one.ok("UPDATE kept SET t = 2");
-            one.ok(&format!("BEGIN ISOLATION LEVEL {isolation}"));
-            one.ok("SELECT count(*) FROM account");
-            two.ok("INSERT INTO kept VALUES (2, NULL), (3, 30)");
-            let refused = one.error(alter);
-            assert_eq!(&refused[..5], "40001", "{alter}, {isolation}, {storage}");
-            one.ok("ROLLBACK");
-            assert_eq!(two.ok("SELECT count(*) FROM kept"), "3");
-        }
-    }
-}
-
-/// A table that refers to the one to be emptied, and that is made while TRUNCATE waits, is seen.
-#[test]
-fn truncate_sees_who_refers_to_the_table_by_then() {
-    let database = database();
-    let (one, two) = (Session::new(&database), Session::new(&database));
-    one.ok("CREATE TABLE referred (i INTEGER PRIMARY KEY)");
-    one.ok("INSERT INTO referred VALUES (1)");
-    one.ok("BEGIN");
-    one.ok("CREATE TABLE referring (i INTEGER REFERENCES referred)");
-    one.ok("INSERT INTO referring VALUES (1)");
-    two.blocks("TRUNCATE referred");
-    one.ok("COMMIT");
-    assert_eq!(&two.answer().unwrap_err()[..5], "0A000");
-    assert_eq!(two.ok("SELECT count(*) FROM referred"), "1");
 }
 
 /// PostgreSQL gives the locks of a failed transaction back at once.

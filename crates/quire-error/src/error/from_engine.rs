@@ -144,6 +144,7 @@ impl From<TransactionError> for Error {
             TransactionError::TableExists(name) => {
                 Error::new("42P07", format!("relation \"{name}\" already exists"))
             }
+            changed @ TransactionError::Changed { .. } => Error::new("40001", changed.to_string()),
             exists @ TransactionError::RoleExists(_) => Error::new("42710", exists.to_string()),
             missing @ TransactionError::NotFound { .. } => {
                 let sqlstate = match &missing {

@@ -90,7 +90,7 @@ impl Transaction {
             return Ok(LogSequence::new(self.shared.clock.visible()));
         }
         let synchronous = self.options.synchronous;
-        let log = |redo: Redo<'_>| Ok(redo.commit(synchronous)?);
+        let log = |redo: Redo<'_>| Ok((redo.commit(synchronous)?, ()));
         self.commit_by(|shared, changes, aid| {
             let mut result: Result<_, CommitError> = shared.commit(changes, aid, log);
             for attempt in 0..ROOM_ATTEMPTS {
@@ -106,16 +106,16 @@ impl Transaction {
 
     /// Commits together with what is not in trees: `log` is given the redo records, and commits them with
     /// [`Redo::commit_batch`] and a batch of the volume that may have other pages too. Without changes it is called
-    /// all the same.
+    /// all the same. What it returns besides is dropped when others see the commit.
     ///
     /// `log` begins the batch itself: the caller must not hold one when it calls this, and `log` must not use this
     /// pool's `begin_change`, trees or transactions.
     ///
     /// # Errors
     /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
-    pub fn commit_with<E: From<CommitError>>(
+    pub fn commit_with<G, E: From<CommitError>>(
         mut self,
-        log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
+        log: impl FnOnce(Redo<'_>) -> Result<(LogSequence, G), E>,
     ) -> Result<LogSequence, E> {
         self.commit_by(|shared, changes, aid| shared.commit(changes, aid, log))
     }
@@ -167,11 +167,11 @@ impl Shared {
         WriteSet::new(options.write_set_bytes, options.spill_directory.as_ref())
     }
 
-    fn commit<E: From<CommitError>>(
+    fn commit<G, E: From<CommitError>>(
         &self,
         changes: &[TreeChanges],
         CommitAid { redo: memory, near }: &mut CommitAid,
-        log: impl FnOnce(Redo<'_>) -> Result<LogSequence, E>,
+        log: impl FnOnce(Redo<'_>) -> Result<(LogSequence, G), E>,
     ) -> Result<LogSequence, E> {
         self.wait_for_room();
         let part_bytes = if self.volume.is_full() {
@@ -185,7 +185,7 @@ impl Shared {
         let key_count: usize = changes.iter().map(|it| it.changes.len()).sum();
         let is_large = changes.iter().any(|of_tree| !of_tree.spilled.is_empty())
             || self.volume.is_full() && key_count > KEYS_AT_ONCE;
-        let sequence = if is_large {
+        let (sequence, held) = if is_large {
             let _alone = self.commits.write().unwrap_or_else(PoisonError::into_inner);
             self.log_and_apply(changes, || log(redo), near, redo_bytes, is_large)?
         } else {
@@ -193,6 +193,7 @@ impl Shared {
             self.log_and_apply(changes, || log(redo), near, redo_bytes, is_large)?
         };
         let shown = self.clock.publish(sequence.get());
+        drop(held);
         shown.map_err(|_| self.not_applied())?;
         // When the file of a large one cannot be read, older values stay in memory.
         let _ = self.snapshots.collect(sequence.get(), changes);
@@ -200,20 +201,20 @@ impl Shared {
     }
 
     /// Steps 2 to 4.
-    fn log_and_apply<E: From<CommitError>>(
+    fn log_and_apply<G, E: From<CommitError>>(
         &self,
         changes: &[TreeChanges],
-        log: impl FnOnce() -> Result<LogSequence, E>,
+        log: impl FnOnce() -> Result<(LogSequence, G), E>,
         near: &mut Option<(TreeId, NearLeaf)>,
         redo_bytes: u64,
         is_large: bool,
-    ) -> Result<LogSequence, E> {
+    ) -> Result<(LogSequence, G), E> {
         let guard = self.pool.begin_change();
         if let Some(detail) = self.stopped.get() {
             let detail = detail.clone();
             return Err(CommitError::Stopped { detail }.into());
         }
-        let sequence = log()?;
+        let (sequence, held) = log()?;
         self.logged_bytes.fetch_add(redo_bytes, Ordering::Relaxed);
         let mut logged = Logged {
             shared: self,
@@ -228,7 +229,7 @@ impl Shared {
         match applied {
             Ok(()) => {
                 logged.is_applied = true;
-                Ok(sequence)
+                Ok((sequence, held))
             }
             Err(detail) => {
                 self.stop(&detail);

@@ -82,7 +82,9 @@ pub use error::{
     CheckpointError, CommitError, LockError, OpenError, ReadError, RedoError, SpillError,
     WriteError,
 };
-pub use locks::{LockObject, LockReport, LockWait, RowLockMode, TableLockMode, Turn};
+pub use locks::{
+    DefinitionLock, DefinitionLocks, LockObject, LockReport, LockWait, RowLockMode, TableLockMode,
+};
 pub use manager::{Mvcc, MvccStatistics};
 pub use options::{Cancel, Isolation, MvccOptions, Synchronous, TransactionOptions};
 pub use redo::Redo;

@@ -7,7 +7,7 @@ use quire_format::row_page::PageOp;
 use super::commit::CommitAid;
 use super::error::{LockError, ReadError, WriteError};
 use super::locks::{
-    HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode, Turn,
+    DefinitionLocks, HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode,
 };
 use super::manager::Shared;
 use super::options::{Isolation, TransactionOptions};
@@ -232,11 +232,11 @@ impl Transaction {
         locks.take_table(table, mode, &request)
     }
 
-    /// Takes the right to change definitions, which belongs to this transaction among those that wait for each other. `None` when
-    /// it was to be skipped.
-    pub fn take_turn(&mut self, wait: LockWait) -> Result<Option<Turn>, LockError> {
-        let (locks, request) = self.locks(wait);
-        locks.take_turn(&request)
+    /// Locks of definitions, which belong to this transaction among those that wait for each other. None is taken yet.
+    pub fn definition_locks(&mut self) -> DefinitionLocks {
+        let options = self.options.clone();
+        let (locks, _) = self.locks(LockWait::Wait);
+        locks.of_definitions(&options)
     }
 
     /// Remembers what was changed and locked until now. Costs little; a later change goes into a layer of its own.

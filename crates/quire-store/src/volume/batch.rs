@@ -36,6 +36,8 @@ pub struct WriteBatch {
     redo_bytes: AtomicU64,
     /// Nothing is left to undo.
     pub(super) finished: bool,
+    /// What may follow the commit is left to the caller.
+    pub(super) is_tidied_later: bool,
     /// Held until everything else is done.
     _turn: Turn,
 }
@@ -84,6 +86,7 @@ impl WriteBatch {
             purpose: Mutex::new(Purpose::Any),
             redo_bytes: AtomicU64::new(0),
             finished: false,
+            is_tidied_later: false,
             _turn: turn,
             inner,
         })
@@ -192,6 +195,12 @@ impl WriteBatch {
     /// part of the reserve that is there for it.
     pub fn use_reserve(&self) {
         self.set_purpose(Purpose::Deletion);
+    }
+
+    /// The commit is not followed by a checkpoint or cleaning that may be due: the caller has others wait who need not wait for that, and
+    /// calls [`Volume::tidy_up`] afterwards.
+    pub fn tidy_up_later(&mut self) {
+        self.is_tidied_later = true;
     }
 
     /// The batch shortens the log of row transactions, which deletions wait for.

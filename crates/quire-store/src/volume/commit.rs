@@ -7,6 +7,7 @@ use quire_format::volume::{
     PageRange, checksum,
 };
 
+use super::Volume;
 use super::batch::WriteBatch;
 use super::batch_runs::{BatchRuns, Place};
 use super::checkpoint::Ending;
@@ -48,6 +49,9 @@ impl WriteBatch {
     /// What may follow a commit: a checkpoint when it is due, and then cleaning. Ends the turn. Failures are no
     /// failures of the commit: they leave the log as it is, or poison the volume for later.
     pub(crate) fn tidy_up(self) {
+        if self.is_tidied_later {
+            return;
+        }
         let was_checkpointed = self
             .inner
             .checkpoint_when_due(&mut self.inner.lock_writer());
@@ -153,6 +157,18 @@ impl WriteBatch {
     }
 }
 
+impl Volume {
+    /// What may follow a commit, after that of a batch that has left it: see [`WriteBatch::tidy_up_later`].
+    pub fn tidy_up(&self) {
+        // Mostly nothing is due, and nobody's turn is waited for.
+        let is_due = self.inner.is_checkpoint_due(&self.inner.lock_writer());
+        // As after a commit, a failure is told to the next writer.
+        if is_due && let Ok(batch) = self.begin() {
+            batch.tidy_up();
+        }
+    }
+}
+
 impl BatchRuns {
     /// The newest image of every page of the batch.
     fn entries(&self) -> Vec<PageEntry> {
@@ -175,10 +191,13 @@ impl Inner {
 
     /// Checkpoints when the log has become long, or when the reserve had to be used.
     pub(super) fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
+        self.is_checkpoint_due(writer) && self.checkpoint(writer, Ending::GoesOn).is_ok()
+    }
+
+    fn is_checkpoint_due(&self, writer: &Writer) -> bool {
         let live_bytes = writer.contents.pages.live_bytes();
         let limit_bytes = self.options.log_limit_bytes(live_bytes);
-        let is_due = writer.log_blocks * BLOCK_BYTES > limit_bytes || self.is_short(writer);
-        is_due && self.checkpoint(writer, Ending::GoesOn).is_ok()
+        writer.log_blocks * BLOCK_BYTES > limit_bytes || self.is_short(writer)
     }
 }
 

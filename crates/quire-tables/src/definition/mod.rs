@@ -140,6 +140,13 @@ impl TableDefinition {
         }
     }
 
+    /// Whether rows that were made for a column table that is defined as `planned` can be appended to this one as they are.
+    pub fn takes_rows_of(&self, planned: &Self) -> bool {
+        self.storage == planned.storage
+            && self.columns == planned.columns
+            && self.checks == planned.checks
+    }
+
     /// The table as a row table whose primary key is these columns, given by their places, in ascending order.
     #[must_use]
     pub fn clustered_by(mut self, columns: &[usize]) -> Self {

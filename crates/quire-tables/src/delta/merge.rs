@@ -89,7 +89,7 @@ impl Transaction {
             return Ok(MergeReport::default());
         }
         let is_locked = self.lock_table(table.id(), TableLockMode::Exclusive, options.wait)?;
-        if !is_locked || !self.try_tables()? {
+        if !is_locked || !self.try_tables(name)? {
             return Ok(POSTPONED);
         }
         // Others may have changed it while this waited.
@@ -110,7 +110,7 @@ impl Transaction {
             let (added, _) = changes.estimate().map_err(ScanError::from)?;
             work.foresee(Some(stored + added), 0);
         }
-        let merged = self.define(|tables| {
+        let merged = self.define_beside(|tables| {
             tables.merge_changes(&table, &plan.row_groups, plan.keeps_deletions, work)
         })?;
         if plan.keeps_deletions {

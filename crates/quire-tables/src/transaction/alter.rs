@@ -23,6 +23,7 @@ impl WriteTransaction {
         name: &str,
         mut definition: TableDefinition,
     ) -> Result<(), TransactionError> {
+        self.lock_names_to_alter(name, &definition)?;
         let id = self.table_id(name)?;
         self.check_appends_finished()?;
         let old = self.catalog.definition(name).cloned();
@@ -45,6 +46,31 @@ impl WriteTransaction {
         }
         self.definitions_changed = true;
         Ok(())
+    }
+
+    /// Under a new name it is found by the foreign keys of others.
+    fn lock_names_to_alter(
+        &mut self,
+        name: &str,
+        definition: &TableDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
+        self.lock_names_of(definition)?;
+        if definition.name != name {
+            for table in self.tables_that_refer_to(name) {
+                self.lock_name(&table)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tables_that_refer_to(&self, name: &str) -> Vec<String> {
+        let tables = self.catalog.row_tables.values();
+        let refers = tables.filter(|entry| {
+            let mut keys = entry.definition.foreign_keys.iter();
+            keys.any(|key| key.referenced_table == name)
+        });
+        refers.map(|entry| entry.definition.name.clone()).collect()
     }
 
     /// The names that the old definition does not have must be free, and differ.

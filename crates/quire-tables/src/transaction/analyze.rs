@@ -37,7 +37,7 @@ impl Transaction {
         let known = self.snapshot().samples_tree();
         let tree = match known {
             Some(tree) => tree,
-            None => self.define(|tables| tables.shared_tree(TreeRole::Samples))?,
+            None => self.define_beside(|tables| tables.shared_tree(TreeRole::Samples))?,
         };
         let tree = TreeId::new(tree.id);
         for (ordinal, sample) in found {

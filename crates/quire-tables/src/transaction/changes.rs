@@ -23,6 +23,7 @@ impl WriteTransaction {
     /// No such column table.
     pub(crate) fn add_change_trees(&mut self, name: &str) -> Result<(), TransactionError> {
         self.check_appends_finished()?;
+        self.lock_name(name)?;
         let entry = self.column_entry(name)?;
         if entry.trees.is_empty() {
             // On a full disk the first deletion of a table needs them.
@@ -56,6 +57,7 @@ impl WriteTransaction {
         work: Option<Arc<Work>>,
     ) -> Result<u64, TransactionError> {
         let name = &table.definition().name;
+        self.lock_name(name)?;
         let entry = self.column_entry(name)?;
         assert_eq!(
             entry.definition.storage,

@@ -21,8 +21,8 @@ const SAMPLED_ROWS_MIN: u64 = 1000;
 
 impl Transaction {
     /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
-    /// read the table, where they find nothing, and nobody else changes definitions. `None` when that cannot be: there are
-    /// rows, somebody else uses the table, changes definitions, or the isolation of this transaction is to be kept row by row, as it
+    /// read the table, where they find nothing. `None` when that cannot be: there are
+    /// rows, somebody else uses the table or changes its definition, or the isolation of this transaction is to be kept row by row, as it
     /// need not be for tables that this transaction has made.
     ///
     /// `sample` is some of the rows to come, in batches of the table's visible columns: by it is chosen how they are stored.
@@ -41,7 +41,8 @@ impl Transaction {
         // Nobody is waited for: who has one of both may wait for the other.
         let could_define = self.tables.is_some();
         let (mode, wait) = (TableLockMode::Exclusive, LockWait::Skip);
-        let is_free = self.try_tables()? && self.rows.lock_table(table.id(), mode, wait)?;
+        let name = &table.definition().name;
+        let is_free = self.try_tables(name)? && self.rows.lock_table(table.id(), mode, wait)?;
         // Somebody may have inserted rows before we had the lock.
         if !is_free || !self.is_empty(table)? {
             if !could_define {
@@ -119,7 +120,9 @@ impl Transaction {
         table: &str,
         index: IndexDefinition,
     ) -> Result<(), TransactionError> {
-        self.lock_name(table, TableLockMode::Share)?;
+        let locked = self.lock_name(table, TableLockMode::Share)?;
+        self.lock_definitions()?;
+        self.tables()?.check_is_locked(table, locked)?;
         let name = index.key.name.clone();
         let tree = self.tables()?.create_index(table, index)?;
         let Some(parts) = self.snapshot().row_parts(table)? else {

@@ -18,14 +18,16 @@ impl WriteTransaction {
         table: &str,
         mut index: IndexDefinition,
     ) -> Result<TreeRecord, TransactionError> {
+        self.lock_name(table)?;
+        self.lock_name(&index.key.name)?;
         self.check_new_name("index", &index.key.name)?;
         let entry = self.row_table(table, || format!("the index {:?}", index.key.name))?;
-        index.id = self.catalog.next_id;
+        index.id = self.next_id();
+        let role = TreeRole::Index(index.id);
         let mut definition = TableDefinition::clone(&entry.definition);
         definition.indexes.push(index);
         definition.validate()?;
-        let tree = self.new_tree(TreeRole::Index(self.catalog.next_id))?;
-        self.next_id();
+        let tree = self.new_tree(role)?;
         let trees = entry.trees.iter().copied().chain([tree]).collect();
         self.put_row_table(entry.id, definition, trees);
         Ok(tree)
@@ -36,19 +38,10 @@ impl WriteTransaction {
     /// # Errors
     /// No such index, or foreign keys depend on it. The transaction can go on.
     pub fn drop_index(&mut self, name: &str) -> Result<(), TransactionError> {
-        let tables = self.catalog.row_tables.values();
-        let mut found = tables.filter_map(|table| {
-            let mut indexes = table.definition.indexes.iter();
-            let position = indexes.position(|index| index.key.name == name)?;
-            Some((Arc::clone(table), position))
-        });
-        let Some((entry, position)) = found.next() else {
-            return Err(TransactionError::NotFound {
-                kind: "index",
-                name: name.to_owned(),
-            });
-        };
-        drop(found);
+        self.lock_name(name)?;
+        let (entry, _) = self.index(name)?;
+        self.lock_name(&entry.definition.name)?;
+        let (entry, position) = self.index(name)?;
         let mut definition = TableDefinition::clone(&entry.definition);
         let role = TreeRole::Index(definition.indexes.remove(position).id);
         let dependents = self.foreign_keys_without(&definition);
@@ -61,6 +54,20 @@ impl WriteTransaction {
         let dropped: Vec<TreeRecord> = dropped;
         self.catalog.dropped_trees.extend(dropped);
         Ok(())
+    }
+
+    /// The table that has the index called `name`, and its place there.
+    fn index(&self, name: &str) -> Result<(Arc<RowTableEntry>, usize), TransactionError> {
+        let mut tables = self.catalog.row_tables.values();
+        let found = tables.find_map(|table| {
+            let mut indexes = table.definition.indexes.iter();
+            let position = indexes.position(|index| index.key.name == name)?;
+            Some((Arc::clone(table), position))
+        });
+        found.ok_or_else(|| TransactionError::NotFound {
+            kind: "index",
+            name: name.to_owned(),
+        })
     }
 
     /// The foreign keys to a table that would have nothing unique to refer to, if it were defined so.

@@ -14,6 +14,8 @@ impl WriteTransaction {
     /// # Errors
     /// No such tables; or foreign keys would have nothing unique to refer to (the transaction can go on); or the volume fails.
     pub fn replace_table(&mut self, name: &str, with: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
+        self.lock_name(with)?;
         let id = self.table_id(name)?;
         self.check_appends_finished()?;
         let old = self.catalog.definition(name).cloned();

@@ -29,6 +29,7 @@ impl WriteTransaction {
             column.stores_null = column.nullable || definition.storage == Storage::Column;
         }
         definition.validate()?;
+        self.lock_names_of(&definition)?;
         self.check_names_are_free(&definition)?;
         let before = self.catalog.clone();
         let added = self.add_table(definition);
@@ -67,6 +68,23 @@ impl WriteTransaction {
         Ok(())
     }
 
+    /// Its own name, those of its indexes, and the tables that it refers to.
+    pub(super) fn lock_names_of(
+        &mut self,
+        definition: &TableDefinition,
+    ) -> Result<(), TransactionError> {
+        self.lock_name(&definition.name)?;
+        for index in definition.index_names() {
+            self.lock_name(index)?;
+        }
+        for key in &definition.foreign_keys {
+            if key.referenced_table != definition.name {
+                self.lock_name(&key.referenced_table)?;
+            }
+        }
+        Ok(())
+    }
+
     fn check_names_are_free(&self, definition: &TableDefinition) -> Result<(), TransactionError> {
         let own = definition.index_names().collect::<Vec<_>>();
         let names = own.iter().copied().chain([definition.name.as_str()]);
@@ -86,10 +104,8 @@ impl WriteTransaction {
     }
 
     pub(super) fn next_id(&mut self) -> u64 {
-        let id = self.catalog.next_id;
-        self.catalog.next_id += 1;
-        self.note_numbers();
-        id
+        let engine = self.ticket.engine().clone();
+        engine.row_half().numbers.give(&mut self.catalog)
     }
 
     fn new_trees(
@@ -107,9 +123,8 @@ impl WriteTransaction {
     pub(super) fn new_tree(&mut self, role: TreeRole) -> Result<TreeRecord, TransactionError> {
         let root = self.ticket.volume().allocate_page();
         let root = root.ok_or(TransactionError::PagesUsedUp)?;
-        let id = self.catalog.next_tree_id;
-        self.catalog.next_tree_id += 1;
-        self.note_numbers();
+        let engine = self.ticket.engine().clone();
+        let id = engine.row_half().numbers.give_tree(&mut self.catalog);
         Ok(TreeRecord { role, id, root })
     }
 
@@ -120,6 +135,7 @@ impl WriteTransaction {
     /// # Errors
     /// No such table, or views or foreign keys of other tables depend on it (the transaction can go on), or the volume fails.
     pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
         let id = self.table_id(name)?;
         let dependents = self.dependents_of_table(id, name);
         if !dependents.is_empty() {
@@ -145,6 +161,7 @@ impl WriteTransaction {
     /// # Errors
     /// No such table (the transaction can go on), or the volume fails.
     pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
         let id = self.table_id(name)?;
         self.check_appends_finished()?;
         self.pages.set_makes_room()?;
@@ -178,6 +195,7 @@ impl WriteTransaction {
         definition: TableDefinition,
     ) -> Result<(), TransactionError> {
         let name = definition.name.clone();
+        self.lock_name(&name)?;
         let entry = self.catalog.row_tables.get(&name).cloned();
         let entry = entry.ok_or(TransactionError::TableNotFound(name))?;
         self.put_row_table(entry.id, definition, entry.trees.clone());

@@ -15,6 +15,7 @@ impl WriteTransaction {
     /// # Errors
     /// The name is taken or not acceptable. The transaction can go on.
     pub fn create_view(&mut self, mut view: ViewDefinition) -> Result<(), TransactionError> {
+        self.lock_names_of_view(&view)?;
         self.check_new_name("view", &view.name)?;
         view.id = self.next_id();
         self.put_view(view)
@@ -26,6 +27,7 @@ impl WriteTransaction {
     /// # Errors
     /// No such view, or other columns. The transaction can go on.
     pub fn replace_view(&mut self, mut view: ViewDefinition) -> Result<(), TransactionError> {
+        self.lock_names_of_view(&view)?;
         let old = self.view(&view.name)?;
         if !view.columns.starts_with(&old.columns) {
             return Err(TransactionError::Alteration {
@@ -36,6 +38,22 @@ impl WriteTransaction {
         }
         view.id = old.id;
         self.put_view(view)
+    }
+
+    /// Its own name, and those of what it reads.
+    fn lock_names_of_view(&mut self, view: &ViewDefinition) -> Result<(), TransactionError> {
+        self.lock_name(&view.name)?;
+        let tables = self.catalog.definitions().into_iter();
+        let names = tables.map(|table| &table.name);
+        let names = names.chain(self.catalog.views.keys());
+        let is_read = |name: &&String| {
+            let id = self.catalog.id_of(name);
+            id.is_some_and(|id| view.depends_on.contains(&id))
+        };
+        for name in names.filter(is_read).cloned().collect::<Vec<_>>() {
+            self.lock_name(&name)?;
+        }
+        Ok(())
     }
 
     fn put_view(&mut self, mut view: ViewDefinition) -> Result<(), TransactionError> {
@@ -62,6 +80,7 @@ impl WriteTransaction {
     /// # Errors
     /// No such view, or others depend on it. The transaction can go on.
     pub fn drop_view(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
         let view = self.view(name)?;
         let dependents = self.dependent_views(view.id);
         if !dependents.is_empty() {
@@ -78,6 +97,8 @@ impl WriteTransaction {
     /// # Errors
     /// No such view, or the name is taken or not acceptable. The transaction can go on.
     pub fn rename_view(&mut self, name: &str, new_name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
+        self.lock_name(new_name)?;
         let mut view = ViewDefinition::clone(&*self.view(name)?);
         self.check_new_name("view", new_name)?;
         self.catalog.views.remove(name);
@@ -109,14 +130,22 @@ impl WriteTransaction {
 
     /// The tree in which something of all tables is kept; it is made when it is first needed.
     pub(crate) fn shared_tree(&mut self, role: TreeRole) -> Result<TreeRecord, TransactionError> {
-        let mut trees = self.catalog.trees.iter();
-        if let Some(tree) = trees.find(|tree| tree.role == role) {
-            return Ok(*tree);
+        if let Some(tree) = self.known_shared_tree(role) {
+            return Ok(tree);
+        }
+        self.lock_shared_tree(role)?;
+        if let Some(tree) = self.known_shared_tree(role) {
+            return Ok(tree);
         }
         let tree = self.new_tree(role)?;
         self.catalog.trees.push(tree);
         self.definitions_changed = true;
         Ok(tree)
+    }
+
+    fn known_shared_tree(&self, role: TreeRole) -> Option<TreeRecord> {
+        let mut trees = self.catalog.trees.iter();
+        trees.find(|tree| tree.role == role).copied()
     }
 
     /// Creates a sequence and returns its id. The first one makes the tree in which the values of all are kept.
@@ -127,6 +156,7 @@ impl WriteTransaction {
         &mut self,
         mut sequence: SequenceDefinition,
     ) -> Result<u64, TransactionError> {
+        self.lock_name(&sequence.name)?;
         self.check_new_name("sequence", &sequence.name)?;
         sequence.validate()?;
         self.check_owner(&sequence)?;
@@ -148,6 +178,8 @@ impl WriteTransaction {
         name: &str,
         mut sequence: SequenceDefinition,
     ) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
+        self.lock_name(&sequence.name)?;
         let old = self.sequence(name)?;
         if sequence.name != name {
             self.check_new_name("sequence", &sequence.name)?;
@@ -167,6 +199,7 @@ impl WriteTransaction {
     /// # Errors
     /// No such sequence, or a column takes its values from it. The transaction can go on.
     pub fn drop_sequence(&mut self, name: &str) -> Result<(), TransactionError> {
+        self.lock_name(name)?;
         let id = self.sequence(name)?.id;
         let definitions = self.catalog.definitions();
         let dependents: Vec<String> = definitions

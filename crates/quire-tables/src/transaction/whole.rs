@@ -1,16 +1,17 @@
 //! A transaction over everything: rows of row tables, and definitions and column tables.
 //!
-//! The two halves have different writers. Rows are changed by any number of transactions at a time ([`quire_kv::mvcc`]);
-//! definitions and column tables by one, which waits for its turn when it first needs it. The commit of both is one batch of
+//! Rows are changed by [`quire_kv::mvcc`], definitions and row groups by a [`WriteTransaction`], which this one has when it first needs it. Any
+//! number of transactions may have such halves that write row groups of different tables; one that changes definitions is alone. The commit of both is one batch of
 //! the volume: pages, catalog, and the page of the log with the redo of the rows.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use quire_kv::mvcc::{
-    self, Isolation, LockWait, ReadView, Synchronous, TableLockMode, TransactionOptions, TreeId,
+    self, DefinitionLock, Isolation, LockWait, ReadView, RowLockMode, Synchronous, TableLockMode,
+    TransactionOptions, TreeId,
 };
 use quire_kv::progress::Work;
-use quire_store::log::LogSequence;
 use quire_store::{Durability, WriteBatch};
 
 use super::{ColumnReads, TablesPoint, WriteTransaction};
@@ -31,8 +32,6 @@ pub struct Transaction {
     pub(super) new_trees: Vec<TreeRecord>,
     /// Trees whose pages were staged, which are freed with all that was when it is rolled back.
     pub(super) filled_trees: Vec<TreeRecord>,
-    /// Trees that there were when its half for tables began.
-    old_trees: Vec<TreeRecord>,
     /// What the current statement reads. Nothing at first, if that reads newest rows only, and once the transaction is being committed.
     seen: Option<Seen>,
     /// Column tables that it has read; only at SERIALIZABLE.
@@ -64,7 +63,6 @@ impl Transaction {
             tables: None,
             new_trees: Vec::new(),
             filled_trees: Vec::new(),
-            old_trees: Vec::new(),
             seen: None,
             column_reads: Arc::default(),
             made: RowMemory::default(),
@@ -77,6 +75,12 @@ impl Transaction {
         // Otherwise the changes of every statement would be kept apart.
         self.forget_changes();
         let (mut view, mut snapshot) = self.engine.view_of(&mut self.rows);
+        if let Some(tables) = &mut self.tables
+            && tables.follows()
+        {
+            // Where both do not go together, what this transaction has defined keeps it from being committed.
+            let _ = tables.rebase_on(&snapshot);
+        }
         if let Some(older) = &self.seen
             && self.rows.options().isolation != Isolation::ReadCommitted
         {
@@ -161,45 +165,67 @@ impl Transaction {
         self.rows.lock_table(id, mode, wait)
     }
 
-    /// The half that changes definitions and column tables. Waits until no other transaction has its own. For definitions
-    /// use [`Transaction::define`].
+    /// The half that writes row groups of tables, beside those of other transactions. For definitions use [`Transaction::define`].
     ///
     /// # Errors
     /// See [`mvcc::LockError`]; or the volume takes no writes.
     pub fn tables(&mut self) -> Result<&mut WriteTransaction, TransactionError> {
         if self.tables.is_none() {
-            self.begin_tables(LockWait::Wait)?;
+            self.begin_tables(RowLockMode::Share, LockWait::Wait)?;
         }
-        self.tables
-            .as_mut()
-            .ok_or(EngineError::TransactionEnded.into())
+        let tables = self.tables.as_mut();
+        let tables = tables.ok_or(EngineError::TransactionEnded)?;
+        tables.wait_as(self.rows.options());
+        Ok(tables)
     }
 
-    /// The same without waiting; says whether there is such a half now.
-    pub(crate) fn try_tables(&mut self) -> Result<bool, TransactionError> {
+    /// The same without waiting, for who changes the table of that name; says whether there is such a half now, and has the table.
+    pub(crate) fn try_tables(&mut self, name: &str) -> Result<bool, TransactionError> {
         if self.tables.is_none() {
-            self.begin_tables(LockWait::Skip)?;
+            self.begin_tables(RowLockMode::Share, LockWait::Skip)?;
         }
-        Ok(self.tables.is_some())
+        match &mut self.tables {
+            Some(tables) => tables.try_lock_name(name),
+            None => Ok(false),
+        }
     }
 
-    fn begin_tables(&mut self, wait: LockWait) -> Result<(), TransactionError> {
-        if let Some(turn) = self.rows.take_turn(wait)? {
-            self.set_tables(self.engine.begin_in(turn)?);
+    fn begin_tables(&mut self, mode: RowLockMode, wait: LockWait) -> Result<(), TransactionError> {
+        let mut locks = self.rows.definition_locks();
+        if locks.take_all(mode, wait)? != DefinitionLock::Skipped {
+            let seen = self.seen.as_ref();
+            let is_fixed = self.isolation() != Isolation::ReadCommitted;
+            let fixed = seen.filter(|_| is_fixed).map(|seen| &seen.snapshot);
+            self.tables = Some(self.engine.begin_in(locks, fixed)?);
         }
         Ok(())
     }
 
-    fn set_tables(&mut self, tables: WriteTransaction) {
-        self.old_trees = tables.catalog_now().live_trees().copied().collect();
-        self.tables = Some(tables);
+    /// Has all definitions for this transaction alone, from now until it ends.
+    pub(super) fn lock_definitions(&mut self) -> Result<(), TransactionError> {
+        match &mut self.tables {
+            Some(tables) => {
+                tables.wait_as(self.rows.options());
+                tables.lock_all()
+            }
+            None => self.begin_tables(RowLockMode::Exclusive, LockWait::Wait),
+        }
     }
 
-    /// Changes definitions. Statements of this transaction see them at once.
+    /// Changes definitions, alone. Statements of this transaction see them at once.
     ///
     /// # Errors
     /// Those of `change`; the volume takes no writes; a tree cannot be made.
     pub fn define<R>(
+        &mut self,
+        change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
+    ) -> Result<R, TransactionError> {
+        self.lock_definitions()?;
+        self.define_beside(change)
+    }
+
+    /// Gives tables other trees or row groups, which others see as definitions do. `change` locks the names of these tables.
+    pub(crate) fn define_beside<R>(
         &mut self,
         change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
     ) -> Result<R, TransactionError> {
@@ -209,14 +235,29 @@ impl Transaction {
         Ok(changed)
     }
 
+    /// Changes the definition of a table, once nobody else uses it.
+    fn define_locked<R>(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut WriteTransaction) -> Result<R, TransactionError>,
+    ) -> Result<R, TransactionError> {
+        let locked = self.lock_name(name, TableLockMode::AccessExclusive)?;
+        self.define(|tables| {
+            tables.check_is_locked(name, locked)?;
+            change(tables)
+        })
+    }
+
     /// Makes trees known that the definitions have now. Their pages may reach the file before the commit, so the file says that
     /// something is under way.
     pub(super) fn add_new_trees(&mut self) -> Result<(), TransactionError> {
         let catalog = self.tables()?.catalog_now().clone();
+        let committed = Arc::clone(self.tables()?.base());
+        let committed: HashSet<u64> = committed.live_trees().map(|tree| tree.id).collect();
         let live: Vec<TreeRecord> = catalog.live_trees().copied().collect();
         for tree in live {
-            let known = [&self.old_trees, &self.new_trees, &self.filled_trees];
-            if known.iter().any(|trees| trees.contains(&tree)) {
+            let known = [&self.new_trees, &self.filled_trees];
+            if committed.contains(&tree.id) || known.iter().any(|trees| trees.contains(&tree)) {
                 continue;
             }
             self.tables()?.mark_staging()?;
@@ -257,8 +298,7 @@ impl Transaction {
     /// # Errors
     /// As [`WriteTransaction::drop_table`], and what waiting for the table may fail with.
     pub fn drop_table(&mut self, name: &str) -> Result<(), TransactionError> {
-        self.lock_name(name, TableLockMode::AccessExclusive)?;
-        self.define(|tables| tables.drop_table(name))
+        self.define_locked(name, |tables| tables.drop_table(name))
     }
 
     /// Removes all rows of a table, once nobody else uses it.
@@ -266,8 +306,7 @@ impl Transaction {
     /// # Errors
     /// As [`WriteTransaction::truncate_table`], and what waiting for the table may fail with.
     pub fn truncate_table(&mut self, name: &str) -> Result<(), TransactionError> {
-        self.lock_name(name, TableLockMode::AccessExclusive)?;
-        self.define(|tables| tables.truncate_table(name))
+        self.define_locked(name, |tables| tables.truncate_table(name))
     }
 
     /// Gives a table another definition, once nobody else uses it.
@@ -279,8 +318,7 @@ impl Transaction {
         name: &str,
         definition: TableDefinition,
     ) -> Result<(), TransactionError> {
-        self.lock_name(name, TableLockMode::AccessExclusive)?;
-        self.define(|tables| tables.alter_table(name, definition))
+        self.define_locked(name, |tables| tables.alter_table(name, definition))
     }
 
     /// Remembers everything done so far.
@@ -302,7 +340,7 @@ impl Transaction {
         if let Some(tables) = &mut self.tables {
             match &savepoint.tables {
                 Some(point) => tables.go_back_to(point),
-                None => tables.go_back_to(&TablesPoint::beginning(self.engine.newest_catalog())),
+                None => tables.go_back_to(&tables.beginning()),
             }
         }
         self.begin_statement();
@@ -322,6 +360,11 @@ impl Transaction {
     /// # Errors
     /// As [`Transaction::commit`]: it must be dropped.
     pub fn commit_and_renew(&mut self) -> Result<(), TransactionCommitError> {
+        let engine = self.engine.clone();
+        // Another that has read what this one writes, and writes what this one has read, compares before or after all of this.
+        let is_serial = self.isolation() == Isolation::Serializable
+            && (self.tables.is_some() || self.rows.has_changes() && !self.column_reads.is_empty());
+        let _serial = is_serial.then(|| engine.serial_commit());
         self.validate_column_reads()?;
         // What it has read must not keep space from being cleaned for its own commit, nor what it overwrites be kept for it.
         self.seen = None;
@@ -333,7 +376,7 @@ impl Transaction {
             return Ok(());
         };
         let options = self.rows.options().clone();
-        self.commit_tables(tables)?;
+        self.commit_tables(tables, options.isolation)?;
         *self = Self::new(&self.engine, options);
         Ok(())
     }
@@ -341,31 +384,35 @@ impl Transaction {
     fn commit_tables(
         &mut self,
         mut tables: WriteTransaction,
+        isolation: Isolation,
     ) -> Result<(), TransactionCommitError> {
         let rows = std::mem::replace(&mut self.rows, self.engine.mvcc().begin(Default::default()));
+        tables.unpin();
+        let old_trees: Vec<TreeRecord> = tables.base().live_trees().copied().collect();
         self.engine.mvcc().make_room_if_full();
         tables.drop_new_trees(&self.new_trees);
         if !self.new_trees.is_empty() {
             tables.leave_trees();
         }
-        if rows.has_changes() {
-            let durability = match rows.options().synchronous {
-                Synchronous::Full => Durability::Synced,
-                Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
-            };
-            let _alone = self.engine.joint_commit();
-            rows.commit_with(|redo| -> Result<LogSequence, TransactionCommitError> {
-                let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
-                Ok(tables.commit_by(end)?)
-            })?;
+        // What it has read of rows is compared there, too.
+        let is_joint =
+            rows.has_changes() || isolation == Isolation::Serializable && tables.is_changed();
+        let committed = if is_joint {
+            self.commit_both(&mut tables, rows)
         } else {
-            tables.commit()?;
+            let committed = tables.commit_here();
             // Not before: whoever waits for a lock of this transaction must find what it has committed.
             drop(rows);
+            committed.map(drop).map_err(TransactionCommitError::from)
+        };
+        if committed.is_err() {
+            self.remove_trees_of(&mut tables);
+            return committed;
         }
         let live: Vec<TreeRecord> = self.engine.newest_catalog().live_trees().copied().collect();
         let made = self.new_trees.drain(..).chain(self.filled_trees.drain(..));
-        let trees = made.chain(self.old_trees.drain(..));
+        // Others remove what they have dropped.
+        let trees = made.chain(old_trees);
         for tree in trees.filter(|tree| !live.contains(tree)) {
             self.engine.mvcc().remove_tree(mvcc::TreeId::new(tree.id));
         }
@@ -373,9 +420,46 @@ impl Transaction {
         Ok(())
     }
 
-    /// What a serializable transaction that changes rows has read of column tables must be as it was.
+    /// After a commit that failed. Its locks of definitions, and what it is for the staging mark, go with `tables`: not before the trees.
+    fn remove_trees_of(&mut self, tables: &mut WriteTransaction) {
+        for tree in self.new_trees.drain(..) {
+            self.engine.mvcc().remove_tree(TreeId::new(tree.id));
+        }
+        // What was staged is freed here, before others find that nobody uses the trees any more.
+        tables.abort_here();
+        for tree in self.filled_trees.drain(..) {
+            self.engine.mvcc().remove_tree(TreeId::new(tree.id));
+        }
+    }
+
+    fn commit_both(
+        &self,
+        tables: &mut WriteTransaction,
+        rows: mvcc::Transaction,
+    ) -> Result<(), TransactionCommitError> {
+        let durability = match rows.options().synchronous {
+            Synchronous::Full => Durability::Synced,
+            Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
+        };
+        tables.write_roots()?;
+        rows.commit_with(|redo| -> Result<_, TransactionCommitError> {
+            let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
+            // Not before: who only reads does not wait for the sync.
+            Ok(tables.commit_showing(end, || self.engine.joint_commit())?)
+        })?;
+        tables.tidy_up();
+        Ok(())
+    }
+
+    /// What a serializable transaction that changes something has read of column tables must be as it was.
     fn validate_column_reads(&mut self) -> Result<(), mvcc::CommitError> {
-        if self.isolation() != Isolation::Serializable || !self.rows.has_changes() {
+        let changes_tables = self
+            .tables
+            .as_ref()
+            .is_some_and(|tables| tables.is_changed());
+        if self.isolation() != Isolation::Serializable
+            || !self.rows.has_changes() && !changes_tables
+        {
             return Ok(());
         }
         let is_own = |name: &str| {
@@ -394,15 +478,17 @@ impl Transaction {
         Ok(())
     }
 
+    /// Locks the table or view of that name; says its number, if there is one.
     pub(super) fn lock_name(
         &mut self,
         name: &str,
         mode: TableLockMode,
-    ) -> Result<(), TransactionError> {
-        if let Some(id) = self.snapshot().id_of(name) {
+    ) -> Result<Option<u64>, TransactionError> {
+        let id = self.snapshot().id_of(name);
+        if let Some(id) = id {
             self.rows.lock_table(id, mode, LockWait::Wait)?;
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Whether the table that a statement has found is the newest there is, or this transaction's own.
@@ -423,7 +509,17 @@ impl Transaction {
 
     fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
         match &self.tables {
-            Some(tables) => look(tables.catalog_now()),
+            Some(tables) => {
+                let newest = self.engine.newest();
+                if Arc::ptr_eq(newest.shared_catalog(), tables.base()) {
+                    return look(tables.catalog_now());
+                }
+                match tables.merged_with(newest.catalog()) {
+                    Ok(merged) => look(&merged),
+                    // It will not be committed.
+                    Err(_) => look(tables.catalog_now()),
+                }
+            }
             None => self.engine.with_newest_catalog(look),
         }
     }
@@ -435,7 +531,7 @@ impl Transaction {
     /// No such column table, or the volume fails.
     pub fn prepare_changes(&mut self, name: &str) -> Result<bool, TransactionCommitError> {
         if self.tables.is_some() {
-            self.define(|tables| tables.add_change_trees(name))?;
+            self.define_beside(|tables| tables.add_change_trees(name))?;
             return Ok(true);
         }
         let options = TransactionOptions {
@@ -444,11 +540,11 @@ impl Transaction {
         };
         let mut own = self.engine.transaction(options);
         // This transaction waits, with the locks that it has: otherwise a circle through it would not be found.
-        let turn = self.rows.take_turn(LockWait::Wait);
-        if let Some(turn) = turn.map_err(TransactionError::from)? {
-            own.set_tables(self.engine.begin_in(turn)?);
-        }
-        own.define(|tables| tables.add_change_trees(name))?;
+        let mut locks = self.rows.definition_locks();
+        let taken = locks.take_all(RowLockMode::Share, LockWait::Wait);
+        taken.map_err(TransactionError::from)?;
+        own.tables = Some(self.engine.begin_in(locks, None)?);
+        own.define_beside(|tables| tables.add_change_trees(name))?;
         own.commit()?;
         self.begin_statement();
         if self.isolation() == Isolation::ReadCommitted {
@@ -470,7 +566,10 @@ impl Transaction {
 
     /// Whether a statement that begins now sees the newest definitions, and not those of the transaction's beginning.
     pub fn sees_newest_definitions(&self) -> bool {
-        self.tables.is_some() || self.rows.options().isolation == Isolation::ReadCommitted
+        match &self.tables {
+            Some(tables) => tables.follows() && !tables.is_left_behind(),
+            None => self.isolation() == Isolation::ReadCommitted,
+        }
     }
 }
 

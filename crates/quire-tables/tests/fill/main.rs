@@ -293,7 +293,7 @@ fn a_table_is_not_filled_where_that_would_be_seen() {
     drop(other);
     // Another defines something.
     let mut other = of(Isolation::ReadCommitted);
-    other.tables().unwrap();
+    other.define(|_| Ok(())).unwrap();
     assert!(!begins(&mut of(Isolation::ReadCommitted)));
     drop(other);
     assert!(begins(&mut of(Isolation::ReadCommitted)));

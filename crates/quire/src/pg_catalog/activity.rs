@@ -119,6 +119,6 @@ fn lock_type(object: LockObject) -> &'static str {
     match object {
         LockObject::Table(_) => "relation",
         LockObject::Row(_) | LockObject::Tree(_) => "tuple",
-        LockObject::Definitions => "object",
+        LockObject::Definitions | LockObject::Definition(_) => "object",
     }
 }

@@ -40,7 +40,7 @@ impl TableFunctionImpl for WaitsFunction {
             waits.iter().map(|wait| session_of(wait.session)).collect();
         let numbers: Int32Array = waits.iter().map(|it| number(it.session)).collect();
         let users: StringViewArray = known.iter().map(|it| it.map(|it| &it.user)).collect();
-        let objects = waits.iter().map(|it| Some(self.shown(it.object)));
+        let objects = waits.iter().map(|it| Some(self.shown(it)));
         let modes = waits.iter().map(|it| Some(it.mode));
         let since = waits.iter().map(|it| {
             let since = it.waits_since.map(micros_of)?;
@@ -66,14 +66,21 @@ impl TableFunctionImpl for WaitsFunction {
 
 impl WaitsFunction {
     /// What is locked, in words.
-    fn shown(&self, object: LockObject) -> String {
-        let table = self.snapshot.table_of_lock(object);
+    fn shown(&self, wait: &LockReport) -> String {
+        let table = self.snapshot.table_of_lock(wait.object);
         let table = table.map_or("that is not committed", |(_, name)| name);
-        match object {
+        match wait.object {
             LockObject::Table(_) => format!("table {table}"),
             LockObject::Row(_) => format!("row of table {table}"),
             LockObject::Tree(_) => format!("rows of table {table}"),
             LockObject::Definitions => "definitions".to_owned(),
+            LockObject::Definition(_) => {
+                let called = wait.called.as_deref().unwrap_or_default();
+                if called.starts_with('\0') {
+                    return "what all tables share".to_owned();
+                }
+                format!("row groups of table {called}")
+            }
         }
     }
 }

@@ -96,7 +96,7 @@ async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> R
             return Ok(());
         }
         // Nothing is locked meanwhile: who changes definitions may wait for the table.
-        block_in_place(|| engine.wait_for_definitions(&options))?;
+        block_in_place(|| engine.wait_for_definition(table, &options))?;
     }
 }
 

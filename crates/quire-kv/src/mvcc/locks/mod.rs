@@ -7,6 +7,7 @@
 //! is one (`deadlock`). A transaction that locks very many rows of a tree gets all of it, if no other has any (`escalate`).
 
 mod deadlock;
+mod definitions;
 mod entry;
 mod escalate;
 mod held;
@@ -14,15 +15,14 @@ mod mode;
 mod object;
 mod report;
 mod table;
-mod turn;
 
 pub use mode::{RowLockMode, TableLockMode};
 pub use object::LockObject;
 pub use report::LockReport;
 
+pub use definitions::{DefinitionLock, DefinitionLocks};
 pub(super) use held::{HeldLocks, LockPosition};
 pub(super) use table::{LockRequest, LockTable};
-pub use turn::Turn;
 
 use std::time::Duration;
 

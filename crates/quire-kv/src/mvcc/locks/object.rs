@@ -11,8 +11,11 @@ pub enum LockObject {
     Table(u64),
     /// All rows of a tree.
     Tree(TreeId),
-    /// The definitions of the database, and the row groups of its column tables.
+    /// All definitions of the database, and the row groups of its column tables: shared by those that change some.
     Definitions,
+    /// What has one name among tables, indexes, views and sequences, or among roles: its definition, and the row groups of a column
+    /// table. With the number of the table or view, or 0 where there is none yet.
+    Definition(u64),
 }
 
 /// The same in eight bytes: the kind, and behind it the number.
@@ -24,6 +27,7 @@ const ROW: u64 = 1;
 const TABLE: u64 = 2;
 const TREE: u64 = 3;
 const DEFINITIONS: u64 = 4;
+const DEFINITION: u64 = 5;
 
 impl PackedObject {
     pub(super) fn bits(self) -> u64 {
@@ -40,6 +44,7 @@ impl PackedObject {
             ROW => LockObject::Row(TreeId::new(number)),
             TABLE => LockObject::Table(number),
             TREE => LockObject::Tree(TreeId::new(number)),
+            DEFINITION => LockObject::Definition(number),
             _ => LockObject::Definitions,
         }
     }
@@ -53,6 +58,7 @@ impl From<LockObject> for PackedObject {
             LockObject::Table(id) => (TABLE, id),
             LockObject::Tree(tree) => (TREE, tree.get()),
             LockObject::Definitions => (DEFINITIONS, 0),
+            LockObject::Definition(id) => (DEFINITION, id),
         };
         Self(kind << KIND_SHIFT | number)
     }
@@ -70,6 +76,7 @@ mod tests {
             LockObject::Table(1),
             LockObject::Tree(tree),
             LockObject::Definitions,
+            LockObject::Definition(9),
         ] {
             assert_eq!(PackedObject::from(object).unpacked(), object);
         }

@@ -1,5 +1,6 @@
 //! Who has which lock, and who waits for whom, to be shown to people.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::entry::{Holder, LockEntry, Owner, Waiter};
@@ -22,6 +23,8 @@ pub struct LockReport {
     pub object: LockObject,
     /// Tells two rows of a tree apart, for as long as the process runs.
     pub row: u64,
+    /// What the definition is called that it is on.
+    pub called: Option<Arc<str>>,
     /// As PostgreSQL calls the mode: the strongest, if there are several.
     pub mode: &'static str,
     /// The number of the session; 0 for work in the background.
@@ -38,11 +41,18 @@ impl LockTable {
     /// Locks of everybody. Rows that nobody waits for are left out: there may be millions.
     pub(in crate::mvcc) fn report(&self) -> Vec<LockReport> {
         let mut reports = Vec::new();
+        let mut names = Vec::new();
         for locks in self.shards() {
             for (name, entry) in locks.iter() {
                 if entry.is_waited_for() || !entry.object.is_row() {
                     entry.report(name.0, &mut reports);
+                    names.resize(reports.len(), *name);
                 }
+            }
+        }
+        for (report, name) in reports.iter_mut().zip(names) {
+            if matches!(report.object, LockObject::Definition(_)) {
+                report.called = self.called(name);
             }
         }
         reports
@@ -54,6 +64,7 @@ impl LockEntry {
         let report = |owner: Owner, modes: Modes| LockReport {
             object: self.object.unpacked(),
             row,
+            called: None,
             mode: modes.name(),
             session: session_of(owner),
             transaction: owner >> SESSION_BITS,
@@ -71,7 +82,7 @@ impl LockEntry {
         }
     }
 
-    fn blockers(&self, waiter: &std::sync::Arc<Waiter>) -> Vec<u32> {
+    fn blockers(&self, waiter: &Arc<Waiter>) -> Vec<u32> {
         let mut sessions: Vec<u32> = self.obstacles(waiter).into_iter().map(session_of).collect();
         sessions.sort_unstable();
         sessions.dedup();

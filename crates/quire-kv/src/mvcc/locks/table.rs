@@ -33,6 +33,8 @@ pub(in crate::mvcc) struct LockTable {
     shards: Vec<Mutex<Locks>>,
     pub(super) waits: Waits,
     secret: RandomState,
+    /// What definitions that somebody has or wants are called, and how many these are.
+    names: Mutex<HashMap<LockName, (usize, Arc<str>)>>,
     next_owner: AtomicU64,
 }
 
@@ -77,6 +79,7 @@ impl LockTable {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             waits: Waits::default(),
             secret: RandomState::new(),
+            names: Mutex::default(),
             next_owner: AtomicU64::new(1),
         }
     }
@@ -91,6 +94,35 @@ impl LockTable {
         hasher.write_u64(object.bits());
         hasher.write(key);
         LockName(hasher.finish())
+    }
+
+    /// Somebody wants the lock of a definition.
+    pub(super) fn note_name(&self, name: LockName, called: &str) {
+        let mut names = self.names();
+        let (count, _) = names.entry(name).or_insert_with(|| (0, called.into()));
+        *count += 1;
+    }
+
+    /// Somebody has not got it, or has given it back.
+    pub(super) fn forget_name(&self, name: LockName) {
+        let mut names = self.names();
+        if let Some((count, _)) = names.get_mut(&name) {
+            *count -= 1;
+            if *count == 0 {
+                names.remove(&name);
+            }
+        }
+    }
+
+    /// What the definition of a lock is called.
+    pub(super) fn called(&self, name: LockName) -> Option<Arc<str>> {
+        self.names()
+            .get(&name)
+            .map(|(_, called)| Arc::clone(called))
+    }
+
+    fn names(&self) -> MutexGuard<'_, HashMap<LockName, (usize, Arc<str>)>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a lock for `owner`, and waits for it as the request says. `tree_owner` tells who has the whole tree of a row.

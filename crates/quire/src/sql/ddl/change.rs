@@ -52,20 +52,31 @@ impl<'s> Change<'s> {
         self.lock_table_for(name, TableLockMode::Exclusive)
     }
 
-    fn lock_table_for(&mut self, name: &str, mode: TableLockMode) -> Result<(), Error> {
-        let Some(id) = self.snapshot.id_of(name) else {
-            return Ok(());
-        };
-        self.run(|transaction| {
-            transaction.lock_table(id, mode, LockWait::Wait)?;
-            // A load of a column table has no lock of it, but that of definitions. The statement must see its rows: it may replace all.
-            transaction.define(|_| Ok(()))?;
-            transaction.begin_statement();
-            Ok(())
-        })
+    /// Waits until nobody else writes the table, and sees it as it is then. Others may read it.
+    pub(super) fn lock_table_for_reading(&mut self, name: &str) -> Result<(), Error> {
+        self.lock_table_for(name, TableLockMode::Share)
     }
 
-    /// Waits until nobody else changes definitions, and sees them as they are then.
+    fn lock_table_for(&mut self, name: &str, mode: TableLockMode) -> Result<(), Error> {
+        // Another may come in its place while this waits, but not when it has the definitions.
+        let mut locked = None;
+        while let Some(id) = self.snapshot.id_of(name)
+            && locked != Some(id)
+        {
+            self.run(|transaction| {
+                transaction.lock_table(id, mode, LockWait::Wait)?;
+                // A load of a column table has no lock of it, but shares that of definitions. The statement must see its rows: it may replace all.
+                transaction.define(|_| Ok(()))?;
+                transaction.begin_statement();
+                Ok(())
+            })?;
+            locked = Some(id);
+        }
+        Ok(())
+    }
+
+    /// Waits until nobody else changes definitions, and sees them as they are then: what is planned by them is not changed before it is
+    /// defined.
     pub(super) fn lock_definitions(&mut self) -> Result<(), Error> {
         self.run(|transaction| {
             transaction.define(|_| Ok(()))?;

@@ -36,14 +36,23 @@ pub(in crate::sql) async fn create_table(
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
     let mut change = Change::begin(session, token).await?;
-    let snapshot = change.snapshot();
-    if snapshot.has_name(&name) {
-        if create.if_not_exists {
-            return change.finish("CREATE TABLE");
+    let mut is_locked = create.query.is_some();
+    let snapshot = loop {
+        let snapshot = change.snapshot();
+        if snapshot.has_name(&name) {
+            if create.if_not_exists {
+                return change.finish("CREATE TABLE");
+            }
+            let text = format!("relation \"{name}\" already exists");
+            return Err(Error::new("42P07", text));
         }
-        let text = format!("relation \"{name}\" already exists");
-        return Err(Error::new("42P07", text));
-    }
+        if is_locked {
+            break snapshot;
+        }
+        // Keys refer to other tables; a query is read as any other is.
+        change.lock_definitions()?;
+        is_locked = true;
+    };
     let mut draft = Draft::new(&snapshot, TableDefinition::new(name, Vec::new()));
     let method = session.settings().show(ACCESS_METHOD)?;
     assemble(&mut draft, &create, &clauses, &method)?;

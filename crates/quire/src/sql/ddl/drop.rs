@@ -324,6 +324,8 @@ pub(super) fn drop_foreign_key(
     table: &str,
     name: &str,
 ) -> Result<(), Error> {
+    // Its definition is to be that which others may be about to commit.
+    change.lock_table(table)?;
     let snapshot = change.snapshot();
     let Some(definition) = snapshot.definition(table) else {
         return Ok(());
@@ -334,6 +336,8 @@ pub(super) fn drop_foreign_key(
 }
 
 fn drop_default(change: &mut Change<'_>, table: &str, column: &str) -> Result<(), Error> {
+    // Its definition is to be that which others may be about to commit.
+    change.lock_table(table)?;
     let snapshot = change.snapshot();
     let Some(definition) = snapshot.definition(table) else {
         return Ok(());

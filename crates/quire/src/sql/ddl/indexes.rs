@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_sql::reject::not_supported;
-use quire_tables::{IndexDefinition, KeyDefinition, Storage};
+use quire_tables::{IndexDefinition, KeyDefinition, Snapshot, Storage};
 
 use super::super::insert::table_name;
 use super::change::Change;
@@ -21,12 +21,27 @@ pub(in crate::sql) async fn create_index(
 ) -> Result<Outcome, Error> {
     check_clauses(create)?;
     let mut change = Change::begin(session, token).await?;
-    let snapshot = change.snapshot();
     let table = table_name(&create.table_name)?;
-    let Some(definition) = snapshot.definition(&table) else {
-        return Err(match snapshot.view(&table) {
+    if planned(&change.snapshot(), create, &table)?.is_none() {
+        return change.finish("CREATE INDEX");
+    }
+    change.lock_table_for_reading(&table)?;
+    if let Some(index) = planned(&change.snapshot(), create, &table)? {
+        change.create_index(&table, index)?;
+    }
+    change.finish("CREATE INDEX")
+}
+
+/// The index as the table is now; nothing if it is there, and need not be made.
+fn planned(
+    snapshot: &Snapshot,
+    create: &CreateIndex,
+    table: &str,
+) -> Result<Option<IndexDefinition>, Error> {
+    let Some(definition) = snapshot.definition(table) else {
+        return Err(match snapshot.view(table) {
             Some(_) => Error::new("42809", format!("\"{table}\" is not a table")),
-            None => Error::unknown_table(&table),
+            None => Error::unknown_table(table),
         });
     };
     if definition.storage == Storage::Column {
@@ -34,7 +49,7 @@ pub(in crate::sql) async fn create_index(
             .with_hint("Column tables need none: scans skip zones by their minima and maxima."));
     }
     let parts = key_parts(definition, &create.columns)?;
-    let draft = Draft::new(&snapshot, definition.as_ref().clone());
+    let draft = Draft::new(snapshot, definition.as_ref().clone());
     let name = match &create.name {
         Some(name) => table_name(name)?,
         None => {
@@ -43,9 +58,9 @@ pub(in crate::sql) async fn create_index(
         }
     };
     if create.if_not_exists && create.name.is_some() && snapshot.has_name(&name) {
-        return change.finish("CREATE INDEX");
+        return Ok(None);
     }
-    let index = IndexDefinition {
+    Ok(Some(IndexDefinition {
         id: 0,
         key: KeyDefinition {
             name,
@@ -53,9 +68,7 @@ pub(in crate::sql) async fn create_index(
         },
         is_unique: create.unique,
         is_constraint: false,
-    };
-    change.create_index(&table, index)?;
-    change.finish("CREATE INDEX")
+    }))
 }
 
 fn check_clauses(create: &CreateIndex) -> Result<(), Error> {

@@ -31,6 +31,7 @@ pub(in crate::sql) async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let mut change = Change::begin(session, token).await?;
+    change.lock_definitions()?;
     let identity = session.settings().identity().clone();
     let caller = Caller {
         name: identity.user,

@@ -148,6 +148,10 @@ pub(in crate::sql) async fn run(
 
 fn create(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), Error> {
     let name = table_name(&statement.name)?;
+    if statement.is_conditional && change.snapshot().has_name(&name) {
+        return Ok(());
+    }
+    change.lock_definitions()?;
     let snapshot = change.snapshot();
     if statement.is_conditional && snapshot.has_name(&name) {
         return Ok(());
@@ -165,6 +169,7 @@ fn create(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), 
 
 fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), Error> {
     let name = table_name(&statement.name)?;
+    change.lock_definitions()?;
     let snapshot = change.snapshot();
     let Some(old) = snapshot.sequence(&name) else {
         if statement.is_conditional {

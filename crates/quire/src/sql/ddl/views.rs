@@ -29,6 +29,9 @@ pub(in crate::sql) async fn create_view(
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
     let mut change = Change::begin(session, token).await?;
+    if create.if_not_exists && change.snapshot().has_name(&name) {
+        return change.finish("CREATE VIEW");
+    }
     // What the view reads must be there when nobody can drop it any more.
     change.lock_definitions()?;
     let snapshot = change.snapshot();

@@ -15,7 +15,7 @@ use quire_files::{CopyControl, CopyError};
 use quire_sql::copy_statement::{CopyStatement, CopyTarget};
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
-use quire_tables::{Snapshot, SqlType, Storage, Transaction};
+use quire_tables::{Snapshot, SqlType, Storage, TableDefinition, Transaction};
 
 use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
@@ -142,6 +142,7 @@ struct Source<'a> {
 /// A table, and which of its columns the file has.
 struct Target {
     name: String,
+    definition: Arc<TableDefinition>,
     is_row_table: bool,
     /// Columns that the file lacks have another default than NULL.
     has_missing_defaults: bool,
@@ -199,6 +200,7 @@ impl Target {
             .filter(|(place, _)| !positions.contains(place));
         Ok(Self {
             name: definition.name.clone(),
+            definition: Arc::clone(definition),
             is_row_table: definition.storage == Storage::Row,
             has_missing_defaults: missing
                 .any(|(_, column)| column.default.is_some() || column.sequence.is_some()),
@@ -363,6 +365,9 @@ fn append(
     target: &Target,
     rows: &mut dyn Iterator<Item = Result<RecordBatch, CopyError>>,
 ) -> Result<u64, Error> {
+    if !transaction.lock_to_append(&target.definition)? {
+        return Err(dml::changed_meanwhile(&target.name));
+    }
     let mut appender = transaction.tables()?.appender(&target.name)?;
     for batch in rows {
         appender.append(&target.table_batch(&batch?)?)?;

@@ -174,13 +174,12 @@ pub(in crate::sql) async fn alter_index(
     let AlterIndexOperation::RenameIndex { index_name } = operation;
     let (name, new_name) = (table_name(name)?, table_name(index_name)?);
     let mut change = Change::begin(session, token).await?;
+    let unknown = || Error::new("42704", format!("index \"{name}\" does not exist"));
     let snapshot = change.snapshot();
-    let Some(table) = snapshot.table_of_index(&name) else {
-        return Err(Error::new(
-            "42704",
-            format!("index \"{name}\" does not exist"),
-        ));
-    };
+    let table = snapshot.table_of_index(&name).ok_or_else(unknown)?;
+    change.lock_table(&table.name)?;
+    let snapshot = change.snapshot();
+    let table = snapshot.table_of_index(&name).ok_or_else(unknown)?;
     let mut definition = TableDefinition::clone(table);
     let indexes = definition.indexes.iter_mut().map(|index| &mut index.key);
     let keys = definition.primary_key.iter_mut().chain(indexes);

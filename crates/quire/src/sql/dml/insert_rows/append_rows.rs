@@ -61,6 +61,9 @@ pub(super) async fn append_or_insert(
     }
     let rows = table_rows(held, stream, &planned.columns)?;
     let transaction = writer.transaction()?;
+    if !block_in_place(|| transaction.lock_to_append(definition))? {
+        return Err(target::changed_meanwhile(name));
+    }
     let count = write::append_stream(transaction, name, rows, token).await?;
     writer.finish()?;
     Ok(done(count))
@@ -85,7 +88,11 @@ pub(in crate::sql) async fn append_plan(
     let planned = rows_plan(context, definition, name, input, &sources, None)?;
     let stream = context.start(&planned.plan).await?;
     let rows = table_rows(Vec::new(), stream, &planned.columns)?;
-    write::append_stream(writer.transaction()?, name, rows, token).await
+    let transaction = writer.transaction()?;
+    if !block_in_place(|| transaction.lock_to_append(definition))? {
+        return Err(target::changed_meanwhile(name));
+    }
+    write::append_stream(transaction, name, rows, token).await
 }
 
 fn done(count: u64) -> Outcome {
@@ -113,7 +120,7 @@ fn insert_few(
     }
     let name = &definition.name;
     let target = target::lock(writer, name, TableLockMode::RowExclusive)?;
-    if !Arc::ptr_eq(target.definition(), definition) {
+    if !target.definition().takes_rows_of(definition) {
         return Err(target::changed_meanwhile(name));
     }
     let mut progress = Progress::default();
