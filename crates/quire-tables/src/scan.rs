@@ -5,11 +5,13 @@
 //! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows. Behind the row groups
 //! come the rows of the [`delta`].
 
+mod byte_arrays;
 mod column;
 mod cursor;
 mod delta;
 mod dictionary;
 mod open_row_group;
+mod piece;
 mod reader;
 mod selection;
 

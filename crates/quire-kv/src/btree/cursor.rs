@@ -7,7 +7,7 @@
 use quire_codec::Corrupt;
 use quire_format::row_page::{Entries, Entry, RowPage};
 
-use super::descend::Target;
+use super::descent::Target;
 use super::error::TreeError;
 use super::tree::BTree;
 

@@ -45,6 +45,7 @@ mod check;
 mod counters;
 mod cursor;
 mod descend;
+mod descent;
 mod error;
 mod estimate;
 mod grow;
@@ -54,6 +55,7 @@ mod relieve;
 mod shrink;
 mod stored;
 mod tree;
+mod underfull;
 
 pub use build::TreeBuilder;
 pub use check::{TreeFinding, TreeReport};

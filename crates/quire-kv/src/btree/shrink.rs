@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use quire_codec::Corrupt;
 use quire_format::row_page::space::{self, Advice};
-use quire_format::row_page::{DivideError, PageOp, RowPage, RowPageMut};
+use quire_format::row_page::{DivideError, PageOp, RowPageMut};
 use quire_store::PageId;
 use quire_store::pool::{ChangeGuard, Frame, FrameMut};
 
@@ -15,17 +15,6 @@ use super::error::TreeError;
 use super::grow::{change_parent, put_child};
 use super::pages::{overwrite, read, write_in_tree};
 use super::tree::{BTree, Structure};
-
-/// An underfull leaf is looked at when its number of entries is a multiple of this, or a power of two. Otherwise each
-/// removal from a leaf whose neighbours do not help would look again.
-const REMOVALS_BETWEEN_LOOKS: usize = 8;
-
-/// Whether a leaf that has lost an entry, and is full with so many bytes, should be merged, if its neighbours permit.
-pub(super) fn is_worth_a_look(leaf: &RowPage<'_>, full_bytes: usize) -> bool {
-    let count = leaf.len();
-    let is_time = count.is_multiple_of(REMOVALS_BETWEEN_LOOKS) || count.is_power_of_two();
-    is_time && space::is_underfull(leaf, full_bytes)
-}
 
 /// Two children of a page, side by side.
 struct Neighbours {

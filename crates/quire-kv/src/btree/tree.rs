@@ -10,10 +10,10 @@ use quire_store::PageId;
 use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
 
 use super::counters::{Counters, TreeStatistics};
-use super::descend::{Descent, FREE_DESCENTS, Target};
+use super::descent::{Descent, FREE_DESCENTS, Target};
 use super::error::TreeError;
 use super::pages::{Pages, read, write};
-use super::shrink::is_worth_a_look;
+use super::underfull::is_worth_a_look;
 
 /// What the pages of a tree have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

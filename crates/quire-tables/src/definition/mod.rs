@@ -1,6 +1,7 @@
 //! What tables, views, sequences and roles are declared to be.
 
 mod default_name;
+mod name_rules;
 mod options;
 mod record;
 mod sequence;
@@ -14,6 +15,7 @@ use quire_codec::{CodecId, Scalar};
 use crate::types::SqlType;
 
 pub use default_name::default_name;
+pub(crate) use name_rules::check_name;
 pub use options::{StorageFormat, TableOptions};
 pub use quire_format::catalog::{
     CheckRecord as CheckDefinition, ColumnSequence, ForeignKeyRecord as ForeignKeyDefinition,
@@ -23,7 +25,6 @@ pub use quire_format::catalog::{
 };
 pub use quire_store::pool::PageTarget;
 pub use sequence::SequenceDefinition;
-pub(crate) use validate::check_name;
 
 /// Largest number of columns of a table (as in PostgreSQL), dropped ones included.
 pub(crate) const MAX_COLUMNS: usize = 1600;

@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 use quire_format::catalog::{SequenceOwner, SequenceRecord};
 
-use super::check_name;
+use super::name_rules::check_name;
 use crate::error::DefinitionError;
 use crate::types::SqlType;
 

@@ -4,21 +4,12 @@ use std::collections::HashSet;
 
 use quire_codec::CodecId;
 
+use super::name_rules::check_name;
 use super::{
     ColumnDefinition, ForeignKeyDefinition, KeyDefinition, MAX_COLUMNS, MAX_KEY_COLUMNS,
-    MAX_NAME_BYTES, SequenceDefinition, Storage, TableDefinition,
+    SequenceDefinition, Storage, TableDefinition,
 };
 use crate::error::DefinitionError;
-
-pub(crate) fn check_name(kind: &'static str, name: &str) -> Result<(), DefinitionError> {
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err(DefinitionError::Name {
-            kind,
-            name: name.to_owned(),
-        });
-    }
-    Ok(())
-}
 
 impl ColumnDefinition {
     fn validate(&self, storage: Storage) -> Result<(), DefinitionError> {

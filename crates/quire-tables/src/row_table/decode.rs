@@ -6,7 +6,7 @@ use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
 use super::layout::{Column, RowLayout};
-use super::overflow::{OverflowMark, StoredString};
+use super::overflow_mark::{OverflowMark, StoredString};
 
 /// A value, or where it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use quire_format::tuple::{
 };
 
 use super::error::RowLayoutError;
-use super::overflow::{self, OVERFLOW_SUFFIX_BYTES};
+use super::overflow_mark::{self, OVERFLOW_SUFFIX_BYTES};
 use super::spec::{FieldStorage, RowColumn, RowLayoutSpec, RowSection, tuple_type};
 use super::value::Value;
 use crate::types::SqlType;
@@ -171,7 +171,7 @@ impl RowLayout {
         };
         let missing = section.missing.iter().enumerate();
         let missing = missing.map(|(index, value)| match value {
-            Value::Bytes(bytes) if marked(index) => match overflow::escape(bytes) {
+            Value::Bytes(bytes) if marked(index) => match overflow_mark::escape(bytes) {
                 Some(escaped) => Value::Bytes(escaped.into()),
                 None => value.clone(),
             },

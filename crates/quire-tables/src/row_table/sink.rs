@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, 
 use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
-use super::overflow::{OverflowMark, StoredString};
+use super::overflow_mark::{OverflowMark, StoredString};
 use crate::types::SqlType;
 
 /// Strings of at most so many bytes are in their view.

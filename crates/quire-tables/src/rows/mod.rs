@@ -20,6 +20,7 @@ mod cache;
 mod dictionaries;
 mod error;
 mod fill;
+mod long_values;
 mod newest;
 mod parts;
 mod references;

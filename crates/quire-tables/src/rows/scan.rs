@@ -9,6 +9,7 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::{ReadView, Scan, TreeId};
 
 use super::error::RowScanError;
+use super::long_values::fetch_long;
 use super::parts::RowParts;
 use super::visit::RowKeys;
 use crate::row_table::{BatchBuilder, KeyRange};
@@ -205,19 +206,5 @@ fn push_row(
     builder: &mut BatchBuilder,
 ) -> Result<bool, RowScanError> {
     let found = view.get(tree, key, |tuple| builder.push(key, tuple))?;
-    Ok(found.is_some())
-}
-
-/// Appends a piece of a long value.
-pub(super) fn fetch_long(
-    view: &ReadView,
-    overflow: Option<TreeId>,
-    key: &[u8],
-    target: &mut Vec<u8>,
-) -> Result<bool, RowScanError> {
-    let Some(tree) = overflow else {
-        return Ok(false);
-    };
-    let found = view.get(tree, key, |bytes| target.extend_from_slice(bytes))?;
     Ok(found.is_some())
 }

@@ -11,8 +11,8 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::Scan;
 
 use super::error::RowScanError;
+use super::long_values::fetch_long;
 use super::parts::RowParts;
-use super::scan::fetch_long;
 use super::table::RowTable;
 use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue};
 

@@ -6,20 +6,15 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType,
 };
-use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, PrimitiveArray, StringArray,
-    StringViewArray, UInt32Array,
-};
-use arrow_buffer::{
-    BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
-};
+use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, UInt32Array};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, RowMask, VECTOR_VALUES};
 use quire_format::row_group::GROUP_ROWS;
 use quire_format::segment::SegmentReader;
 
-use super::dictionary::dictionary_array;
+use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
 use super::selection::{Selection, VectorRows};
 use crate::types::SqlType;
 
@@ -290,35 +285,4 @@ impl ColumnReader {
         }
         bytes_array(self.sql_type, gathered, nulls)
     }
-}
-
-/// Byte strings as the Arrow array of a text or BYTEA column. Text is checked to be UTF-8, all at once;
-/// the views share one buffer.
-pub(super) fn bytes_array(
-    sql_type: SqlType,
-    values: BytesVector,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef, Corrupt> {
-    if values.data.len() > i32::MAX as usize {
-        return Err(Corrupt::new("a vector group decodes to more than 2 GiB", 0));
-    }
-    let offsets: Vec<i32> = values
-        .offsets
-        .into_iter()
-        .map(|offset| offset as i32)
-        .collect();
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let data = Buffer::from_vec(values.data);
-    if sql_type.is_text() {
-        let array = StringArray::try_new(offsets, data, nulls).map_err(unbuildable)?;
-        Ok(Arc::new(StringViewArray::from(&array)))
-    } else {
-        let array = BinaryArray::try_new(offsets, data, nulls).map_err(unbuildable)?;
-        Ok(Arc::new(BinaryViewArray::from(&array)))
-    }
-}
-
-/// Decoded values that Arrow does not accept, such as text that is not UTF-8.
-fn unbuildable(error: arrow_schema::ArrowError) -> Corrupt {
-    Corrupt::new(error.to_string(), 0)
 }

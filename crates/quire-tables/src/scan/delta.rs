@@ -8,7 +8,7 @@ use arrow_select::filter::filter_record_batch;
 use quire_kv::btree::Direction;
 
 use super::Scan;
-use super::reader::Piece;
+use super::piece::Piece;
 use crate::error::ScanError;
 use crate::row_table::KeyRange;
 use crate::rows::{RowScan, RowScanOptions, RowSource, RowTable};

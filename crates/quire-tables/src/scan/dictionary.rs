@@ -4,17 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_buffer::NullBufferBuilder;
 use arrow_schema::SchemaRef;
-use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask};
+use quire_codec::{Corrupt, RowMask};
 use quire_format::segment::SegmentReader;
 
-use super::column::{ColumnReader, bytes_array};
+use super::column::ColumnReader;
 use super::selection::Selection;
 use crate::error::ScanError;
 use crate::predicate::Predicate;
-use crate::scalar_array::scalar_array;
-use crate::types::SqlType;
 
 /// Which codes satisfy a predicate.
 pub(super) struct CodeMask {
@@ -77,42 +74,6 @@ impl Wanted {
         }
         Ok(())
     }
-}
-
-/// The distinct values of a dictionary segment, or the values of a map, and a NULL behind them; `None` for other
-/// segments.
-pub(super) fn dictionary_array(
-    sql_type: SqlType,
-    segment: &SegmentReader,
-) -> Result<Option<ArrayRef>, Corrupt> {
-    let Some(length) = segment.dictionary_len() else {
-        return Ok(None);
-    };
-    let missing = || Corrupt::new("dictionary has fewer values than it says", 0);
-    let codes = 0..u32::try_from(length).map_err(|_| missing())?;
-    if sql_type.physical_type() != PhysicalType::Bytes {
-        let value = |code| {
-            if segment.dictionary_is_valid(code) {
-                segment.dictionary_value(code).map(Some).ok_or_else(missing)
-            } else {
-                Ok(None)
-            }
-        };
-        let values = codes.map(value).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Some(scalar_array(
-            sql_type,
-            values.iter().map(Option::as_ref).chain([None]),
-        )));
-    }
-    let mut values = BytesVector::new();
-    let mut nulls = NullBufferBuilder::new(length + 1);
-    for code in codes {
-        values.push(segment.dictionary_bytes(code).ok_or_else(missing)?)?;
-        nulls.append(segment.dictionary_is_valid(code));
-    }
-    values.push(&[])?;
-    nulls.append_null();
-    bytes_array(sql_type, values, nulls.finish()).map(Some)
 }
 
 impl CodeMask {

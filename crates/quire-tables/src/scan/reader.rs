@@ -11,6 +11,7 @@ use super::Scan;
 use super::cursor::Morsel;
 use super::delta::DeltaReader;
 use super::open_row_group::OpenRowGroup;
+use super::piece::Piece;
 use crate::error::ScanError;
 
 /// Reads its share of a scan; one per thread. After an error it is done.
@@ -25,14 +26,6 @@ pub struct ScanReader {
     small: Vec<RecordBatch>,
     small_rows: usize,
     done: bool,
-}
-
-/// What a step of a reader has found.
-pub(super) enum Piece {
-    Rows(RecordBatch),
-    /// No rows, but there may be more.
-    Nothing,
-    End,
 }
 
 impl ScanReader {

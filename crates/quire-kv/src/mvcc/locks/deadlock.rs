@@ -9,8 +9,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::entry::{Owner, Waiter};
-use super::table::{LockName, LockTable};
+use super::entry::Waiter;
+use super::object::LockName;
+use super::owner::Owner;
 
 /// Who waits for which lock.
 #[derive(Default)]
@@ -25,15 +26,15 @@ impl Waits {
         self.lock().remove(&owner);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl LockTable {
-    /// Notes that `waiter`, which is in the queue of a lock, waits for it. Does anybody it waits for wait for it?
-    pub(super) fn closes_a_circle(&self, name: LockName, waiter: &Arc<Waiter>) -> bool {
-        let mut waiting = self.waits.lock();
+    /// Notes that `waiter`, which is in the queue of a lock, waits for it. Does anybody it waits for wait for it? `obstacles` says who is in
+    /// the way of somebody who waits for a lock.
+    pub(super) fn closes_a_circle(
+        &self,
+        name: LockName,
+        waiter: &Arc<Waiter>,
+        obstacles: impl Fn(LockName, &Arc<Waiter>) -> Vec<Owner>,
+    ) -> bool {
+        let mut waiting = self.lock();
         waiting.insert(waiter.owner, (name, Arc::clone(waiter)));
         let mut seen = HashSet::new();
         let mut open = vec![waiter.owner];
@@ -41,7 +42,7 @@ impl LockTable {
             let Some((name, waits)) = waiting.get(&owner) else {
                 continue;
             };
-            for obstacle in self.obstacles(*name, waits) {
+            for obstacle in obstacles(*name, waits) {
                 if obstacle == waiter.owner {
                     return true;
                 }
@@ -53,10 +54,7 @@ impl LockTable {
         false
     }
 
-    fn obstacles(&self, name: LockName, waiter: &Arc<Waiter>) -> Vec<Owner> {
-        let locks = self.shard(name);
-        locks
-            .get(&name)
-            .map_or_else(Vec::new, |entry| entry.obstacles(waiter))
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::LockWait;
-use super::entry::Owner;
 use super::held::HeldLocks;
 use super::mode::{Modes, RowLockMode};
+use super::object::LockName;
 use super::object::{LockObject, PackedObject};
-use super::table::{LockName, LockRequest, LockTable, Taken};
+use super::owner::Owner;
+use super::table::{LockRequest, LockTable, Taken};
 use crate::mvcc::Cancel;
 use crate::mvcc::error::LockError;
 use crate::mvcc::options::TransactionOptions;

@@ -6,9 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::mode::Modes;
 use super::object::PackedObject;
-
-/// Number of a transaction that has locks, and of its session; never 0.
-pub(super) type Owner = u64;
+use super::owner::Owner;
 
 /// Mostly one transaction has a lock and nobody waits; for that case this is small.
 pub(super) struct LockEntry {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::entry::Owner;
 use super::mode::{Modes, RowLockMode, TableLockMode};
+use super::object::LockName;
 use super::object::{LockObject, PackedObject};
-use super::table::{LockName, LockRequest, LockTable, Taken};
+use super::owner::Owner;
+use super::table::{LockRequest, LockTable, Taken};
 use crate::mvcc::TreeId;
 use crate::mvcc::error::LockError;
 use crate::mvcc::spare::clear;

@@ -13,6 +13,7 @@ mod escalate;
 mod held;
 mod mode;
 mod object;
+mod owner;
 mod report;
 mod table;
 

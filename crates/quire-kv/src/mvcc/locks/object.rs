@@ -2,6 +2,10 @@
 
 use crate::mvcc::TreeId;
 
+/// A lock, by a hash of what is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LockName(pub(super) u64);
+
 /// What a lock is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LockObject {

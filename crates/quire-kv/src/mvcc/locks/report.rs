@@ -3,18 +3,11 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::entry::{Holder, LockEntry, Owner, Waiter};
+use super::entry::{Holder, LockEntry, Waiter};
 use super::mode::Modes;
 use super::object::LockObject;
+use super::owner::{Owner, number_of, session_of};
 use super::table::LockTable;
-
-/// Low bits of an owner that say whose transaction it is.
-const SESSION_BITS: u32 = 24;
-
-/// A number for a transaction of a session.
-pub(super) fn owner_of(number: u64, session: u32) -> Owner {
-    number << SESSION_BITS | u64::from(session) & ((1 << SESSION_BITS) - 1)
-}
 
 /// One lock that a session has or wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +60,7 @@ impl LockEntry {
             called: None,
             mode: modes.name(),
             session: session_of(owner),
-            transaction: owner >> SESSION_BITS,
+            transaction: number_of(owner),
             waits_since: None,
             blockers: Vec::new(),
         };
@@ -87,21 +80,5 @@ impl LockEntry {
         sessions.sort_unstable();
         sessions.dedup();
         sessions
-    }
-}
-
-fn session_of(owner: Owner) -> u32 {
-    (owner & ((1 << SESSION_BITS) - 1)) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn owners_know_their_session() {
-        let owner = owner_of(9, 4_194_303);
-        assert_eq!((session_of(owner), owner >> SESSION_BITS), (4_194_303, 9));
-        assert_ne!(owner_of(1, 0), 0);
     }
 }

@@ -7,19 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::deadlock::Waits;
-use super::entry::{LockEntry, Owner, Waiter};
+use super::entry::{LockEntry, Waiter};
 use super::mode::Modes;
-use super::object::PackedObject;
-use super::report::owner_of;
+use super::object::{LockName, PackedObject};
+use super::owner::{Owner, owner_of};
 use super::{CANCEL_POLL, LockWait};
 use crate::mvcc::Cancel;
 use crate::mvcc::error::LockError;
 
 const SHARDS: usize = 64;
-
-/// A lock, by a hash of what is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct LockName(pub(super) u64);
 
 /// What somebody wants, and how long.
 pub(in crate::mvcc) struct LockRequest<'a> {
@@ -74,6 +70,13 @@ pub(super) enum Taken {
 }
 
 impl LockTable {
+    fn obstacles(&self, name: LockName, waiter: &Arc<Waiter>) -> Vec<Owner> {
+        let locks = self.shard(name);
+        locks
+            .get(&name)
+            .map_or_else(Vec::new, |entry| entry.obstacles(waiter))
+    }
+
     pub(in crate::mvcc) fn new() -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
@@ -187,7 +190,8 @@ impl LockTable {
         request: &LockRequest<'_>,
     ) -> Result<(), LockError> {
         let start = Instant::now();
-        let result = if self.closes_a_circle(name, waiter) {
+        let obstacles = |name, waiter: &Arc<Waiter>| self.obstacles(name, waiter);
+        let result = if self.waits.closes_a_circle(name, waiter, obstacles) {
             Err(LockError::Deadlock)
         } else {
             wait_for_grant(waiter, start, request)

@@ -4,6 +4,7 @@
 //! filling the table gets these trees in place of its empty ones, so that nothing is logged row by row, and nobody else sees a
 //! row before the catalog is committed. Entries out of order are sorted first.
 
+mod key_head;
 mod page_writers;
 mod runs;
 mod sorter;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use quire_kv::mvcc::SpillError;
 use quire_store::{Disk, FileDisk};
 
-use super::sorter::head_of;
+use super::key_head::head_of;
 
 const LENGTH_BYTES: usize = 4;
 

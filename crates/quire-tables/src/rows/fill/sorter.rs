@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use quire_kv::btree::KeyAndValue;
 use quire_kv::mvcc::SpillError;
 
+use super::key_head::head_of;
 use super::runs::{RunFile, RunReader};
 
 /// Sorts entries. Those with the same key come one behind the other, in any order.
@@ -90,18 +91,6 @@ impl Buffer {
     /// About what it takes of memory.
     fn len_bytes(&self) -> usize {
         self.bytes.len() + self.places.len() * PLACE_BYTES
-    }
-}
-
-/// The first eight bytes of a key, as a number that compares as they do.
-pub(super) fn head_of(key: &[u8]) -> u64 {
-    match key.first_chunk::<8>() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 8];
-            first[..key.len()].copy_from_slice(key);
-            u64::from_be_bytes(first)
-        }
     }
 }
 

@@ -1,0 +1,11 @@
+//! What a step of a scan has found.
+
+use arrow_array::RecordBatch;
+
+/// See the module.
+pub(super) enum Piece {
+    Rows(RecordBatch),
+    /// No rows, but there may be more.
+    Nothing,
+    End,
+}
