@@ -100,6 +100,16 @@ struct Counters {
     rows: AtomicU64,
 }
 
+impl ColumnTable {
+    /// Starts a scan, to be read through [`Scan::reader`].
+    ///
+    /// # Errors
+    /// A column index is out of range; or pages with changes cannot be read or are damaged.
+    pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<Scan>, ScanError> {
+        Scan::start(Arc::clone(self), options, 0..self.row_group_count(), true)
+    }
+}
+
 impl Scan {
     pub(crate) fn start(
         table: Arc<ColumnTable>,

@@ -14,7 +14,6 @@ use crate::error::{EngineError, ScanError};
 use crate::pages::PageSource;
 use crate::rows::RowTable;
 use crate::scalar_array::scalar_array;
-use crate::scan::{Scan, ScanOptions};
 
 /// One state of a table. It stays readable for as long as it lives.
 pub struct ColumnTable {
@@ -213,14 +212,6 @@ impl ColumnTable {
         let column = self.entry.definition.columns.get(column)?;
         let array = scalar_array(column.sql_type, [Some(value)]);
         array.is_valid(0).then_some(array)
-    }
-
-    /// Starts a scan, to be read through [`Scan::reader`].
-    ///
-    /// # Errors
-    /// A column index is out of range; or pages with changes cannot be read or are damaged.
-    pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<Scan>, ScanError> {
-        Scan::start(Arc::clone(self), options, 0..self.row_group_count(), true)
     }
 
     pub(crate) fn trees(&self) -> &[TreeRecord] {

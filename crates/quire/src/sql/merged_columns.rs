@@ -20,6 +20,7 @@ use quire_sql::names::{folded, last_part, quoted};
 use quire_sql::parse::parse_query;
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
+use super::merged_column::{Column, Columns};
 use super::merged_in_subqueries;
 use crate::planning::StatementContext;
 
@@ -49,9 +50,6 @@ pub(super) async fn resolve(
     }
     Ok(())
 }
-
-/// The names of a table's columns, by the text of the table.
-pub(super) type Columns = HashMap<String, Vec<String>>;
 
 /// Finds the tables of joins that merge columns, and of subqueries beside them, each with a query for its columns.
 #[derive(Default)]
@@ -210,13 +208,6 @@ impl VisitorMut for Writer {
         self.write(select);
         ControlFlow::Continue(())
     }
-}
-
-/// A column of a join, and what it is worth.
-#[derive(Clone)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) value: Expr,
 }
 
 impl Writer {

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use quire_sql::names::{self, folded, last_part};
 use quire_sql::walk::{for_each_expression, walk_mut};
 
-use super::merged_columns::{Column, Columns};
+use super::merged_column::{Column, Columns};
 
 /// Puts what they are worth in place of merged columns within the subqueries of `tree`.
 pub(super) fn replace(tree: &mut impl VisitMut, merged: &[Column], columns: &Columns) {

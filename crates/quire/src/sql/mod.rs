@@ -9,6 +9,7 @@ mod explain;
 mod insert;
 pub(crate) mod load;
 mod maintenance;
+mod merged_column;
 mod merged_columns;
 mod merged_in_subqueries;
 mod planned_query;
