@@ -222,12 +222,4 @@ mod tests {
         );
         assert_eq!(text(&name, "a\0b").unwrap_err().sqlstate(), "22021");
     }
-
-    #[test]
-    fn bytes_are_read_in_both_spellings() {
-        assert_eq!(bytea("\\x00FFab"), Some(vec![0, 255, 0xAB]));
-        assert_eq!(bytea("a\\\\b\\001"), Some(b"a\\b\x01".to_vec()));
-        assert_eq!(bytea("\\x0"), None);
-        assert_eq!(bytea("\\9"), None);
-    }
 }

@@ -177,3 +177,16 @@ fn bytea(text: &str) -> Option<Vec<u8>> {
     }
     Some(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::bytea;
+
+    #[test]
+    fn bytes_are_read_in_both_spellings() {
+        assert_eq!(bytea("\\x00FFab"), Some(vec![0, 255, 0xAB]));
+        assert_eq!(bytea("a\\\\b\\001"), Some(b"a\\b\x01".to_vec()));
+        assert_eq!(bytea("\\x0"), None);
+        assert_eq!(bytea("\\9"), None);
+    }
+}
