@@ -86,7 +86,7 @@ class Functions(unittest.TestCase):
         self.assertEqual(listed, sorted(re.findall(r'\bfunction\(\s*"([a-z_]+)"', source.read_text())))
 
     def test_table_functions_are_those_of_the_sources(self):
-        source = quire_shell.ROOT / "crates" / "quire" / "src" / "session" / "context.rs"
+        source = quire_shell.ROOT / "crates" / "quire" / "src" / "planning" / "statement_context.rs"
         listed = set(re.findall(r"`(quire_[a-z]+)\(", sections()["Table functions"]))
         self.assertEqual(listed, set(re.findall(r'register_udtf\(\s*"(quire_[a-z]+)"', source.read_text())))
 
