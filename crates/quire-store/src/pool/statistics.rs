@@ -56,7 +56,7 @@ impl PoolStats {
 
     /// Share of accesses that found the image only: *Hc* of paper 4; 0 when there were none.
     #[must_use]
-    fn warm_hit_rate(&self) -> f64 {
+    pub fn warm_hit_rate(&self) -> f64 {
         self.rate(self.warm_hits)
     }
 
