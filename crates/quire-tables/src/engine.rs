@@ -154,6 +154,15 @@ impl Engine {
         self.seeing(|| rows.begin_statement())
     }
 
+    /// The newest rows and tables with what a transaction has changed, whatever its isolation.
+    pub(crate) fn latest_view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
+        let _no_joint_commit = self
+            .joint_commits()
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.seeing(|| rows.latest_view())
+    }
+
     /// Held by who shows tables and rows that were committed together.
     pub(crate) fn joint_commits(&self) -> &RwLock<()> {
         &self.shared.joint_commits
@@ -423,15 +432,17 @@ impl WriterTicket {
         self.engine.shared.published.publish(catalog);
     }
 
-    /// Gives back what a transaction has staged, and its space.
-    pub(crate) fn abort(&self, staging: &Staging, keeps_mark: bool) {
-        // When it fails, the mark stays, and the next transaction or start frees the pages.
-        if staging.abort(keeps_mark).is_ok_and(|freed| freed) {
-            // As in `Engine::clean`: the space must not be pinned.
-            drop(self.engine.newest());
-            // A failure leaves the space for a later checkpoint.
-            let _ = self.volume().checkpoint();
-        }
+    /// Makes space that a transaction has freed usable.
+    pub(crate) fn clean_up(&self) {
+        // As in `Engine::clean`: the space must not be pinned.
+        drop(self.engine.newest());
+        // A failure leaves the space for a later checkpoint.
+        let _ = self.volume().checkpoint();
+    }
+
+    /// Others may have the definitions from now on.
+    pub(crate) fn release_locks(&mut self) {
+        self.locks.release();
     }
 
     pub(crate) fn locks(&mut self) -> &mut DefinitionLocks {

@@ -7,6 +7,7 @@ mod column_reads;
 mod fill;
 mod indexes;
 mod names;
+mod references;
 mod replace;
 mod roles;
 mod tables;
@@ -54,7 +55,9 @@ pub struct WriteTransaction {
     uncommitted: Option<Staging>,
     /// What was taken back, until the transaction ends.
     aborted: Option<Staging>,
-    /// What was committed, until it has tidied up.
+    /// Pages that had been staged were freed when it was taken back.
+    has_freed: bool,
+    /// What was committed, until the transaction ends and tidies up.
     committed: Option<Staging>,
     /// What it has changed, and what others have committed since it looked, do not go together.
     is_left_behind: bool,
@@ -95,6 +98,7 @@ impl WriteTransaction {
             leaves_trees: false,
             uncommitted: None,
             aborted: None,
+            has_freed: false,
             committed: None,
             is_left_behind: false,
             ticket,
@@ -181,7 +185,6 @@ impl WriteTransaction {
     ) -> Result<R, TransactionError> {
         self.write_roots()?;
         let (committed, ()) = self.commit_showing(end, || ())?;
-        self.tidy_up();
         Ok(committed)
     }
 
@@ -195,8 +198,7 @@ impl WriteTransaction {
         Ok(())
     }
 
-    /// The commit, after [`WriteTransaction::write_roots`] and before [`WriteTransaction::tidy_up`]. When everything is in the volume, and before
-    /// others see it, `hold` is called.
+    /// The commit, after [`WriteTransaction::write_roots`]. When everything is in the volume, and before others see it, `hold` is called.
     pub(crate) fn commit_showing<R, G>(
         &mut self,
         end: impl FnOnce(WriteBatch) -> Result<R, CommitError>,
@@ -227,18 +229,12 @@ impl WriteTransaction {
         }
     }
 
-    /// What may follow a commit, when nobody waits for it any more.
-    pub(crate) fn tidy_up(&mut self) {
-        if let Some(staging) = self.committed.take() {
-            staging.tidy_up();
-        }
-    }
-
     /// Takes everything back; the locks are held until this is dropped.
     pub(crate) fn abort_here(&mut self) {
         let staging = self.pages.take().or_else(|| self.uncommitted.take());
         if let Some(staging) = staging {
-            self.ticket.abort(&staging, self.leaves_trees);
+            // When it fails, the mark stays, and the next transaction or start frees the pages.
+            self.has_freed = staging.abort(self.leaves_trees).is_ok_and(|freed| freed);
             self.aborted = Some(staging);
         }
     }
@@ -379,6 +375,13 @@ impl Drop for WriteTransaction {
     fn drop(&mut self) {
         // Views of this transaction may outlive it; what it has written must not.
         self.abort_here();
-        self.tidy_up();
+        // A checkpoint may follow: those that wait for the locks do not wait for that.
+        self.ticket.release_locks();
+        if let Some(staging) = self.committed.take() {
+            staging.tidy_up();
+        }
+        if self.has_freed {
+            self.ticket.clean_up();
+        }
     }
 }

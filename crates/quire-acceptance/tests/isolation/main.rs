@@ -36,6 +36,7 @@ macro_rules! scenarios {
 }
 
 mod anomalies;
+mod foreign_keys;
 mod loads;
 mod locks;
 mod session;

@@ -9,6 +9,7 @@
 //! | `visit` | rows of a range or of an index one by one, with a few of their columns |
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
 //! | `references` | foreign keys, at the end of a statement |
+//! | `rows_with_values` | which rows have given values in given columns |
 //! | `sizes` | what its trees take in the file |
 //! | `fill` | many rows into an empty table: trees built from below |
 //! | `build` | an index on rows that are there |
@@ -24,6 +25,7 @@ mod long_values;
 mod newest;
 mod parts;
 mod references;
+mod rows_with_values;
 mod scan;
 mod sizes;
 mod statistics;
@@ -40,7 +42,7 @@ pub use fill::RowFill;
 pub(crate) use parts::row_layout;
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
-pub(crate) use references::is_referenced;
+pub(crate) use references::{NewestState, NewestTables, is_referenced};
 pub(crate) use scan::row_key_field;
 pub use scan::{RowScan, RowScanOptions, RowSource};
 pub use sizes::TreeSize;

@@ -8,16 +8,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use quire_format::tuple::TupleValue;
-use quire_kv::btree::Direction;
-use quire_kv::mvcc::{LockWait, RowLockMode, Transaction};
+use quire_kv::mvcc::{LockWait, ReadView, RowLockMode, TableLockMode, Transaction};
 
 use super::error::RowWriteError;
 use super::parts::RowParts;
-use super::scan::{RowScanOptions, RowSource};
 use super::table::RowTable;
 use super::writer::{RowMemory, RowWriter};
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
-use crate::row_table::{ColumnRange, Value};
+use crate::row_table::Value;
 
 /// Rows of a batch when rows that refer are looked for.
 const BATCH_ROWS: usize = 1024;
@@ -97,92 +95,88 @@ impl ReferenceChecks {
     ///
     /// # Errors
     /// A foreign key is violated, or rows cannot be read, locked or written.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
-        tables: &[Arc<RowParts>],
+        newest: &mut dyn NewestTables,
         rows: &mut Transaction,
     ) -> Result<(), RowWriteError> {
         while let Some(gone) = self.gone.pop() {
-            let Some(referenced) = tables.iter().find(|table| table.id == gone.table) else {
-                continue;
-            };
-            for table in tables {
-                for position in 0..table.definition.foreign_keys.len() {
-                    let key = &table.definition.foreign_keys[position];
-                    if key.referenced_table == referenced.definition.name {
-                        let context = Context {
-                            table,
-                            key,
-                            referenced,
-                            tables,
-                        };
-                        self.act(&context, &gone, rows)?;
-                    }
-                }
+            let state = newest.look(rows)?;
+            for (table, key) in state.keys_that_refer_to(gone.table) {
+                self.act(table.id, &key.name, &gone, newest, rows)?;
             }
         }
         for (table, position, values) in std::mem::take(&mut self.referring) {
-            let Some(table) = tables.iter().find(|known| known.id == table) else {
-                continue;
-            };
-            check_referenced(table, position, &values, tables, rows)?;
+            check_referenced((table, position), &values, newest, rows)?;
         }
         Ok(())
     }
 
     /// What one foreign key demands when a row is gone.
+    ///
+    /// No lock of the referring table is needed to find that nothing refers: whoever inserts a reference locks the referenced row, which
+    /// this transaction has. Rows that refer are judged under a lock of their table, so that nobody gives it other trees or
+    /// another definition meanwhile, and builds no index without what is changed here.
     fn act(
+        &mut self,
+        table: u64,
+        key: &str,
+        gone: &Gone,
+        newest: &mut dyn NewestTables,
+        rows: &mut Transaction,
+    ) -> Result<(), RowWriteError> {
+        loop {
+            let state = newest.look(rows)?;
+            // The table or its key may have gone while this waited.
+            let Some(context) = state.context(table, key, gone.table) else {
+                return Ok(());
+            };
+            let Some((action, referring)) = context.violated_by(gone, &state)? else {
+                return Ok(());
+            };
+            let mode = match action {
+                ReferentialAction::Cascade | ReferentialAction::SetNull => {
+                    TableLockMode::RowExclusive
+                }
+                _ => TableLockMode::RowShare,
+            };
+            // What was found before a wait may be different after it.
+            if rows.lock_table(table, mode, LockWait::Skip)? && newest.is_current(context.table) {
+                return self.resolve(&context, gone, (action, &referring), rows);
+            }
+            rows.lock_table(table, mode, LockWait::Wait)?;
+        }
+    }
+
+    /// Changes the rows that refer, or says that they may not.
+    fn resolve(
         &mut self,
         context: &Context<'_>,
         gone: &Gone,
+        (action, referring): (ReferentialAction, &[Box<[u8]>]),
         rows: &mut Transaction,
     ) -> Result<(), RowWriteError> {
-        let Context {
-            table,
-            key,
-            referenced,
-            ..
-        } = *context;
-        let columns = &key.referenced_columns;
-        let values: Vec<Value> = columns
-            .iter()
-            .map(|column| gone.before[*column].clone())
-            .collect();
-        let after: Option<Vec<Value>> = gone.after.as_ref().map(|after| {
-            columns
-                .iter()
-                .map(|column| after[*column].clone())
-                .collect()
-        });
-        if values.iter().any(Value::is_null) || after.as_ref() == Some(&values) {
-            return Ok(());
-        }
-        let action = if after.is_some() {
-            key.on_update
-        } else {
-            key.on_delete
-        };
-        if action == ReferentialAction::NoAction && exists(referenced, columns, &values, rows)? {
-            return Ok(());
-        }
-        let referring = referring_rows(table, &key.columns, &values, rows)?;
-        if referring.is_empty() {
-            return Ok(());
-        }
+        let columns = &context.key.referenced_columns;
         let replacement: Vec<Value> = match action {
             ReferentialAction::NoAction | ReferentialAction::Restrict => {
-                return Err(still_referenced(context, &values));
+                return Err(still_referenced(
+                    context,
+                    &of_columns(columns, &gone.before),
+                ));
             }
             ReferentialAction::SetDefault => {
-                let what = format!("foreign key {:?}: SET DEFAULT", key.name);
+                let what = format!("foreign key {:?}: SET DEFAULT", context.key.name);
                 return Err(RowWriteError::Reference(format!("{what} is not supported")));
             }
-            ReferentialAction::Cascade => after.unwrap_or_default(),
-            ReferentialAction::SetNull => vec![Value::Null; values.len()],
+            ReferentialAction::Cascade => {
+                let after = gone.after.as_ref();
+                after.map_or_else(Vec::new, |after| of_columns(columns, after))
+            }
+            ReferentialAction::SetNull => vec![Value::Null; columns.len()],
         };
         let deletes = action == ReferentialAction::Cascade && gone.after.is_none();
         let replacement = (!deletes).then_some(replacement.as_slice());
-        self.change_referring(context, &referring, replacement, rows)
+        self.change_referring(context, referring, replacement, rows)
     }
 
     /// Gives rows that refer other values in the columns of the foreign key, or deletes them.
@@ -194,11 +188,11 @@ impl ReferenceChecks {
         rows: &mut Transaction,
     ) -> Result<(), RowWriteError> {
         let Context {
-            table, key, tables, ..
+            table,
+            key,
+            is_referenced,
+            ..
         } = *context;
-        let is_referenced = tables
-            .iter()
-            .any(|other| is_referenced(&table.definition.name, &other.definition));
         let mut made = RowMemory::default();
         let mut writer = RowWriter::new(Arc::clone(table), rows, &mut made);
         for row_key in referring {
@@ -223,13 +217,113 @@ impl ReferenceChecks {
     }
 }
 
+/// The row tables in their newest state: what is committed, and what the transaction has changed itself.
+pub(crate) trait NewestTables {
+    /// The tables, and a view that has all of their trees.
+    fn look(&mut self, rows: &mut Transaction) -> Result<NewestState, RowWriteError>;
+
+    /// Whether the table is still as it was.
+    fn is_current(&self, table: &RowParts) -> bool;
+}
+
+/// The row tables as they were at one moment.
+pub(crate) struct NewestState {
+    pub(crate) tables: Arc<[Arc<RowParts>]>,
+    pub(crate) view: ReadView,
+}
+
+impl NewestState {
+    fn table(&self, id: u64) -> Option<&Arc<RowParts>> {
+        self.tables.iter().find(|table| table.id == id)
+    }
+
+    fn table_called(&self, name: &str) -> Option<&Arc<RowParts>> {
+        let mut tables = self.tables.iter();
+        tables.find(|table| table.definition.name == name)
+    }
+
+    /// Foreign keys that refer to a table, with the tables that have them.
+    fn keys_that_refer_to(
+        &self,
+        id: u64,
+    ) -> impl Iterator<Item = (&Arc<RowParts>, &ForeignKeyDefinition)> {
+        let referenced = self.table(id);
+        let keys = self.tables.iter().flat_map(|table| {
+            let keys = table.definition.foreign_keys.iter();
+            keys.map(move |key| (table, key))
+        });
+        keys.filter(move |(_, key)| {
+            referenced.is_some_and(|it| it.definition.name == key.referenced_table)
+        })
+    }
+
+    /// The foreign key of that name, if it still refers to the table.
+    fn context(&self, table: u64, key: &str, referenced: u64) -> Option<Context<'_>> {
+        let mut keys = self.keys_that_refer_to(referenced);
+        let (table, key) = keys.find(|(it, known)| it.id == table && known.name == key)?;
+        let mut tables = self.tables.iter();
+        Some(Context {
+            table,
+            key,
+            referenced: self.table(referenced)?,
+            is_referenced: tables.any(|it| is_referenced(&table.definition.name, &it.definition)),
+        })
+    }
+
+    /// Keys of the rows that have these values in these columns.
+    fn rows_with(
+        &self,
+        table: &Arc<RowParts>,
+        columns: &[usize],
+        values: &[Value],
+    ) -> Result<Vec<Box<[u8]>>, RowWriteError> {
+        let table = RowTable::new(Arc::clone(table), self.view.clone());
+        table.keys_of_rows_with(columns, values, BATCH_ROWS)
+    }
+}
+
 /// A foreign key, its table, and the table that it refers to.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     table: &'a Arc<RowParts>,
     key: &'a ForeignKeyDefinition,
     referenced: &'a Arc<RowParts>,
-    tables: &'a [Arc<RowParts>],
+    /// Whether foreign keys refer to the table that has this one.
+    is_referenced: bool,
+}
+
+impl Context<'_> {
+    /// What is to be done with which rows, if there are rows that refer to one that is gone.
+    fn violated_by(
+        &self,
+        gone: &Gone,
+        state: &NewestState,
+    ) -> Result<Option<(ReferentialAction, Vec<Box<[u8]>>)>, RowWriteError> {
+        let (key, columns) = (self.key, &self.key.referenced_columns);
+        let values = of_columns(columns, &gone.before);
+        let after = gone.after.as_ref().map(|after| of_columns(columns, after));
+        if values.iter().any(Value::is_null) || after.as_ref() == Some(&values) {
+            return Ok(None);
+        }
+        let action = match after {
+            Some(_) => key.on_update,
+            None => key.on_delete,
+        };
+        // Another row may have come with the same values.
+        if action == ReferentialAction::NoAction
+            && !state
+                .rows_with(self.referenced, columns, &values)?
+                .is_empty()
+        {
+            return Ok(None);
+        }
+        let referring = state.rows_with(self.table, &key.columns, &values)?;
+        Ok((!referring.is_empty()).then_some((action, referring)))
+    }
+}
+
+fn of_columns(columns: &[usize], row: &[Value]) -> Vec<Value> {
+    columns.iter().map(|column| row[*column].clone()).collect()
 }
 
 /// Whether a foreign key of a table refers to the table called `name`.
@@ -279,35 +373,44 @@ fn described(table: &RowParts, columns: &[usize], values: &[Value]) -> String {
     table.described(columns, &row)
 }
 
-/// The row that is referred to must be there; it is locked, so that it stays.
+/// The row that is referred to must be there. It is locked, so that it stays, and so is its table, so that the row stays where it is.
 fn check_referenced(
-    table: &Arc<RowParts>,
-    position: usize,
+    (table, position): (u64, usize),
     values: &[Value],
-    tables: &[Arc<RowParts>],
+    newest: &mut dyn NewestTables,
     rows: &mut Transaction,
 ) -> Result<(), RowWriteError> {
-    let key = &table.definition.foreign_keys[position];
-    let found = tables
-        .iter()
-        .find(|known| known.definition.name == key.referenced_table);
-    let Some(referenced) = found else {
-        let what = format!(
-            "table {:?} of foreign key {:?} is gone",
-            key.referenced_table, key.name
-        );
-        return Err(RowWriteError::Reference(what));
+    let state = newest.look(rows)?;
+    let Some(table) = state.table(table) else {
+        return Ok(());
     };
+    let key = &table.definition.foreign_keys[position];
     let columns = &key.referenced_columns;
-    for row_key in referring_rows(referenced, columns, values, rows)? {
-        rows.lock_row(
-            referenced.rows,
-            &row_key,
-            RowLockMode::Share,
-            LockWait::Wait,
-        )?;
+    let mut state = &state;
+    let mut renewed;
+    let referenced = loop {
+        let Some(referenced) = state.table_called(&key.referenced_table) else {
+            let (name, key) = (&key.referenced_table, &key.name);
+            let what = format!("table {name:?} of foreign key {key:?} is gone");
+            return Err(RowWriteError::Reference(what));
+        };
+        let (id, mode) = (referenced.id, TableLockMode::RowShare);
+        if rows.lock_table(id, mode, LockWait::Skip)? && newest.is_current(referenced) {
+            break referenced;
+        }
+        rows.lock_table(id, mode, LockWait::Wait)?;
+        renewed = newest.look(rows)?;
+        state = &renewed;
+    };
+    for row_key in state.rows_with(referenced, columns, values)? {
+        let (tree, mode) = (referenced.rows, RowLockMode::Share);
+        rows.lock_row(tree, &row_key, mode, LockWait::Wait)?;
         // Whoever had it may have deleted it or changed its key.
-        if exists(referenced, columns, values, rows)? {
+        if !newest
+            .look(rows)?
+            .rows_with(referenced, columns, values)?
+            .is_empty()
+        {
             return Ok(());
         }
     }
@@ -320,97 +423,4 @@ fn check_referenced(
             referenced.definition.name
         ),
     })
-}
-
-fn exists(
-    table: &Arc<RowParts>,
-    columns: &[usize],
-    values: &[Value],
-    rows: &mut Transaction,
-) -> Result<bool, RowWriteError> {
-    Ok(!referring_rows(table, columns, values, rows)?.is_empty())
-}
-
-/// Keys of the rows that have these values in these columns, in the newest state.
-fn referring_rows(
-    table: &Arc<RowParts>,
-    columns: &[usize],
-    values: &[Value],
-    rows: &mut Transaction,
-) -> Result<Vec<Box<[u8]>>, RowWriteError> {
-    let table = RowTable::new(Arc::clone(table), rows.latest_view());
-    table.keys_of_rows_with(columns, values, BATCH_ROWS)
-}
-
-impl RowTable {
-    /// Keys of the rows that have these values, none of which is NULL, in the columns with these ordinals: by the primary key or an
-    /// index that begins with the columns, else by looking at all rows.
-    pub(crate) fn keys_of_rows_with(
-        &self,
-        columns: &[usize],
-        values: &[Value],
-        batch_rows: usize,
-    ) -> Result<Vec<Box<[u8]>>, RowWriteError> {
-        let live = self.parts.layout.live_ordinals();
-        let positions = columns
-            .iter()
-            .filter_map(|column| live.binary_search(column).ok());
-        let mut scan = self.scan(&RowScanOptions {
-            projection: positions.collect(),
-            with_row_key: true,
-            source: self.source_of(columns, values)?,
-            direction: Direction::Forward,
-            batch_rows,
-        })?;
-        let mut found = Vec::new();
-        while let Some(batch) = scan.next_batch()? {
-            let (keys, arrays) = match batch.columns().split_last() {
-                Some((keys, arrays)) => (keys, arrays),
-                None => return Ok(found),
-            };
-            let keys = arrow_array::cast::AsArray::as_binary_view(keys);
-            for row in 0..batch.num_rows() {
-                let mut pairs = arrays.iter().zip(columns).zip(values);
-                let is_equal = pairs.all(|((array, column), value)| {
-                    let sql_type = self.parts.definition.columns[*column].sql_type;
-                    Value::of_array(array, row, sql_type).as_ref() == Some(value)
-                });
-                if is_equal {
-                    found.push(keys.value(row).into());
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Where rows with these values are, perhaps among others.
-    fn source_of(&self, columns: &[usize], values: &[Value]) -> Result<RowSource, RowWriteError> {
-        let layout = &self.parts.layout;
-        if let Some(equal) = in_order(layout.key_ordinals(), columns, values) {
-            return Ok(RowSource::Range(
-                layout.key_range(&equal, ColumnRange::All)?,
-            ));
-        }
-        for (index, known) in self.parts.indexes.iter().enumerate() {
-            if let Some(equal) = in_order(known.layout.ordinals(), columns, values) {
-                let range = known.layout.range(&equal, ColumnRange::All)?;
-                return Ok(RowSource::Index { index, range });
-            }
-        }
-        Ok(RowSource::Range(crate::row_table::KeyRange::all()))
-    }
-}
-
-/// The values in the order of a key, if the key begins with these columns in any order.
-fn in_order<'v>(
-    key: &[usize],
-    columns: &[usize],
-    values: &'v [Value],
-) -> Option<Vec<TupleValue<'v>>> {
-    let first = key.get(..columns.len())?;
-    let value = |ordinal: &usize| {
-        let position = columns.iter().position(|column| column == ordinal)?;
-        Some(values.get(position)?.as_tuple_value())
-    };
-    first.iter().map(value).collect()
 }

@@ -5,6 +5,7 @@
 //! At READ COMMITTED each new lock is followed by a look at what others have committed, so that what is checked under it is the
 //! newest state. Otherwise the transaction goes on seeing what it saw, and its commit says whether both go together.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use quire_kv::mvcc::{DefinitionLock, LockWait, RowLockMode, TransactionOptions};
@@ -132,6 +133,17 @@ impl WriteTransaction {
         };
         let merged = rebase.merged();
         merged.map_err(|what| TransactionError::Changed { what })
+    }
+
+    /// The definitions as they are now, with its own changes; these alone where both do not go together, for then it will not be committed.
+    pub(crate) fn catalog_over(&self, newest: &Arc<Catalog>) -> Cow<'_, Catalog> {
+        if Arc::ptr_eq(newest, &self.base) {
+            return Cow::Borrowed(&self.catalog);
+        }
+        match self.merged_with(newest) {
+            Ok(merged) => Cow::Owned(merged),
+            Err(_) => Cow::Borrowed(&self.catalog),
+        }
     }
 
     /// Keeps no space that others have freed: what is read from now on is as it is at the moment.

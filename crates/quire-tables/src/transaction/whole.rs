@@ -19,7 +19,7 @@ use crate::catalog::Catalog;
 use crate::definition::{TableDefinition, TreeRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
-use crate::rows::{ReferenceChecks, RowMemory, RowParts, RowWriteError, RowWriter};
+use crate::rows::{RowMemory, RowParts, RowWriteError, RowWriter};
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 
@@ -278,21 +278,6 @@ impl Transaction {
         self.in_newest_catalog(|catalog| catalog.is_referenced(name))
     }
 
-    /// Does what foreign keys demand after a statement.
-    ///
-    /// # Errors
-    /// A foreign key is violated; or rows cannot be read, locked or written.
-    pub fn check_references(&mut self, checks: ReferenceChecks) -> Result<(), RowWriteError> {
-        if checks.is_empty() {
-            return Ok(());
-        }
-        let tables = self
-            .snapshot()
-            .all_row_parts()
-            .map_err(RowWriteError::from)?;
-        checks.finish(&tables, &mut self.rows)
-    }
-
     /// Drops a table, once nobody else uses it.
     ///
     /// # Errors
@@ -447,7 +432,6 @@ impl Transaction {
             // Not before: who only reads does not wait for the sync.
             Ok(tables.commit_showing(end, || self.engine.joint_commit())?)
         })?;
-        tables.tidy_up();
         Ok(())
     }
 
@@ -509,17 +493,7 @@ impl Transaction {
 
     fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
         match &self.tables {
-            Some(tables) => {
-                let newest = self.engine.newest();
-                if Arc::ptr_eq(newest.shared_catalog(), tables.base()) {
-                    return look(tables.catalog_now());
-                }
-                match tables.merged_with(newest.catalog()) {
-                    Ok(merged) => look(&merged),
-                    // It will not be committed.
-                    Err(_) => look(tables.catalog_now()),
-                }
-            }
+            Some(tables) => look(&tables.catalog_over(self.engine.newest().shared_catalog())),
             None => self.engine.with_newest_catalog(look),
         }
     }

@@ -122,11 +122,18 @@ impl DefinitionLocks {
     }
 }
 
-impl Drop for DefinitionLocks {
-    fn drop(&mut self) {
+impl DefinitionLocks {
+    /// Gives all of them back.
+    pub fn release(&mut self) {
         while let Some(name) = self.held.pop() {
             self.table.reduce(name, self.owner, Modes::NONE);
             self.table.forget_name(name);
         }
+    }
+}
+
+impl Drop for DefinitionLocks {
+    fn drop(&mut self) {
+        self.release();
     }
 }

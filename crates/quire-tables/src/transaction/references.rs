@@ -1,0 +1,83 @@
+//! Foreign keys of rows that a transaction has changed, checked in the newest state there is.
+
+use std::sync::Arc;
+
+use quire_kv::mvcc;
+
+use super::{Transaction, WriteTransaction};
+use crate::catalog::Catalog;
+use crate::engine::Engine;
+use crate::rows::{NewestState, NewestTables, ReferenceChecks, RowParts, RowWriteError};
+
+impl Transaction {
+    /// Does what foreign keys demand after a statement.
+    ///
+    /// # Errors
+    /// A foreign key is violated; or rows cannot be read, locked or written.
+    pub fn check_references(&mut self, checks: ReferenceChecks) -> Result<(), RowWriteError> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let mut newest = Newest {
+            engine: &self.engine,
+            own: self.tables.as_ref(),
+            looked_at: None,
+        };
+        checks.finish(&mut newest, &mut self.rows)
+    }
+}
+
+/// The row tables as they are now. The snapshot of the statement is older: a table may have been filled, truncated or written
+/// anew since, and then its rows are in other trees.
+struct Newest<'t> {
+    engine: &'t Engine,
+    own: Option<&'t WriteTransaction>,
+    /// The tables of the committed catalog that was looked at last.
+    looked_at: Option<(Arc<Catalog>, Arc<[Arc<RowParts>]>)>,
+}
+
+impl Newest<'_> {
+    /// The row tables of a committed catalog and of this transaction.
+    fn tables_over(
+        &mut self,
+        newest: &Arc<Catalog>,
+    ) -> Result<Arc<[Arc<RowParts>]>, RowWriteError> {
+        if let Some((known, tables)) = &self.looked_at
+            && Arc::ptr_eq(known, newest)
+        {
+            return Ok(Arc::clone(tables));
+        }
+        let half = self.engine.row_half();
+        let parts = |catalog: &Catalog| -> Result<Arc<[_]>, _> {
+            let entries = catalog.row_tables.values();
+            entries.map(|entry| half.parts(entry)).collect()
+        };
+        let tables = match self.own {
+            Some(own) => parts(&own.catalog_over(newest))?,
+            None => parts(newest)?,
+        };
+        self.looked_at = Some((Arc::clone(newest), Arc::clone(&tables)));
+        Ok(tables)
+    }
+}
+
+impl NewestTables for Newest<'_> {
+    fn look(&mut self, rows: &mut mvcc::Transaction) -> Result<NewestState, RowWriteError> {
+        let (view, snapshot) = self.engine.latest_view_of(rows);
+        let tables = self.tables_over(snapshot.shared_catalog())?;
+        Ok(NewestState { tables, view })
+    }
+
+    fn is_current(&self, table: &RowParts) -> bool {
+        match self.own {
+            Some(own) => {
+                let newest = self.engine.newest();
+                own.catalog_over(newest.shared_catalog()).has_parts(table)
+            }
+            None => {
+                let has_parts = |newest: &Catalog| newest.has_parts(table);
+                self.engine.with_newest_catalog(has_parts)
+            }
+        }
+    }
+}
