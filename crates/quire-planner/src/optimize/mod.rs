@@ -17,6 +17,7 @@ mod grouped_rows;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod key_columns;
 mod known_aggregates;
 mod late_values;
 mod lost_constants;
