@@ -22,6 +22,7 @@ mod known_aggregates;
 mod late_values;
 mod lost_constants;
 mod many_wildcards;
+mod nullable_cases;
 mod open_literals;
 mod outer_aggregates;
 mod outer_types;
