@@ -33,6 +33,7 @@ mod settled_nodes;
 mod shared_rows;
 mod strict_types;
 mod times;
+mod typed_products;
 mod typing_gaps;
 mod union_names;
 mod unique_names;
@@ -129,6 +130,7 @@ pub fn optimizer_rules() -> Rules {
                 ExceptedPlans::of(rule, common_expressions::has_equal_times)
             }
             "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
+            "simplify_expressions" => Arc::new(typed_products::TypedProducts(Arc::clone(rule))),
             _ => continue,
         };
     }
