@@ -20,6 +20,7 @@ pub mod maintenance_statement;
 mod named_windows;
 pub mod names;
 pub mod outer_aggregates;
+mod outer_columns;
 pub mod output_columns;
 pub mod parse;
 mod positions;

@@ -4,7 +4,7 @@
 //! 2. `CAST(x AS VARCHAR(n))` cuts to n characters, as PostgreSQL does; the planner drops the n. Blanks behind a `CHAR(n)` mean nothing.
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
-//! 3. Output columns ([`super::output_columns`]) get unique names.
+//! 3. Output columns ([`super::output_columns`]) get unique names, those of outer queries ([`super::outer_columns`]) their own.
 //! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]).
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, `~a` is `a # -1`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
@@ -31,9 +31,9 @@ use datafusion::sql::sqlparser::ast::{
 use super::calls::call;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, output_columns,
-    positions, renamed_functions, row_comparison, rows_in_subqueries, similar, time_series,
-    typed_neighbours,
+    alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, outer_columns,
+    output_columns, positions, renamed_functions, row_comparison, rows_in_subqueries, similar,
+    time_series, typed_neighbours,
 };
 use crate::names::last_part;
 
@@ -43,6 +43,7 @@ pub fn rewrite(statement: &mut Statement) -> Vec<String> {
         is_for_columns: matches!(statement, Statement::Insert(_)),
         ..Rewriter::default()
     };
+    outer_columns::rewrite(statement);
     // The rewriter never breaks off.
     let _ = walk_mut(statement, &mut rewriter);
     rewriter.files

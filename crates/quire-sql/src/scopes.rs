@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    Statement, TableAlias, TableFactor, Visitor, VisitorMut,
+    Statement, TableAlias, TableFactor, TableWithJoins, Visitor, VisitorMut,
 };
 
 use super::names::{folded, last_part, with_suffix};
@@ -33,7 +33,7 @@ pub fn rename_outer_tables(statement: &mut Statement) -> bool {
     true
 }
 
-/// Stands for a table whose name is not looked for, or for several in parentheses.
+/// Stands for a table whose name is not looked for.
 const UNNAMED: &str = "";
 
 /// Names of one `SELECT`'s tables, each with the name it is to have.
@@ -69,6 +69,7 @@ impl Scopes {
 
     pub(super) fn open_select(&mut self, select: &Select) {
         let names = factors(select)
+            .into_iter()
             .map(|factor| name_of(factor).unwrap_or_else(|| UNNAMED.to_owned()))
             .map(|name| (name.clone(), name));
         let number = self.select_count;
@@ -106,7 +107,7 @@ impl Scopes {
             return false;
         };
         let qualifier = folded(qualifier);
-        let mut own = factors(select).map(name_of);
+        let mut own = factors(select).into_iter().map(name_of);
         let is_own = own.any(|name| name.is_none_or(|name| name == qualifier));
         !is_own && self.find(&qualifier).is_some()
     }
@@ -121,10 +122,39 @@ impl Scopes {
     }
 }
 
-fn factors(select: &Select) -> impl Iterator<Item = &TableFactor> {
-    select.from.iter().flat_map(|from| {
-        std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
-    })
+/// The tables of a `SELECT`, those of joins in parentheses among them.
+fn factors(select: &Select) -> Vec<&TableFactor> {
+    let mut found = Vec::new();
+    for from in &select.from {
+        add_factors(from, &mut found);
+    }
+    found
+}
+
+fn add_factors<'f>(from: &'f TableWithJoins, found: &mut Vec<&'f TableFactor>) {
+    let joined = from.joins.iter().map(|join| &join.relation);
+    for factor in std::iter::once(&from.relation).chain(joined) {
+        match factor {
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias: None,
+            } => add_factors(table_with_joins, found),
+            factor => found.push(factor),
+        }
+    }
+}
+
+fn add_factors_mut<'f>(from: &'f mut TableWithJoins, found: &mut Vec<&'f mut TableFactor>) {
+    let joined = from.joins.iter_mut().map(|join| &mut join.relation);
+    for factor in std::iter::once(&mut from.relation).chain(joined) {
+        match factor {
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias: None,
+            } => add_factors_mut(table_with_joins, found),
+            factor => found.push(factor),
+        }
+    }
 }
 
 fn name_of(factor: &TableFactor) -> Option<String> {
@@ -133,7 +163,9 @@ fn name_of(factor: &TableFactor) -> Option<String> {
             Some(alias) => Some(folded(&alias.name)),
             None => last_part(name),
         },
-        TableFactor::Derived { alias, .. } => alias.as_ref().map(|alias| folded(&alias.name)),
+        TableFactor::Derived { alias, .. } | TableFactor::NestedJoin { alias, .. } => {
+            alias.as_ref().map(|alias| folded(&alias.name))
+        }
         _ => None,
     }
 }
@@ -159,7 +191,7 @@ impl Visitor for Finder {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        for name in factors(select).filter_map(name_of) {
+        for name in factors(select).into_iter().filter_map(name_of) {
             if let Some((_, (number, _))) = self.scopes.find(&name) {
                 self.found.push((*number, name));
             }
@@ -203,7 +235,10 @@ impl Renamer {
 
     fn rename_factor(factor: &mut TableFactor, name: &str) {
         let ident = Ident::with_quote('"', name);
-        let (TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) = factor else {
+        let (TableFactor::Table { alias, .. }
+        | TableFactor::Derived { alias, .. }
+        | TableFactor::NestedJoin { alias, .. }) = factor
+        else {
             return;
         };
         match alias {
@@ -237,20 +272,20 @@ impl VisitorMut for Renamer {
         let number = self.scopes.select_count;
         self.scopes.select_count += 1;
         let mut scope = Scope::new();
+        let mut tables = Vec::new();
         for from in &mut select.from {
-            let relations = std::iter::once(&mut from.relation)
-                .chain(from.joins.iter_mut().map(|j| &mut j.relation));
-            for factor in relations {
-                let Some(name) = name_of(factor) else {
-                    continue;
-                };
-                let mut new_name = name.clone();
-                if self.found.contains(&(number, name.clone())) {
-                    new_name = with_suffix(&name, number);
-                    Self::rename_factor(factor, &new_name);
-                }
-                scope.insert(name, new_name);
+            add_factors_mut(from, &mut tables);
+        }
+        for factor in tables {
+            let Some(name) = name_of(factor) else {
+                continue;
+            };
+            let mut new_name = name.clone();
+            if self.found.contains(&(number, name.clone())) {
+                new_name = with_suffix(&name, number);
+                Self::rename_factor(factor, &new_name);
             }
+            scope.insert(name, new_name);
         }
         self.scopes.open.push((number, scope));
         for item in &mut select.projection {

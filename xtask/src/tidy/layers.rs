@@ -206,6 +206,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "frame_offsets",
             "output_columns",
             "scopes",
+            "outer_columns",
             "sequence_statement",
             "copy_statement",
             "depth",

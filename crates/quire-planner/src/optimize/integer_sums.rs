@@ -3,7 +3,8 @@
 //! DataFusion reads every whole number as 64 bits, so that `sum(a * 2)` or `sum(CASE … THEN 1 ELSE
 //! 0 END)` looks like the sum of BIGINTs, whose result is a decimal. PostgreSQL reads small numbers
 //! as 32 bits. Here a sum whose columns and numbers all fit 32 bits is told to be a BIGINT. Runs
-//! before types are settled, because afterwards a written cast and an added one look alike.
+//! before types are settled, because afterwards a written cast and an added one look alike, and before they are checked: `#` knows
+//! integers only.
 
 use std::sync::Arc;
 
@@ -33,14 +34,24 @@ impl AnalyzerRule for IntegerSums {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(narrow_sums)?.data)
+        let mut is_changed = false;
+        let narrowed = plan.transform_up_with_subqueries(|node| {
+            let node = narrow_sums(node)?;
+            is_changed |= node.transformed;
+            // What is above must know.
+            if is_changed {
+                node.map_data(LogicalPlan::recompute_schema)
+            } else {
+                Ok(node)
+            }
+        })?;
+        Ok(narrowed.data)
     }
 }
 
 fn narrow_sums(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let schema = merge_schema(&plan.inputs());
-    plan.map_expressions(|expr| expr.transform_up(|part| Ok(narrow_sum(part, &schema))))?
-        .map_data(|plan| plan.recompute_schema())
+    plan.map_expressions(|expr| expr.transform_up(|part| Ok(narrow_sum(part, &schema))))
 }
 
 pub(super) fn narrow_sum(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {

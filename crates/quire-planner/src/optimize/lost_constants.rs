@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use datafusion::common::JoinType;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
 };
@@ -21,20 +22,21 @@ pub(super) fn sorted_by_lost(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
         .collect()
 }
 
-/// Whether there is such a join among the operators that pass on the order of their inputs.
+/// Whether there is such a join among the operators that pass on the order of their inputs, or what is constant of them. The sides of a
+/// join may still be swapped, and which of them has its order kept.
 fn has_lost(node: &Arc<dyn ExecutionPlan>) -> bool {
     if is_join_with_constants(node) {
         return true;
     }
+    let passes_constants = join_type(node).is_some() || node.is::<AggregateExec>();
     let inputs = node
         .children()
         .into_iter()
         .zip(node.maintains_input_order());
-    let mut sorted = inputs.filter(|(_, keeps_order)| *keeps_order);
+    let mut sorted = inputs.filter(|(_, keeps_order)| passes_constants || *keeps_order);
     sorted.any(|(input, _)| has_lost(input))
 }
 
-/// Its sides may still be swapped.
 fn is_join_with_constants(node: &Arc<dyn ExecutionPlan>) -> bool {
     join_type(node).is_some()
         && node.children().into_iter().any(|side| {

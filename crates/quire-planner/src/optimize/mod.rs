@@ -17,10 +17,12 @@ mod grouped_rows;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod key_columns;
 mod known_aggregates;
 mod late_values;
 mod lost_constants;
 mod many_wildcards;
+mod nullable_cases;
 mod open_literals;
 mod outer_aggregates;
 mod outer_types;
@@ -31,6 +33,7 @@ mod settled_nodes;
 mod shared_rows;
 mod strict_types;
 mod times;
+mod typed_products;
 mod typing_gaps;
 mod union_names;
 mod unique_names;
@@ -63,8 +66,8 @@ use excepted_plans::ExceptedPlans;
 pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     rules.insert(0, Arc::new(open_literals::OpenLiterals));
-    rules.insert(1, Arc::new(strict_types::StrictTypes));
-    rules.insert(2, Arc::new(integer_sums::IntegerSums));
+    rules.insert(1, Arc::new(integer_sums::IntegerSums));
+    rules.insert(2, Arc::new(strict_types::StrictTypes));
     rules.insert(3, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
     rules.insert(4, Arc::new(times::TimeOperators));
     rules.insert(5, Arc::new(typing_gaps::TypingGaps));
@@ -87,10 +90,11 @@ pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 pub fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let open = |part| Ok(open_literals::settle(part, schema));
     let expr = expr.transform_up(open)?.data;
-    strict_types::check_parts(&expr, schema)?;
     let expr = expr.transform_up(|part| Ok(integer_sums::narrow_sum(part, schema)))?;
+    let expr = expr.data;
+    strict_types::check_parts(&expr, schema)?;
     let widen = |part| decimals_beside_floats::widen_expression(part, schema);
-    let expr = expr.data.transform_up(widen)?;
+    let expr = expr.transform_up(widen)?;
     let replace = |part| times::replace_operator(part, schema);
     let expr = expr.data.transform_up(replace)?;
     let fill = |part| Ok(typing_gaps::fill(part, schema));
@@ -127,6 +131,7 @@ pub fn optimizer_rules() -> Rules {
                 ExceptedPlans::of(rule, common_expressions::has_equal_times)
             }
             "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
+            "simplify_expressions" => Arc::new(typed_products::TypedProducts(Arc::clone(rule))),
             _ => continue,
         };
     }

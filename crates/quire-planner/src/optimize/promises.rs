@@ -6,7 +6,8 @@
 //! - Grouping sets put NULL in place of values.
 //! - An outer join puts NULL in place of the columns of a side that has no match, constants among them.
 //! - A union has a constant column, or two that are equal, in one branch and other values in the next.
-//! - A window with a key that is constant, or equal to another one, asks for no order of it, and relies on one.
+//! - A window with a key that is constant, or equal to another one, asks for no order of it, and relies on one. A sort by `a + 1` where `a`
+//!   equals `b` becomes one by `b + 1`, which the window does not recognise.
 //! - A window promises that the aggregates of its frames only grow, or only shrink. A frame without values is NULL, or a count
 //!   that is smaller again.
 //! - A volatile function of constants, `nextval('s')`, is taken for a constant.
@@ -27,6 +28,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Operator, SetMonotonicity};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::{
     PlainAggregateWindowExpr, SlidingAggregateWindowExpr, WindowExpr,
 };
@@ -47,6 +49,7 @@ use datafusion::physical_plan::{
     PlanProperties, ReplaceChildrenOptions,
 };
 
+use super::bounded::WindowRows;
 use super::lost_constants::{join_type, sorted_by_lost};
 
 /// The rule. It comes before all that rely on promises.
@@ -66,7 +69,7 @@ impl PhysicalOptimizerRule for Promises {
         let optimized = plan.transform_up(|node| {
             let node = without_broken_promises(node)?;
             if promises_growth(&node.data) {
-                let unpromised = Unpromised::above_window(node.data)?;
+                let unpromised = Unpromised::above_window(Arc::clone(&node.data), &node.data)?;
                 return Ok(Transformed::yes(Arc::new(unpromised)));
             }
             if equates_expressions(&node.data) || computes_volatile(&node.data) {
@@ -148,7 +151,7 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
 }
 
 /// Whether a window has a key that its input promises to be constant, or equal to another key: it asks for no order of it, and relies on
-/// one. So it does of a key that equals an expression over other columns.
+/// one. So it does of a key that equals an expression over other columns, or is computed from a column that equals another one.
 fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
     let children = node.children();
     let [input] = children.as_slice() else {
@@ -164,6 +167,14 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
         let class = group.get_equivalence_class(key);
         class.is_some_and(|class| class.iter().any(|equal| !equal.is::<Column>()))
     };
+    let is_of_equals = |key: &Arc<dyn PhysicalExpr>| {
+        let mut columns = collect_columns(key).into_iter();
+        let has_equals = |column| {
+            let column: Arc<dyn PhysicalExpr> = Arc::new(column);
+            group.get_equivalence_class(&column).is_some()
+        };
+        !key.is::<Column>() && columns.any(has_equals)
+    };
     window_calls(node).iter().any(|call| {
         let ordered = call.order_by().iter().map(|key| &key.expr);
         let keys: Vec<_> = call.partition_by().iter().chain(ordered).collect();
@@ -172,6 +183,7 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
             let mut before = keys[..number].iter();
             properties.is_expr_constant(key).is_some()
                 || is_computed(key)
+                || is_of_equals(key)
                 || before.any(|other| are_equal(key, other))
         })
     })
@@ -251,37 +263,55 @@ impl Unpromised {
         }
     }
 
-    /// The columns of a window's input are its first ones.
-    fn above_window(window: Arc<dyn ExecutionPlan>) -> Result<Self> {
-        let mut known = EquivalenceProperties::new(window.schema());
-        if let [input] = window.children().as_slice() {
-            let promised = input.equivalence_properties();
+    /// The columns of a window's input are its first ones. `input` has the window's rows.
+    fn above_window(
+        input: Arc<dyn ExecutionPlan>,
+        window: &Arc<dyn ExecutionPlan>,
+    ) -> Result<Self> {
+        let mut known = EquivalenceProperties::new(input.schema());
+        if let [below] = window.children().as_slice() {
+            let promised = below.equivalence_properties();
             known.add_equivalence_group(promised.eq_group().clone())?;
             known.add_orderings(promised.oeq_class().clone());
         }
         let properties = PlanProperties::new(
             known,
-            window.output_partitioning().clone(),
-            window.pipeline_behavior(),
-            window.boundedness(),
+            input.output_partitioning().clone(),
+            input.pipeline_behavior(),
+            input.boundedness(),
         );
         Ok(Self {
-            input: window,
+            input,
             is_above_window: true,
             properties: Arc::new(properties),
         })
     }
 
     fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<Self>> {
-        match children.into_iter().next() {
-            // Other rules may have put something between, which passes on what the window promises.
-            Some(window) if self.is_above_window && promises_growth(&window) => {
-                Ok(Arc::new(Self::above_window(window)?))
-            }
-            Some(input) => Ok(Arc::new(Self::above(input))),
-            None => internal_err!("Unpromised has one input"),
-        }
+        let Some(input) = children.into_iter().next() else {
+            return internal_err!("Unpromised has one input");
+        };
+        // Other rules may have put something between, which passes on what the window promises.
+        let window = match growing_window(&input) {
+            Some(window) if self.is_above_window => Some(Arc::clone(window)),
+            _ => None,
+        };
+        Ok(Arc::new(match window {
+            Some(window) => Self::above_window(input, &window)?,
+            None => Self::above(input),
+        }))
     }
+}
+
+/// The window that promises growth, below rows in another form.
+fn growing_window(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    if promises_growth(node) {
+        return Some(node);
+    }
+    if !node.is::<WindowRows>() {
+        return None;
+    }
+    node.children().into_iter().find_map(growing_window)
 }
 
 impl DisplayAs for Unpromised {

@@ -20,9 +20,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
 use super::boolean_tests;
+use super::key_columns::with_key_columns;
 use super::shared_rows::SharedRowsPlanner;
 
-/// DataFusion's planner, given plans with unique names and without tests of truth.
+/// DataFusion's planner, given plans with unique names, without tests of truth, and with columns for keys that it would not recognise.
 #[derive(Debug)]
 pub struct UniqueNamesPlanner;
 
@@ -34,6 +35,7 @@ impl QueryPlanner for UniqueNamesPlanner {
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = boolean_tests::spelled_out(with_unique_names(plan.clone())?)?;
+        let plan = with_key_columns(plan)?;
         let shared = Arc::new(SharedRowsPlanner::default());
         DefaultPhysicalPlanner::with_extension_planners(vec![shared])
             .create_physical_plan(&plan, state)

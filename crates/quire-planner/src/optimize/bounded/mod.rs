@@ -18,6 +18,8 @@ use sorted_limits::SortedLimits;
 use spilling_joins::SpillingJoins;
 use windows::Windows;
 
+pub(super) use window_rows::WindowRows;
+
 /// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
 pub(super) fn rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {

@@ -13,7 +13,9 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+};
 use futures::StreamExt;
 
 /// What the pool calls the rows that a window keeps.
@@ -21,7 +23,7 @@ pub const WINDOW_ROWS: &str = "WindowRows";
 
 /// The rows of an input in columns of `schema`, in their order.
 #[derive(Debug)]
-pub(super) struct WindowRows {
+pub(in crate::optimize) struct WindowRows {
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     is_counted: bool,
@@ -29,20 +31,32 @@ pub(super) struct WindowRows {
 }
 
 impl WindowRows {
-    pub(super) fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef, is_counted: bool) -> Self {
-        let mut properties = PlanProperties::clone(input.properties());
-        // Texts compare alike in all forms.
-        let orderings = properties.eq_properties.oeq_class().clone();
-        let equivalences =
-            EquivalenceProperties::new_with_orderings(Arc::clone(&schema), orderings);
-        properties = properties.with_eq_properties(equivalences);
-        Self {
+    pub(super) fn new(
+        input: Arc<dyn ExecutionPlan>,
+        schema: SchemaRef,
+        is_counted: bool,
+    ) -> Result<Self> {
+        let known = with_schema(input.equivalence_properties(), &schema)?;
+        let properties = PlanProperties::clone(input.properties()).with_eq_properties(known);
+        Ok(Self {
             input,
             schema,
             is_counted,
             properties: Arc::new(properties),
-        }
+        })
     }
+}
+
+/// What is known of rows is known of them in another form: texts compare alike in all forms. A window may rely on two columns being
+/// equal, where the rows are sorted by one of them and its key is the other.
+fn with_schema(known: &EquivalenceProperties, schema: &SchemaRef) -> Result<EquivalenceProperties> {
+    if known.schema() == schema {
+        return Ok(known.clone());
+    }
+    let orderings = known.oeq_class().clone();
+    let mut same = EquivalenceProperties::new_with_orderings(Arc::clone(schema), orderings);
+    same.add_equivalence_group(known.eq_group().clone())?;
+    Ok(same)
 }
 
 impl DisplayAs for WindowRows {
@@ -82,7 +96,7 @@ impl ExecutionPlan for WindowRows {
         match children.pop() {
             Some(input) => {
                 let schema = Arc::clone(&self.schema);
-                Ok(Arc::new(Self::new(input, schema, self.is_counted)))
+                Ok(Arc::new(Self::new(input, schema, self.is_counted)?))
             }
             None => internal_err!("rows of a window without an input"),
         }

@@ -74,7 +74,7 @@ impl Windows {
 fn counting(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let input = Arc::clone(node.children()[0]);
     let schema = input.schema();
-    let counted = Arc::new(WindowRows::new(input, schema, true));
+    let counted = Arc::new(WindowRows::new(input, schema, true)?);
     replace_children_if_necessary(node, vec![counted])
 }
 
@@ -95,10 +95,10 @@ fn copying(
     };
     // What cannot be a copy stays with its buffers, so it is counted.
     let has_others = within.fields().iter().any(|field| is_text(field));
-    let copied = Arc::new(WindowRows::new(input, within, has_others));
+    let copied = Arc::new(WindowRows::new(input, within, has_others)?);
     let above = node.schema();
     let window = replace_children_if_necessary(node, vec![copied])?;
-    Ok(Arc::new(WindowRows::new(window, above, false)))
+    Ok(Arc::new(WindowRows::new(window, above, false)?))
 }
 
 fn is_text(field: &Field) -> bool {

@@ -1,0 +1,153 @@
+//! Products of decimals keep their type when they are simplified.
+//!
+//! DataFusion's rule makes `0.00` of `n * 0.00` where `n` is never NULL, and a zero of the type of `n` of `n % 1.0`. The product of a
+//! `DECIMAL(12, 2)` and a `DECIMAL(3, 2)` has four digits behind the point, and what compares it has been given that type: a plan with the
+//! zero shows other digits, or is refused. Here the rule finds a function in place of the operator. It can compute it where both operands are
+//! known, and knows no more of it.
+
+use std::sync::Arc;
+
+use datafusion::arrow::compute::{cast, kernels::numeric};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, internal_err};
+use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+type Rule = Arc<dyn OptimizerRule + Send + Sync>;
+
+/// DataFusion's rule, which does not see such products.
+#[derive(Debug)]
+pub(super) struct TypedProducts(pub(super) Rule);
+
+impl OptimizerRule for TypedProducts {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        let schema = schema_of(&plan)?;
+        let hide = |part: Expr| {
+            let Some(product) = DecimalProduct::of(&part, &schema) else {
+                return Ok(Transformed::no(part));
+            };
+            let Expr::BinaryExpr(BinaryExpr { left, right, .. }) = part else {
+                return internal_err!("a product has two operands");
+            };
+            let call = ScalarUDF::from(product).call(vec![*left, *right]);
+            Ok(Transformed::yes(call))
+        };
+        let hidden = plan.map_expressions(|expr| expr.transform_up(hide))?;
+        if !hidden.transformed {
+            return self.0.rewrite(hidden.data, config);
+        }
+        self.0.rewrite(hidden.data, config)?.map_data(|plan| {
+            let shown =
+                plan.transform_up(|node| node.map_expressions(|expr| expr.transform_up(show)));
+            Ok(shown?.data)
+        })
+    }
+}
+
+/// What the expressions of a plan are made of.
+fn schema_of(plan: &LogicalPlan) -> Result<DFSchema> {
+    if let LogicalPlan::TableScan(scan) = plan {
+        let table = scan.table_name.clone();
+        return DFSchema::try_from_qualified_schema(table, &scan.source.schema());
+    }
+    Ok(merge_schema(&plan.inputs()))
+}
+
+/// The operator in place of the function.
+fn show(part: Expr) -> Result<Transformed<Expr>> {
+    let Expr::ScalarFunction(call) = &part else {
+        return Ok(Transformed::no(part));
+    };
+    match (
+        call.func.inner().downcast_ref::<DecimalProduct>(),
+        call.args.as_slice(),
+    ) {
+        (Some(product), [left, right]) => Ok(Transformed::yes(product.operator_on(left, right))),
+        _ => Ok(Transformed::no(part)),
+    }
+}
+
+/// The function.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct DecimalProduct {
+    operator: Operator,
+    signature: Signature,
+}
+
+impl DecimalProduct {
+    /// What stands for an expression, if it is such a product.
+    fn of(expr: &Expr, schema: &DFSchema) -> Option<Self> {
+        let Expr::BinaryExpr(BinaryExpr { op, .. }) = expr else {
+            return None;
+        };
+        let is_product = matches!(op, Operator::Multiply | Operator::Modulo)
+            && matches!(expr.get_type(schema), Ok(DataType::Decimal128(..)));
+        is_product.then(|| Self {
+            operator: *op,
+            signature: Signature::any(2, Volatility::Immutable),
+        })
+    }
+
+    fn operator_on(&self, left: &Expr, right: &Expr) -> Expr {
+        let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+        Expr::BinaryExpr(BinaryExpr::new(left, self.operator, right))
+    }
+}
+
+impl ScalarUDFImpl for DecimalProduct {
+    fn name(&self) -> &str {
+        "decimal_product"
+    }
+
+    /// Columns keep their names.
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        match args {
+            [left, right] => Ok(self.operator_on(left, right).schema_name().to_string()),
+            _ => internal_err!("a product has two operands"),
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [left, right] => BinaryTypeCoercer::new(left, &self.operator, right).get_result_type(),
+            _ => internal_err!("a product has two operands"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let operands = ColumnarValue::values_to_arrays(&args.args)?;
+        let [left, right] = operands.as_slice() else {
+            return internal_err!("a product has two operands");
+        };
+        let product = match self.operator {
+            Operator::Modulo => numeric::rem(left, right)?,
+            _ => numeric::mul(left, right)?,
+        };
+        Ok(ColumnarValue::Array(cast(
+            &product,
+            args.return_field.data_type(),
+        )?))
+    }
+}
